@@ -1,0 +1,259 @@
+"""Descriptions of dataflows: what `Pool.install` renders into operators.
+
+A node denotes a collection. Nodes are frozen and compare by structure, which is how the pool
+finds an arrangement that another dataflow already maintains. Every node knows its `schema`, an
+Arrow schema with nullability. Keys are compared with NULL equal to NULL: a SQL join filters its
+NULL keys out beforehand.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal as OneOf
+from typing import TypeAlias
+
+import pyarrow as pa
+
+from ivm.expressions import Column, Expression, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Get:
+    """The rows of an input or of an installed dataflow, by name."""
+
+    name: str
+    schema: pa.Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """Rows that are there from the first time on."""
+
+    rows: tuple[tuple[Value | None, ...], ...]
+    schema: pa.Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """The rows for which `predicate` is true (not false, not NULL)."""
+
+    input: "Node"
+    predicate: Expression
+    schema: pa.Schema = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "schema", self.input.schema)
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """One output column for each `(name, expression)`; as a special case, a projection."""
+
+    input: "Node"
+    outputs: tuple[tuple[str, Expression], ...]
+    schema: pa.Schema = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        fields = [pa.field(name, e.type, e.nullable) for name, e in self.outputs]
+        object.__setattr__(self, "schema", pa.schema(fields))
+
+
+@dataclass(frozen=True, slots=True)
+class Concat:
+    """The sum of collections whose columns have the same types; names are the first input's."""
+
+    inputs: tuple["Node", ...]
+    schema: pa.Schema = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        fields = [
+            pa.field(first.name, first.type, any(s.field(i).nullable for s in schemas))
+            for schemas in [[node.schema for node in self.inputs]]
+            for i, first in enumerate(schemas[0])
+        ]
+        object.__setattr__(self, "schema", pa.schema(fields))
+
+
+@dataclass(frozen=True, slots=True)
+class Negate:
+    """The collection with every diff negated."""
+
+    input: "Node"
+    schema: pa.Schema = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "schema", self.input.schema)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrange:
+    """`input` indexed by the columns `key`, shared by every dataflow that asks for the same.
+
+    As a collection it has the key columns first, in the order of `key`, and then the others.
+    """
+
+    input: "Node"
+    key: tuple[int, ...]
+    schema: pa.Schema = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        given = self.input.schema
+        order = (*self.key, *(i for i in range(len(given)) if i not in self.key))
+        object.__setattr__(self, "schema", pa.schema([given.field(i) for i in order]))
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Pairs of rows with equal keys, then projected.
+
+    The candidate columns are the key's, the left's others, the right's others, in this order and
+    numbered from 0; `outputs` lists those to keep, with their names. Both keys have the same types.
+    """
+
+    left: Arrange
+    right: Arrange
+    outputs: tuple[tuple[str, int], ...]
+    schema: pa.Schema = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        candidates = [*self.left.schema, *list(self.right.schema)[len(self.right.key) :]]
+        fields = [candidates[i].with_name(name) for name, i in self.outputs]
+        object.__setattr__(self, "schema", pa.schema(fields))
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """`function` of input column `column` (None: of the row itself, for `count`).
+
+    `count` counts rows, or a column's values that are not NULL, as int64. `sum` and `avg` take
+    integers, decimals and floats, `min` and `max` any type; of no value that is not NULL they are
+    NULL. A sum or average that its `type` cannot hold is an error row. An average in decimal
+    rounds half away from zero.
+    """
+
+    function: OneOf["count", "sum", "avg", "min", "max"]
+    column: int | None
+    name: str
+    type: pa.DataType
+    nullable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce:
+    """One row for each key that has rows: the key columns, then the aggregates.
+
+    With an empty `key` there is one row while the input has any, and none otherwise.
+    """
+
+    input: "Node"
+    key: tuple[int, ...]
+    aggregates: tuple[Aggregate, ...]
+    schema: pa.Schema = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        fields = [self.input.schema.field(i) for i in self.key]
+        fields += [pa.field(a.name, a.type, a.nullable) for a in self.aggregates]
+        object.__setattr__(self, "schema", pa.schema(fields))
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """Every row whose count is positive, once."""
+
+    input: "Node"
+    schema: pa.Schema = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "schema", self.input.schema)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One column of an ordering."""
+
+    column: int
+    descending: bool = False
+    nulls_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TopK:
+    """For each key the rows at positions `offset` to `offset + limit` of `order`.
+
+    Ties are broken by the remaining columns in order, ascending, so that the answer is determined.
+    `limit` None keeps all rows after `offset`. The columns are the input's.
+    """
+
+    input: "Node"
+    key: tuple[int, ...]
+    order: tuple[Order, ...]
+    limit: int | None
+    offset: int = 0
+    schema: pa.Schema = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "schema", self.input.schema)
+
+
+@dataclass(frozen=True, slots=True)
+class Recursive:
+    """Inside the bodies of an `Iterate`: the collection that `name` denotes in this round."""
+
+    name: str
+    schema: pa.Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Iterate:
+    """The fixed point of `name = body` for all bindings at once, starting from empty collections.
+
+    In each round every name takes the value that its body had in the round before; the node is
+    the value of `result` when no name changes any more. More rounds than `max_rounds` (None: the
+    pool's bound) raise `NoFixedPoint`. A body's schema is that of its `Recursive` by types.
+    """
+
+    bindings: tuple[tuple[str, "Node"], ...]
+    result: str
+    max_rounds: int | None = None
+    schema: pa.Schema = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "schema", dict(self.bindings)[self.result].schema)
+
+
+Node: TypeAlias = (
+    Get
+    | Constant
+    | Filter
+    | Map
+    | Concat
+    | Negate
+    | Arrange
+    | Join
+    | Reduce
+    | Distinct
+    | TopK
+    | Recursive
+    | Iterate
+)
+
+
+def columns(node: Node) -> list[Column]:
+    """One expression for each column of `node`."""
+    return [Column(i, f.type, f.nullable) for i, f in enumerate(node.schema)]
+
+
+def project(node: Node, indices: tuple[int, ...]) -> Map:
+    """The columns `indices` of `node`, in that order."""
+    given = columns(node)
+    return Map(node, tuple((node.schema.field(i).name, given[i]) for i in indices))
+
+
+def semijoin(left: Arrange, keys: Node) -> Join:
+    """The rows of `left` whose key is among `keys`, a collection of exactly the key's columns."""
+    width = len(left.key)
+    members = Arrange(Distinct(keys), tuple(range(width)))
+    return Join(left, members, tuple((f.name, i) for i, f in enumerate(left.schema)))
+
+
+def antijoin(left: Arrange, keys: Node) -> Concat:
+    """The rows of `left` whose key is not among `keys`: all rows less the semijoin's."""
+    return Concat((left, Negate(semijoin(left, keys))))

@@ -1,0 +1,63 @@
+"""Errors raised to callers: each carries a stable code that the REST API repeats.
+
+A broken invariant asserts instead, and an error in a row (a division by zero) is data.
+"""
+
+from typing import ClassVar
+
+
+class IvmError(Exception):
+    """A caller's mistake, or a limit that was reached; nothing was changed.
+
+    `code` is stable across releases and may be matched by programs.
+    """
+
+    code: ClassVar[str] = "ivm-error"
+
+
+class UnknownCollection(IvmError):
+    """No input or dataflow has this name."""
+
+    code = "unknown-collection"
+
+
+class DuplicateName(IvmError):
+    """An input or dataflow of this name exists already."""
+
+    code = "duplicate-name"
+
+
+class InUse(IvmError):
+    """Another dataflow still reads what should be dropped."""
+
+    code = "in-use"
+
+
+class SchemaMismatch(IvmError):
+    """Columns differ in number, order or type from what was declared."""
+
+    code = "schema-mismatch"
+
+
+class TimeInPast(IvmError):
+    """A time lies behind the frontier, so its outcome is already published."""
+
+    code = "time-in-past"
+
+
+class NotIndexed(IvmError):
+    """No arrangement has exactly these columns as its key."""
+
+    code = "not-indexed"
+
+
+class Unsupported(IvmError):
+    """The engine has no operator, function or type for this."""
+
+    code = "unsupported"
+
+
+class NoFixedPoint(IvmError):
+    """A recursive dataflow did not converge within its bound on rounds."""
+
+    code = "no-fixed-point"

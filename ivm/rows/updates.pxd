@@ -1,0 +1,75 @@
+# Updates in motion, row-major, so that they sort and exchange as whole rows.
+#
+# An update is `stride` words: the row's words, then its time's coordinates (root first, then one
+# for each enclosing loop), then its diff as a two's complement word.
+
+from libc.stdint cimport int64_t, uint64_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy
+
+cdef struct Updates:
+    uint64_t* words       # length * stride words
+    Py_ssize_t length     # updates held
+    Py_ssize_t capacity   # updates that fit before the next allocation
+    int row_words         # words of a row
+    int time_words        # coordinates of a time
+    int stride            # row_words + time_words + 1
+
+
+cdef inline Updates empty_updates(int row_words, int time_words) noexcept nogil:
+    cdef Updates updates
+    updates.words = NULL
+    updates.length = 0
+    updates.capacity = 0
+    updates.row_words = row_words
+    updates.time_words = time_words
+    updates.stride = row_words + time_words + 1
+    return updates
+
+
+# Makes room for `more` further updates; -1 where memory is short, with nothing changed.
+cdef inline int reserve(Updates* updates, Py_ssize_t more) noexcept nogil:
+    cdef Py_ssize_t wanted = updates.length + more, capacity
+    cdef uint64_t* grown
+    if wanted <= updates.capacity:
+        return 0
+    capacity = updates.capacity * 2
+    if capacity < wanted:
+        capacity = wanted
+    if capacity < 16:
+        capacity = 16
+    grown = <uint64_t*> realloc(updates.words, <size_t> capacity * updates.stride * sizeof(uint64_t))
+    if grown == NULL:
+        return -1
+    updates.words = grown
+    updates.capacity = capacity
+    return 0
+
+
+# The words of a new, uninitialised last update; NULL where memory is short.
+cdef inline uint64_t* push(Updates* updates) noexcept nogil:
+    if updates.length == updates.capacity and reserve(updates, 1) < 0:
+        return NULL
+    updates.length += 1
+    return updates.words + (updates.length - 1) * updates.stride
+
+
+cdef inline uint64_t* update_at(const Updates* updates, Py_ssize_t i) noexcept nogil:
+    return updates.words + i * updates.stride
+
+
+# Appends copies of `count` updates of the same stride; -1 where memory is short.
+cdef inline int append(Updates* updates, const uint64_t* words, Py_ssize_t count) noexcept nogil:
+    if reserve(updates, count) < 0:
+        return -1
+    memcpy(updates.words + updates.length * updates.stride, words,
+           <size_t> count * updates.stride * sizeof(uint64_t))
+    updates.length += count
+    return 0
+
+
+cdef inline void release(Updates* updates) noexcept nogil:
+    free(updates.words)
+    updates.words = NULL
+    updates.length = 0
+    updates.capacity = 0

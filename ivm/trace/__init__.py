@@ -1,0 +1,1 @@
+"""Updates at rest: sorting and consolidation, immutable batches, and the spines that merge them."""
