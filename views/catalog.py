@@ -1,0 +1,178 @@
+"""The tables and views that a query may name, and what depends on what.
+
+Held in memory and serialisable; whoever owns the catalog makes it durable. A view is listed after
+everything it reads, so installing the views in order always finds their inputs.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from views.errors import BadDefinition, NameTaken, StillUsed, UnknownName, suggestion
+from views.types import parse_type, type_name
+
+LANGUAGES = ("sql",)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A source's rows as views see them; `key` is the primary key."""
+
+    name: str
+    schema: pa.Schema
+    key: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A view as it was declared and compiled; `key` names the columns it is looked up by.
+
+    `dependencies` are the tables and views that it reads directly, sorted.
+    """
+
+    name: str
+    query: str
+    language: str
+    schema: pa.Schema
+    key: tuple[str, ...]
+    dependencies: tuple[str, ...]
+
+
+class Catalog:
+    """Tables and views by name; both share one namespace. Names are case-sensitive."""
+
+    def __init__(self, tables: Iterable[Table] = (), views: Iterable[View] = ()) -> None:
+        self._entries: dict[str, Table | View] = {}
+        for table in tables:
+            self.add_table(table)
+        for view in views:
+            self.add_view(view)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Tables in the order they were added."""
+        return tuple(e for e in self._entries.values() if isinstance(e, Table))
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """Views, each after those it reads."""
+        return tuple(e for e in self._entries.values() if isinstance(e, View))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def get(self, name: str) -> Table | View | None:
+        """What `name` denotes, if anything."""
+        return self._entries.get(name)
+
+    def __getitem__(self, name: str) -> Table | View:
+        """What `name` denotes (raises UnknownName, with near names)."""
+        entry = self._entries.get(name)
+        if entry is None:
+            raise UnknownName(f"no table or view {name!r}{suggestion(name, self._entries)}")
+        return entry
+
+    def add_table(self, table: Table) -> None:
+        """Declare a table (raises NameTaken, BadDefinition)."""
+        self._check_new(table)
+        if not table.key:
+            raise BadDefinition(f"table {table.name!r} needs a primary key")
+        self._entries[table.name] = table
+
+    def add_view(self, view: View) -> None:
+        """Declare a view over what is there (raises NameTaken, UnknownName, BadDefinition)."""
+        self._check_new(view)
+        if view.language not in LANGUAGES:
+            raise BadDefinition(f"unknown language {view.language!r}; known: {LANGUAGES}")
+        for name in view.dependencies:
+            self[name]
+        self._entries[view.name] = view
+
+    def drop(self, name: str) -> Table | View:
+        """Remove an entry that no view reads (raises UnknownName, StillUsed)."""
+        entry = self[name]
+        if dependents := self.dependents(name):
+            raise StillUsed(f"{name!r} is read by {', '.join(dependents)}; drop those first")
+        del self._entries[name]
+        return entry
+
+    def dependents(self, name: str) -> tuple[str, ...]:
+        """The views that read `name` directly."""
+        return tuple(view.name for view in self.views if name in view.dependencies)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-serialisable document; `from_json` is the inverse."""
+        return {
+            "tables": [
+                {"name": t.name, "columns": schema_to_json(t.schema), "key": list(t.key)}
+                for t in self.tables
+            ],
+            "views": [
+                {
+                    "name": v.name,
+                    "query": v.query,
+                    "language": v.language,
+                    "columns": schema_to_json(v.schema),
+                    "key": list(v.key),
+                    "dependencies": list(v.dependencies),
+                }
+                for v in self.views
+            ],
+        }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> "Catalog":
+        """The catalog that `to_json` wrote (raises BadDefinition)."""
+        try:
+            tables = [
+                Table(t["name"], schema_from_json(t["columns"]), tuple(t["key"]))
+                for t in document["tables"]
+            ]
+            views = [
+                View(
+                    v["name"],
+                    v["query"],
+                    v["language"],
+                    schema_from_json(v["columns"]),
+                    tuple(v["key"]),
+                    tuple(v["dependencies"]),
+                )
+                for v in document["views"]
+            ]
+        except (KeyError, TypeError) as error:
+            raise BadDefinition(f"not a stored catalog: {error!r}") from error
+        return cls(tables, views)
+
+    def _check_new(self, entry: Table | View) -> None:
+        if not entry.name:
+            raise BadDefinition("a table or view needs a name")
+        if entry.name in self._entries:
+            raise NameTaken(f"a table or view {entry.name!r} exists already")
+        for field in entry.schema:
+            type_name(field.type)
+        names = entry.schema.names
+        if len(set(names)) != len(names):
+            raise BadDefinition(f"{entry.name!r} has two columns of one name")
+        for column in entry.key:
+            if column not in names:
+                raise BadDefinition(f"key column {column!r} is not a column of {entry.name!r}")
+
+
+def schema_to_json(schema: pa.Schema) -> list[dict[str, Any]]:
+    """Columns with their SQL type names, in order."""
+    return [
+        {"name": field.name, "type": type_name(field.type), "nullable": field.nullable}
+        for field in schema
+    ]
+
+
+def schema_from_json(columns: Iterable[Mapping[str, Any]]) -> pa.Schema:
+    """The inverse of `schema_to_json`; `nullable` defaults to true (raises BadDefinition)."""
+    return pa.schema(
+        [pa.field(c["name"], parse_type(c["type"]), c.get("nullable", True)) for c in columns]
+    )

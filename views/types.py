@@ -1,0 +1,77 @@
+"""Column types by their SQL names: Arrow's types are the type system, these are their spellings."""
+
+import re
+
+import pyarrow as pa
+
+from views.errors import BadDefinition
+
+MAX_PRECISION = 38
+
+_NAMES: dict[str, pa.DataType] = {
+    "boolean": pa.bool_(),
+    "tinyint": pa.int8(),
+    "smallint": pa.int16(),
+    "integer": pa.int32(),
+    "bigint": pa.int64(),
+    "utinyint": pa.uint8(),
+    "usmallint": pa.uint16(),
+    "uinteger": pa.uint32(),
+    "ubigint": pa.uint64(),
+    "real": pa.float32(),
+    "double precision": pa.float64(),
+    "text": pa.string(),
+    "bytea": pa.binary(),
+    "date": pa.date32(),
+    "time": pa.time64("us"),
+    "timestamp": pa.timestamp("us"),
+    "timestamptz": pa.timestamp("us", "UTC"),
+}
+_SYNONYMS = {
+    "bool": "boolean",
+    "int2": "smallint",
+    "int": "integer",
+    "int4": "integer",
+    "int8": "bigint",
+    "float4": "real",
+    "float8": "double precision",
+    "double": "double precision",
+    "varchar": "text",
+    "string": "text",
+    "decimal": "numeric",
+    "timestamp with time zone": "timestamptz",
+    "timestamp without time zone": "timestamp",
+    "time without time zone": "time",
+}
+_BY_TYPE = {kind: name for name, kind in _NAMES.items()}
+_NUMERIC = re.compile(r"(?:numeric|decimal)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
+
+
+def parse_type(text: str) -> pa.DataType:
+    """The Arrow type that an SQL type name denotes (raises BadDefinition).
+
+    `numeric` needs its precision and scale: `numeric(12, 2)`.
+    """
+    name = " ".join(text.lower().split())
+    if match := _NUMERIC.fullmatch(name):
+        precision, scale = int(match[1]), int(match[2] or 0)
+        if not (1 <= precision <= MAX_PRECISION and scale <= precision):
+            raise BadDefinition(f"{text}: precision is 1 to {MAX_PRECISION}, scale at most that")
+        return pa.decimal128(precision, scale)
+    kind = _NAMES.get(_SYNONYMS.get(name, name))
+    if kind is None:
+        known = ", ".join([*_NAMES, "numeric(p, s)"])
+        raise BadDefinition(f"unknown column type {text!r}; known are {known}")
+    return kind
+
+
+def type_name(kind: pa.DataType) -> str:
+    """The SQL name of an Arrow type; `parse_type` is its inverse (raises BadDefinition)."""
+    if pa.types.is_decimal128(kind):
+        return f"numeric({kind.precision}, {kind.scale})"
+    if pa.types.is_timestamp(kind) and kind.tz is not None and kind.unit == "us":
+        return "timestamptz"
+    name = _BY_TYPE.get(kind)
+    if name is None:
+        raise BadDefinition(f"columns of type {kind} are not supported")
+    return name
