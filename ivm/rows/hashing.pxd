@@ -1,0 +1,17 @@
+# Hashes of rows that are equal in every process, to shard by.
+#
+# They depend on the key's values only: a key hashes alike whether its columns are nullable or not,
+# and wherever they lie in the row.
+
+from libc.stdint cimport uint64_t
+
+from ivm.rows.layout cimport Layout
+from ivm.rows.strings cimport Interner
+
+# Hash of the columns key[0], ..., key[n - 1] of a row, in that order.
+cdef uint64_t hash_key(
+    const uint64_t* row, const int* key, int n, Layout layout, Interner interner
+) noexcept nogil
+
+# Hash of the first `n` columns of a row.
+cdef uint64_t hash_prefix(const uint64_t* row, int n, Layout layout, Interner interner) noexcept nogil

@@ -1,0 +1,26 @@
+# Which words of a row hold which column.
+
+# How a column's words relate to its values. Words of every kind but STRING compare as unsigned
+# integers, DECIMAL's two words in turn; see `ivm.rows.strings` for STRING.
+cdef enum Kind:
+    BOOL      # 0 or 1
+    SIGNED    # integers, dates, times and timestamps: sign-extended, sign bit flipped
+    UNSIGNED  # as is
+    FLOAT     # float64, float32 widened: one NaN, greatest; one zero
+    DECIMAL   # two words: high with its sign bit flipped, then low
+    STRING    # utf8 and binary
+
+
+cdef struct Slot:
+    int first      # index of the column's first word in the row
+    int width      # words: 2 for DECIMAL, else 1
+    Kind kind
+    bint nullable
+
+
+cdef class Layout:
+    cdef readonly object schema  # pa.Schema
+    cdef readonly int words      # words of a row
+    cdef readonly int columns
+    cdef readonly bint has_mask  # word 0 is the NULL mask: bit i for column i
+    cdef Slot* slots             # one for each column

@@ -1,0 +1,70 @@
+# Strings as words: equal strings have equal words, and `compare` orders them by content.
+#
+# Up to 7 bytes lie in the word itself: big-endian from the top, the length in the low byte. A
+# longer string has the low byte 0xFF, its first three bytes on top, and between them the 32-bit id
+# of its entry in the pool's interner.
+
+from libc.stdint cimport uint32_t, uint64_t
+from libcpp.mutex cimport mutex
+
+cdef extern from *:
+    """
+    #define IVM_NO_STRING UINT64_MAX
+    """
+    # What `encode` returns where memory is short, or 2^28 strings of one stripe are in use.
+    const uint64_t NO_STRING "IVM_NO_STRING"
+
+
+cdef struct Entry:
+    char* data        # the content; NULL for an entry that is free
+    uint64_t hash     # of the content
+    uint32_t length   # bytes
+    uint32_t next     # the next entry of its bucket (or free entry), from 1; the top bit is the mark
+
+
+# Entries never move: chunk k holds 64 << k of them.
+cdef struct Stripe:
+    mutex* lock
+    Entry*[23] chunks
+    uint32_t used        # entries ever handed out
+    uint32_t free        # the first free entry among them, from 1, or 0
+    uint32_t live        # entries that hold a string
+    uint32_t* buckets    # the first entry of each bucket, from 1, or 0
+    uint32_t mask        # buckets less one
+    size_t bytes         # of contents, entries and buckets
+
+
+cdef struct Strings:
+    Stripe[16] stripes   # a string's stripe is the low bits of its hash, and of its id
+
+
+# The word of `n` bytes; NO_STRING where it cannot be kept. Safe from several threads.
+cdef uint64_t intern(Strings* strings, const char* data, Py_ssize_t n) noexcept nogil
+
+# The content and its length: within the interner until the string is swept, or in `buffer` (8 bytes).
+cdef const char* view(const Strings* strings, uint64_t word, char* buffer, Py_ssize_t* n) noexcept nogil
+
+# Negative, zero or positive, by the order of the bytes.
+cdef int compare(const Strings* strings, uint64_t a, uint64_t b) noexcept nogil
+
+# A hash of the content, equal in every process.
+cdef uint64_t content_hash(const Strings* strings, uint64_t word) noexcept nogil
+
+
+# The strings of one pool. `view`, `compare` and `hash` take no lock. To release strings, call
+# `begin_sweep`, `mark` every word in use, and `sweep`, all while no other thread uses the interner.
+cdef class Interner:
+    cdef Strings* strings
+    cdef dict _pins  # words that a sweep keeps, with the number of their users
+
+    cdef uint64_t encode(self, const char* data, Py_ssize_t n) noexcept nogil
+    cdef const char* view(self, uint64_t word, char* buffer, Py_ssize_t* n) noexcept nogil
+    cdef int compare(self, uint64_t a, uint64_t b) noexcept nogil
+    cdef uint64_t hash(self, uint64_t word) noexcept nogil
+    cdef void begin_sweep(self) noexcept nogil
+    # Marks the strings at words[0], words[stride], ... (n of them).
+    cdef void mark(self, const uint64_t* words, Py_ssize_t n, Py_ssize_t stride) noexcept nogil
+    cdef void sweep(self) noexcept
+    # Keeps a word through sweeps until it is unpinned as often as it was pinned.
+    cdef int pin(self, uint64_t word) except -1
+    cdef int unpin(self, uint64_t word) except -1
