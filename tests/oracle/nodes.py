@@ -1,0 +1,222 @@
+"""Dataflow nodes over whole collections: one method for each node, by its definition."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cmp_to_key, reduce
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from ivm import dataflow as df
+from ivm.errors import NoFixedPoint
+from tests.oracle import scalars
+from tests.oracle.values import EXACT, NAN, Error, Outcome, Scalar, canonical, compare, fit
+
+Row: TypeAlias = tuple[Scalar, ...]
+ROUNDS = 1_000
+
+
+@dataclass(frozen=True)
+class Result:
+    """A collection: rows and error messages, each with its count."""
+
+    rows: Counter[Row]
+    errors: Counter[str]
+
+
+class Evaluator:
+    """Evaluates nodes against fixed inputs and, inside a loop, the values of its names."""
+
+    def __init__(
+        self, inputs: Mapping[str, Counter[Row]], names: Mapping[str, Result] | None = None
+    ) -> None:
+        self.inputs = inputs
+        self.names = names or {}
+
+    def value(self, node: df.Node) -> Result:
+        """The collection that `node` denotes."""
+        result: Result = getattr(self, "_" + type(node).__name__.lower())(node)
+        return _tidy(result)
+
+    def _get(self, node: df.Get) -> Result:
+        return Result(Counter(self.inputs[node.name]), Counter())
+
+    def _constant(self, node: df.Constant) -> Result:
+        return Result(Counter(tuple(canonical(v) for v in row) for row in node.rows), Counter())
+
+    def _filter(self, node: df.Filter) -> Result:
+        given = self.value(node.input)
+        rows: Counter[Row] = Counter()
+        errors = Counter(given.errors)
+        for row, n in given.rows.items():
+            outcome = scalars.evaluate(node.predicate, row)
+            if isinstance(outcome, Error):
+                errors[outcome.message] += n
+            elif outcome is True:
+                rows[row] += n
+        return Result(rows, errors)
+
+    def _map(self, node: df.Map) -> Result:
+        given = self.value(node.input)
+        rows: Counter[Row] = Counter()
+        errors = Counter(given.errors)
+        for row, n in given.rows.items():
+            out: list[Scalar] = []
+            for _, expression in node.outputs:
+                outcome = scalars.evaluate(expression, row)
+                if isinstance(outcome, Error):
+                    errors[outcome.message] += n
+                    break
+                out.append(outcome)
+            else:
+                rows[tuple(out)] += n
+        return Result(rows, errors)
+
+    def _concat(self, node: df.Concat) -> Result:
+        return reduce(_plus, (self.value(i) for i in node.inputs))
+
+    def _negate(self, node: df.Negate) -> Result:
+        """Rows only: an error must not cancel the same error of the collection subtracted from."""
+        given = self.value(node.input)
+        return Result(Counter({row: -n for row, n in given.rows.items()}), given.errors)
+
+    def _arrange(self, node: df.Arrange) -> Result:
+        given = self.value(node.input)
+        order = [*node.key, *(i for i in range(len(node.schema)) if i not in node.key)]
+        return Result(
+            Counter({tuple(row[i] for i in order): n for row, n in given.rows.items()}),
+            given.errors,
+        )
+
+    def _join(self, node: df.Join) -> Result:
+        left, right = self.value(node.left), self.value(node.right)
+        width = len(node.left.key)
+        assert width == len(node.right.key)
+        index: dict[Row, list[tuple[Row, int]]] = defaultdict(list)
+        for row, n in right.rows.items():
+            index[row[:width]].append((row[width:], n))
+        rows: Counter[Row] = Counter()
+        for row, n in left.rows.items():
+            for rest, m in index.get(row[:width], ()):
+                both = row + rest
+                rows[tuple(both[i] for _, i in node.outputs)] += n * m
+        return Result(rows, left.errors + right.errors)
+
+    def _reduce(self, node: df.Reduce) -> Result:
+        given = self.value(node.input)
+        groups: dict[Row, list[tuple[Row, int]]] = defaultdict(list)
+        for row, n in given.rows.items():
+            groups[tuple(row[i] for i in node.key)].append((row, n))
+        rows: Counter[Row] = Counter()
+        errors = Counter(given.errors)
+        for key, members in groups.items():
+            outcomes = [aggregate(a, members) for a in node.aggregates]
+            failed = [o.message for o in outcomes if isinstance(o, Error)]
+            if failed:
+                errors[failed[0]] += 1
+            else:
+                rows[(*key, *outcomes)] += 1  # type: ignore[arg-type]
+        return Result(rows, errors)
+
+    def _distinct(self, node: df.Distinct) -> Result:
+        given = self.value(node.input)
+        return Result(Counter(row for row, n in given.rows.items() if n > 0), given.errors)
+
+    def _topk(self, node: df.TopK) -> Result:
+        given = self.value(node.input)
+        groups: dict[Row, list[Row]] = defaultdict(list)
+        for row, n in given.rows.items():
+            groups[tuple(row[i] for i in node.key)].extend([row] * n)
+        named = {o.column for o in node.order}
+        rest = [df.Order(i) for i in range(len(node.schema)) if i not in named]
+        by = _key(lambda a, b: _ordering(a, b, (*node.order, *rest)))
+        end = None if node.limit is None else node.offset + node.limit
+        rows: Counter[Row] = Counter()
+        for members in groups.values():
+            rows.update(sorted(members, key=by)[node.offset : end])
+        return Result(rows, given.errors)
+
+    def _recursive(self, node: df.Recursive) -> Result:
+        return self.names[node.name]
+
+    def _iterate(self, node: df.Iterate) -> Result:
+        values = {name: Result(Counter(), Counter()) for name, _ in node.bindings}
+        for _ in range(node.max_rounds or ROUNDS):
+            inner = Evaluator(self.inputs, {**self.names, **values})
+            after = {name: inner.value(body) for name, body in node.bindings}
+            if all(after[name].rows == values[name].rows for name in after):
+                return after[node.result]
+            values = {name: Result(r.rows, Counter()) for name, r in after.items()}
+        raise NoFixedPoint(f"no fixed point after {node.max_rounds or ROUNDS} rounds")
+
+
+def aggregate(spec: df.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcome:
+    """One aggregate over the rows of a group, with their counts."""
+    if spec.column is None:
+        return sum(n for _, n in members)
+    values: list[tuple[Any, int]] = [
+        (row[spec.column], n) for row, n in members if row[spec.column] is not None
+    ]
+    if spec.function == "count":
+        return sum(n for _, n in values)
+    if not values:
+        return None
+    if spec.function in ("min", "max"):
+        sign = 1 if spec.function == "max" else -1
+        extreme: Outcome = max((v for v, _ in values), key=_key(lambda a, b: compare(a, b) * sign))
+        return extreme
+    total = _total(values)
+    if spec.function == "sum":
+        return total if isinstance(total, Error) else fit_total(total, spec.type)
+    count = sum(n for _, n in values)
+    if isinstance(total, float):
+        return canonical(total / count)
+    return fit(EXACT.divide(Decimal(total), Decimal(count)), spec.type)
+
+
+def fit_total(total: Any, kind: pa.DataType) -> Outcome:
+    """A sum in the aggregate's type."""
+    if isinstance(total, float):
+        return canonical(total)
+    return fit(total, kind)
+
+
+def _key(order: Callable[[Any, Any], int]) -> Callable[[Any], Any]:
+    return cmp_to_key(order)
+
+
+def _total(values: Iterable[tuple[Any, int]]) -> Any:
+    given = list(values)
+    if isinstance(given[0][0], float):
+        if any(v is NAN for v, _ in given) or {math.inf, -math.inf} <= {v for v, _ in given}:
+            return NAN
+        return math.fsum(v * n for v, n in given)
+    if isinstance(given[0][0], Decimal):
+        return reduce(EXACT.add, (EXACT.multiply(v, Decimal(n)) for v, n in given))
+    return sum(v * n for v, n in given)
+
+
+def _ordering(a: Row, b: Row, order: Iterable[df.Order]) -> int:
+    for o in order:
+        x, y = a[o.column], b[o.column]
+        if x is None or y is None:
+            if x is y:
+                continue
+            return -1 if (x is None) == o.nulls_first else 1
+        if c := compare(x, y):
+            return -c if o.descending else c
+    return 0
+
+
+def _plus(a: Result, b: Result) -> Result:
+    rows = Counter(a.rows)
+    for row, n in b.rows.items():
+        rows[row] += n
+    return Result(rows, a.errors + b.errors)
+
+
+def _tidy(result: Result) -> Result:
+    return Result(Counter({r: n for r, n in result.rows.items() if n}), result.errors)

@@ -1,0 +1,102 @@
+"""Functions of numbers: `function(result type, values…)`, no value NULL."""
+
+import math
+from collections.abc import Callable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from tests.oracle.values import EXACT, NAN, Error, Outcome, fit
+
+
+def _float(kind: pa.DataType, compute: Callable[[], float], *given: float) -> Outcome:
+    """A float operation: finite operands must give a finite result."""
+    try:
+        value = compute()
+    except OverflowError:
+        return Error("float out of range")
+    if math.isinf(value) and all(math.isfinite(g) for g in given):
+        return Error("float out of range")
+    return fit(value, kind) if not math.isnan(value) else NAN
+
+
+def add(kind: pa.DataType, a: Any, b: Any) -> Outcome:
+    if isinstance(a, float):
+        return _float(kind, lambda: a + b, a, b)
+    return fit(EXACT.add(a, b) if isinstance(a, Decimal) else a + b, kind)
+
+
+def subtract(kind: pa.DataType, a: Any, b: Any) -> Outcome:
+    if isinstance(a, float):
+        return _float(kind, lambda: a - b, a, b)
+    return fit(EXACT.subtract(a, b) if isinstance(a, Decimal) else a - b, kind)
+
+
+def multiply(kind: pa.DataType, a: Any, b: Any) -> Outcome:
+    if isinstance(a, float):
+        return _float(kind, lambda: a * b, a, b)
+    return fit(EXACT.multiply(a, b) if isinstance(a, Decimal) else a * b, kind)
+
+
+def divide(kind: pa.DataType, a: Any, b: Any) -> Outcome:
+    if b == 0:
+        return Error("division by zero")
+    if isinstance(a, float):
+        return _float(kind, lambda: a / b, a, b)
+    if isinstance(a, Decimal):
+        return fit(EXACT.divide(a, b), kind)
+    quotient = abs(a) // abs(b)
+    return fit(quotient if (a < 0) == (b < 0) else -quotient, kind)
+
+
+def modulo(kind: pa.DataType, a: Any, b: Any) -> Outcome:
+    if b == 0:
+        return Error("division by zero")
+    if isinstance(a, float):
+        return _float(kind, lambda: math.fmod(a, b))
+    if isinstance(a, Decimal):
+        return fit(EXACT.remainder(a, b), kind)
+    return fit(abs(a) % abs(b) * (-1 if a < 0 else 1), kind)
+
+
+def negate(kind: pa.DataType, a: Any) -> Outcome:
+    return fit(EXACT.minus(a) if isinstance(a, Decimal) else -a, kind)
+
+
+def absolute(kind: pa.DataType, a: Any) -> Outcome:
+    return fit(EXACT.abs(a) if isinstance(a, Decimal) else abs(a), kind)
+
+
+def round_(kind: pa.DataType, a: Any, digits: int = 0) -> Outcome:
+    """Decimals round half away from zero, floats half to even."""
+    if isinstance(a, float):
+        return fit(round(a, digits), kind) if math.isfinite(a) else a
+    step = Decimal(1).scaleb(-digits)
+    return fit(Decimal(a).quantize(step, context=EXACT), kind)
+
+
+def floor(kind: pa.DataType, a: Any) -> Outcome:
+    if isinstance(a, float):
+        return fit(float(math.floor(a)), kind) if math.isfinite(a) else a
+    return fit(Decimal(a).to_integral_value(rounding=ROUND_FLOOR), kind)
+
+
+def ceil(kind: pa.DataType, a: Any) -> Outcome:
+    if isinstance(a, float):
+        return fit(float(math.ceil(a)), kind) if math.isfinite(a) else a
+    return fit(Decimal(a).to_integral_value(rounding=ROUND_CEILING), kind)
+
+
+FUNCTIONS: dict[str, Callable[..., Outcome]] = {
+    "add": add,
+    "subtract": subtract,
+    "multiply": multiply,
+    "divide": divide,
+    "modulo": modulo,
+    "negate": negate,
+    "abs": absolute,
+    "round": round_,
+    "floor": floor,
+    "ceil": ceil,
+}

@@ -1,0 +1,70 @@
+"""Functions of text: `function(result type, values…)`, no value NULL."""
+
+import re
+from collections.abc import Callable
+
+import pyarrow as pa
+
+from tests.oracle.values import Error, Outcome
+
+
+def substring(kind: pa.DataType, text: str, start: int, length: int) -> Outcome:
+    """Characters at positions `start` to `start + length`, where position 1 is the first."""
+    if length < 0:
+        return Error("negative substring length not allowed")
+    return text[max(start - 1, 0) : max(start - 1 + length, 0)]
+
+
+def split_part(kind: pa.DataType, text: str, separator: str, n: int) -> Outcome:
+    """The n-th part, from 1; negative counts from the end."""
+    if n == 0:
+        return Error("field position must not be zero")
+    parts = text.split(separator) if separator else [text]
+    index = n - 1 if n > 0 else len(parts) + n
+    return parts[index] if 0 <= index < len(parts) else ""
+
+
+def _pattern(pattern: str) -> Outcome | str:
+    out, characters = [], iter(pattern)
+    for c in characters:
+        if c == "\\":
+            escaped = next(characters, None)
+            if escaped is None:
+                return Error("LIKE pattern must not end with escape character")
+            out.append(re.escape(escaped))
+        else:
+            out.append({"%": ".*", "_": "."}.get(c) or re.escape(c))
+    return "".join(out)
+
+
+def like(kind: pa.DataType, text: str, pattern: str) -> Outcome:
+    compiled = _pattern(pattern)
+    if isinstance(compiled, Error):
+        return compiled
+    return re.fullmatch(str(compiled), text, re.DOTALL) is not None
+
+
+def ilike(kind: pa.DataType, text: str, pattern: str) -> Outcome:
+    return like(kind, text.lower(), pattern.lower())
+
+
+def replace(kind: pa.DataType, text: str, old: str, new: str) -> Outcome:
+    return text.replace(old, new) if old else text
+
+
+FUNCTIONS: dict[str, Callable[..., Outcome]] = {
+    "lower": lambda kind, a: a.lower(),
+    "upper": lambda kind, a: a.upper(),
+    "trim": lambda kind, a: a.strip(" "),
+    "ltrim": lambda kind, a: a.lstrip(" "),
+    "rtrim": lambda kind, a: a.rstrip(" "),
+    "concat": lambda kind, *parts: "".join(parts),
+    "length": lambda kind, a: len(a),
+    "substring": substring,
+    "replace": replace,
+    "split_part": split_part,
+    "position": lambda kind, text, what: text.find(what) + 1,
+    "starts_with": lambda kind, text, prefix: text.startswith(prefix),
+    "like": like,
+    "ilike": ilike,
+}
