@@ -25,7 +25,7 @@ cdef struct Entry:
 # Entries never move: chunk k holds 64 << k of them.
 cdef struct Stripe:
     mutex* lock
-    Entry*[23] chunks
+    Entry* chunks[23]
     uint32_t used        # entries ever handed out
     uint32_t free        # the first free entry among them, from 1, or 0
     uint32_t live        # entries that hold a string
@@ -35,7 +35,7 @@ cdef struct Stripe:
 
 
 cdef struct Strings:
-    Stripe[16] stripes   # a string's stripe is the low bits of its hash, and of its id
+    Stripe stripes[16]   # a string's stripe is the low bits of its hash, and of its id
 
 
 # The word of `n` bytes; NO_STRING where it cannot be kept. Safe from several threads.

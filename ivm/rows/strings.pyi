@@ -1,0 +1,28 @@
+from collections.abc import Iterable
+
+class Interner:
+    """The strings of one pool: equal strings have equal words."""
+
+    def __init__(self) -> None: ...
+    @property
+    def bytes(self) -> int:
+        """Bytes of the contents that are held, and of the table."""
+
+    @property
+    def count(self) -> int:
+        """Strings that are held; those that fit into a word are not."""
+
+def word_of(interner: Interner, content: bytes) -> int:
+    """The word of `content`."""
+
+def content_of(interner: Interner, word: int) -> bytes:
+    """The content of a word."""
+
+def order_of(interner: Interner, a: int, b: int) -> int:
+    """Negative, zero or positive, as content a is below, equal to or above content b."""
+
+def hash_of(interner: Interner, word: int) -> int:
+    """The hash of a word's content."""
+
+def keep_only(interner: Interner, words: Iterable[int]) -> None:
+    """Release every string but those of `words` and those pinned."""
