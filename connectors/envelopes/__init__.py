@@ -1,0 +1,1 @@
+"""Envelopes of change-data-capture records: what one record does to a table."""

@@ -1,0 +1,1 @@
+"""File topics: directories of append-only JSON-lines segments."""

@@ -1,0 +1,49 @@
+"""Appending to files so that a crash leaves whole records and at most one torn tail."""
+
+import os
+from pathlib import Path
+
+
+def append(file: int, size: int, data: bytes) -> None:
+    """Write `data` at the end `size` of `file` and sync it; on failure the file keeps `size` bytes."""
+    try:
+        write(file, data)
+        os.fdatasync(file)
+    except OSError:
+        os.ftruncate(file, size)
+        raise
+
+
+def write(file: int, data: bytes) -> None:
+    """Write all of `data` at the file's position."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(file, rest) :]
+
+
+def cut(file: int, size: int) -> None:
+    """Shorten `file` to `size` bytes, durably."""
+    os.ftruncate(file, size)
+    os.fsync(file)
+
+
+def sync_directory(path: Path) -> None:
+    """Make the names in `path` durable."""
+    directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Let `path` hold `data`: a reader, or a crash, sees the former content or all of the new."""
+    temporary = path.with_name(path.name + ".new")
+    file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    try:
+        write(file, data)
+        os.fsync(file)
+    finally:
+        os.close(file)
+    temporary.replace(path)
+    sync_directory(path.parent)

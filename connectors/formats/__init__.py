@@ -1,0 +1,1 @@
+"""Values of records to typed Arrow columns, and back."""

@@ -1,0 +1,1 @@
+"""Logical times and the durable journal that ties them to input offsets."""

@@ -1,0 +1,1 @@
+"""Where the deltas of views go."""

@@ -1,0 +1,1 @@
+"""The glue to Spark: it reads ranges, maps the pure decoders and hands over."""
