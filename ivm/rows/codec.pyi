@@ -1,0 +1,31 @@
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ivm.rows.strings import Interner
+
+def storage_of(type_: pa.DataType) -> int:
+    """How Arrow stores columns of a supported type."""
+
+def plain(array: pa.Array, type_: pa.DataType) -> pa.Array:
+    """`array` without dictionary or wide offsets, where that is all that differs from `type_`."""
+
+def fitted(batch: pa.RecordBatch, schema: pa.Schema) -> list[pa.Array]:
+    """The arrays of `batch`, which must fit `schema` (raises SchemaMismatch)."""
+
+def round_trip(batch: pa.RecordBatch, schema: pa.Schema, interner: Interner) -> pa.RecordBatch:
+    """`batch` encoded as rows of `schema` and decoded again."""
+
+def words_of_rows(
+    batch: pa.RecordBatch,
+    schema: pa.Schema,
+    interner: Interner,
+    times: NDArray[np.uint64],
+    diffs: NDArray[np.int64],
+) -> list[list[int]]:
+    """Every update's words, as lists: the row's, then its time and diff."""
+
+def words_of_key(values: Sequence[object], schema: pa.Schema, interner: Interner) -> list[int]:
+    """The words of one row of Python values."""
