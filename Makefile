@@ -11,7 +11,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test serve check bench build
+.PHONY: help demo test serve check bench build extensions
 
 # The architecture that the extensions are compiled for: `native`, or e.g. x86-64-v3 for an image.
 IVM_MARCH ?= native
@@ -62,9 +62,13 @@ build: $(BUILT)
 $(BUILT): $(INSTALLED) $(SOURCES)
 	$(call say,Building the extensions for $(IVM_MARCH))
 	@mkdir -p build
-	@flock build/.lock $(BIN)/python -W ignore -c 'import setuptools; setuptools.setup()' \
-		--quiet build_ext --inplace
+	@flock build/.lock $(MAKE) --no-print-directory extensions
 	@rm -f build/.built-*; touch $@
+
+# Cython is not safe for threads: its own processes translate, the build's threads then compile.
+extensions:
+	@$(BIN)/cythonize -3 --quiet --parallel 2 $$(find ivm -name '*.pyx')
+	@$(BIN)/python -W ignore -c 'import setuptools; setuptools.setup()' --quiet build_ext --inplace
 
 $(INSTALLED): requirements.lock
 	$(call say,Installing the dependencies into $(VENV))
