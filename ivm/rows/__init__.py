@@ -1,1 +1,1 @@
-"""Rows as 64-bit words: their layout, interned strings, Arrow in and out, and expressions over them."""
+"""Rows as 64-bit words: layout, interned strings, Arrow in and out, expressions over them."""
