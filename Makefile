@@ -66,9 +66,11 @@ $(BUILT): $(INSTALLED) $(SOURCES)
 	@rm -f build/.built-*; touch $@
 
 # Cython is not safe for threads: its own processes translate, the build's threads then compile.
+# A file that does not translate keeps no other from being built; the second command fails on it.
 extensions:
-	@$(BIN)/cythonize -3 --quiet --parallel 2 $$(find ivm -name '*.pyx')
-	@$(BIN)/python -W ignore -c 'import setuptools; setuptools.setup()' --quiet build_ext --inplace
+	@$(BIN)/cythonize -3 --quiet --keep-going --parallel 2 $$(find ivm -name '*.pyx') || true
+	@$(BIN)/python -W ignore -c 'import setuptools; setuptools.setup()' --quiet \
+		build_ext --parallel 2 --build-lib .
 
 $(INSTALLED): requirements.lock
 	$(call say,Installing the dependencies into $(VENV))

@@ -1,0 +1,26 @@
+"""What all tests share: property tests without deadlines, and no skipping in CI.
+
+A test may skip where a machine cannot have what it needs; with `CI=true` that is a failure, so
+that a run which passes has run everything.
+"""
+
+import os
+from collections.abc import Generator
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("ivm", deadline=None, print_blob=True)
+settings.load_profile("ivm")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Report a skipped test as failed where CI is set."""
+    report = yield
+    if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("CI") == "true":
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} may not skip in CI: {report.longrepr}"
+    return report

@@ -1,0 +1,1 @@
+"""Tests of the house: what is built, shipped and imported, and the commands of the documents."""

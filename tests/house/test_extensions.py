@@ -1,0 +1,49 @@
+"""The extensions of pyproject.toml are those of the tree, and are built from today's sources."""
+
+import re
+import tomllib
+from importlib.machinery import EXTENSION_SUFFIXES
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from Cython.Build.Dependencies import create_dependency_tree
+
+ROOT = Path(__file__).parents[2]
+HEADER = re.compile(r'^cdef extern from "(?P<header>\w[^"]*)"', re.MULTILINE)
+
+with (ROOT / "pyproject.toml").open("rb") as file:
+    EXTENSIONS = tomllib.load(file)["tool"]["setuptools"]["ext-modules"]
+SOURCES = {extension["sources"][0]: extension for extension in EXTENSIONS}
+
+
+def test_every_pyx_is_listed_and_every_listed_one_exists() -> None:
+    in_tree = {str(path.relative_to(ROOT)) for path in (ROOT / "ivm").rglob("*.pyx")}
+    assert set(SOURCES) == in_tree
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_an_extension_is_named_after_its_path(source: str) -> None:
+    assert SOURCES[source]["name"] == source.removesuffix(".pyx").replace("/", ".")
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_an_extension_depends_on_the_headers_it_includes(source: str) -> None:
+    assert _headers(ROOT / source) == set(SOURCES[source].get("depends", []))
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_an_extension_is_not_older_than_its_sources(source: str) -> None:
+    path = ROOT / source
+    built = path.with_name(path.stem + EXTENSION_SUFFIXES[0])
+    assert built.exists(), "not built: make build"
+    tree = create_dependency_tree()  # type: ignore[no-untyped-call]
+    needed = tree.all_dependencies(str(path)) | _headers(path)
+    newest = max((ROOT / name for name in needed), key=lambda name: name.stat().st_mtime)
+    assert built.stat().st_mtime >= newest.stat().st_mtime, f"older than {newest}: make build"
+
+
+def _headers(path: Path) -> set[str]:
+    texts = (file.read_text() for file in (path, path.with_suffix(".pxd")) if file.exists())
+    found = chain.from_iterable(HEADER.finditer(text) for text in texts)
+    return {str((path.parent / match["header"]).relative_to(ROOT)) for match in found}
