@@ -55,3 +55,9 @@ class JavaMissing(IvmError):
     """No Java that Spark accepts was found."""
 
     code = "java-missing"
+
+
+class PipelineFailed(IvmError):
+    """The pipeline stopped by itself; its status says why."""
+
+    code = "pipeline-failed"

@@ -1,15 +1,27 @@
-"""The pipeline: from file topics through Spark to a receiver, one logical time after another."""
+"""The pipeline: from file topics through Spark to a receiver, one logical time after another.
 
+Each micro-batch becomes one logical time, journaled before the receiver sees it. Spark may deliver records
+twice and may forget everything; what was applied, and when, is decided by the journal alone.
+"""
+
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from connectors.batches import Receiver
+from connectors.delivery import Delivery
+from connectors.errors import DuplicateTable, PipelineFailed, Stalled, UnknownTable
+from connectors.files.reader import TopicReader
 from connectors.progress.journal import Journal
 from connectors.quarantine import Quarantine
+from connectors.spark.control import Control, Cut, Position
+from connectors.spark.query import Query
+from connectors.spark.session import create_session
 from connectors.tables import TableSpec
 
 State = Literal["stopped", "starting", "replaying", "running", "stalled", "failed"]
@@ -19,8 +31,8 @@ State = Literal["stopped", "starting", "replaying", "running", "stalled", "faile
 class PipelineSettings:
     """Where the topics are and how Spark runs.
 
-    `topics` is the root of the file topics; `work` a directory for disposable files (Spark's
-    checkpoints, the list of tables). `batch_records` bounds the records of one micro-batch.
+    `topics` is the root of the file topics; `work` a directory for disposable files. `batch_records`
+    bounds the records of one micro-batch.
     """
 
     topics: Path
@@ -32,7 +44,7 @@ class PipelineSettings:
 
 @dataclass(frozen=True, slots=True)
 class PipelineStatus:
-    """A view of the pipeline for `/readyz` and `/metrics`.
+    """The pipeline as `/readyz` and `/metrics` see it.
 
     `time` is the last one received (0: none); `records` counts records since the start, replayed
     ones included; `lag` is the number of records per topic not yet received; `error` says why
@@ -48,7 +60,11 @@ class PipelineStatus:
 
 
 class Pipeline:
-    """Runs one streaming query over the topics of all tables; methods may be called from any thread."""
+    """Runs one streaming query over the topics of all tables; methods may be called from any thread.
+
+    `receive` runs on a thread of the pipeline. `add_table` and `status` never wait for it;
+    `remove_table` and `stop` do, so do not call these two while holding a lock that `receive` takes.
+    """
 
     def __init__(
         self,
@@ -59,35 +75,179 @@ class Pipeline:
         spark: SparkSession | None = None,
     ) -> None:
         """`spark`: a session to use; without one, `start` makes one and `stop` ends it."""
-        raise NotImplementedError
+        self._settings = settings
+        self._journal = journal
+        self._quarantine = quarantine
+        self._receiver = receiver
+        self._spark = spark
+        self._owns_spark = spark is None
+        self._control = settings.work / "control.json"
+        self._delivery: Delivery | None = None
+        self._query: Query | None = None
+        self._watcher: threading.Thread | None = None
+        self._changed = threading.Condition()
+        self._tables: dict[str, TableSpec] = {}
+        self._readers: dict[str, TopicReader] = {}
+        self._state: State = "stopped"
+        self._error: str | None = None
 
     def start(self, tables: Sequence[TableSpec]) -> None:
         """Start reading `tables`; journaled times are replayed first, in order.
 
-        Tables that the journal knows and `tables` lacks are dropped from it.
-        Returns when the query runs (some seconds for the JVM); raises JavaMissing.
+        Tables that the journal knows and `tables` lacks, or has on another topic, are dropped from
+        it. Returns when the query runs (some seconds for the JVM). Raises JavaMissing.
         """
-        raise NotImplementedError
+        assert self._delivery is None, "a pipeline starts once"
+        topics = {spec.name: spec.topic for spec in tables}
+        for name, topic in self._journal.tables.items():
+            if topics.get(name) != topic:
+                self._journal.drop_table(name)
+        self._set("starting")
+        self._delivery = Delivery(self._journal, self._quarantine, self._receiver)
+        for spec in tables:
+            self._tables[self._key(spec.name)] = spec
+            self._delivery.add_table(self._key(spec.name), spec)
+        if self._spark is None:
+            self._spark = create_session(self._settings.master, self._settings.driver_memory)
+        self._run()
+
+    def resume(self) -> None:
+        """Go on after a stall, from the record that caused it, under the tables as they are now."""
+        assert self._state == "stalled", self._state
+        self._run()
 
     def wait_replayed(self, timeout: float | None = None) -> bool:
         """Wait until every time journaled before `start` has been received; False on timeout.
 
-        Raises the pipeline's error when it stalls or fails meanwhile.
+        Raises PipelineFailed when the pipeline stalls, fails or is stopped meanwhile.
         """
-        raise NotImplementedError
+        with self._changed:
+            self._changed.wait_for(
+                lambda: self._state not in ("starting", "replaying"), timeout=timeout
+            )
+            if self._state in ("stalled", "failed", "stopped"):
+                raise PipelineFailed(self._error or "the pipeline is stopped")
+            return self._state == "running"
 
     def add_table(self, spec: TableSpec) -> None:
-        """Read one more table from its topic's beginning, within about a second (raises DuplicateTable)."""
-        raise NotImplementedError
+        """Read one more table from its topic's beginning, within about a second.
+
+        Raises DuplicateTable.
+        """
+        with self._changed:
+            if any(known.name == spec.name for known in self._tables.values()):
+                raise DuplicateTable(f"table {spec.name!r} is read already")
+            self._tables[self._key(spec.name)] = spec
+            self._started.add_table(self._key(spec.name), spec)
+            self._save()
 
     def remove_table(self, name: str) -> None:
-        """Stop reading a table and forget its positions (raises UnknownTable)."""
-        raise NotImplementedError
+        """Stop reading a table and forget its positions (raises UnknownTable).
+
+        Waits for the batch under way: no later one holds the table.
+        """
+        with self._changed:
+            key = self._key(name)
+            if self._tables.pop(key, None) is None:
+                raise UnknownTable(f"table {name!r} is not read")
+            self._save()
+        self._started.remove_table(key)
 
     def status(self) -> PipelineStatus:
         """The present state; cheap enough for every scrape."""
-        raise NotImplementedError
+        delivery = self._delivery
+        with self._changed:
+            lag = self._lag()
+            if delivery is None:
+                return PipelineStatus(self._state, self._error, 0, 0, 0.0, lag)
+            return PipelineStatus(
+                self._state, self._error, delivery.time, delivery.records, delivery.rate(), lag
+            )
 
     def stop(self) -> None:
-        """Stop the query after the batch under way."""
-        raise NotImplementedError
+        """Stop the query after the batch under way, and Spark if the pipeline started it."""
+        if self._delivery is not None:
+            self._delivery.close()
+        self._set("stopped")
+        if self._query is not None and self._watcher is not None:
+            self._query.stop()
+            self._watcher.join()
+        if self._spark is not None and self._owns_spark:
+            self._spark.stop()
+
+    @property
+    def _started(self) -> Delivery:
+        assert self._delivery is not None, "the pipeline is started"
+        return self._delivery
+
+    def _key(self, name: str) -> str:
+        return f"{name}@{self._journal.epoch(name)}"
+
+    def _run(self) -> None:
+        """Start a query where the delivery is."""
+        assert self._spark is not None
+        with self._changed:
+            self._save()
+        self._started.open()
+        self._set("replaying" if self._started.pending else "running")
+        self._query = Query(self._spark, self._control, self._settings.batch_records, self._deliver)
+        self._watcher = threading.Thread(
+            target=self._watch, args=(self._query,), name="pipeline-watcher", daemon=True
+        )
+        self._watcher.start()
+
+    def _save(self) -> None:
+        """Tell the planner what to read, and a query to come where to begin."""
+        delivery = self._started
+        cuts = [
+            Cut(
+                entry.time,
+                sum(r.end - r.first for r in entry.ranges),
+                tuple((self._key(r.table), r.partition, r.end) for r in entry.ranges),
+            )
+            for entry in delivery.pending
+        ]
+        ends: dict[str, dict[int, int]] = {}
+        for (table, partition), end in delivery.reached().items():
+            ends.setdefault(self._key(table), {})[partition] = end
+        start = Position(0, ends)
+        Control(self._settings.topics, self._tables, start, tuple(cuts)).save(self._control)
+
+    def _deliver(self, batch: pa.Table) -> None:
+        """On a thread of Spark: deliver, and remember what went wrong."""
+        try:
+            self._started.deliver(batch)
+        except Stalled as error:
+            self._set("stalled", str(error))
+            raise
+        except Exception as error:
+            self._set("failed", f"{type(error).__name__}: {error}")
+            raise
+        if self._state == "replaying" and not self._started.pending:
+            self._set("running")
+
+    def _watch(self, query: Query) -> None:
+        """Until the query ends: an end that nobody asked for and no batch explains is a failure."""
+        error = query.wait()
+        if self._state in ("starting", "replaying", "running"):
+            self._set("failed", error or "the streaming query ended")
+
+    def _set(self, state: State, error: str | None = None) -> None:
+        with self._changed:
+            self._state, self._error = state, error
+            self._changed.notify_all()
+
+    def _lag(self) -> dict[str, int]:
+        """How many records of each topic are still to be received by the table that is most behind."""
+        reached = self._delivery.reached() if self._delivery is not None else {}
+        lag: dict[str, int] = {}
+        for spec in self._tables.values():
+            reader = self._readers.get(spec.topic)
+            if reader is None:
+                reader = self._readers[spec.topic] = TopicReader(self._settings.topics, spec.topic)
+            behind = sum(
+                end - reached.get((spec.name, partition), reader.first(partition))
+                for partition, end in reader.ends().items()
+            )
+            lag[spec.topic] = max(behind, lag.get(spec.topic, 0))
+        return lag

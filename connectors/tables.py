@@ -55,8 +55,10 @@ def type_of(name: str) -> pa.DataType:
             return pa.decimal128(precision, scale)
     if match := _ZONED.fullmatch(name):
         return pa.timestamp("us", tz=match[1])
-    raise InvalidTable(f"type {name!r} is not supported; choose from {sorted(_NAMED)}, "
-                       "decimal128(p, s), timestamp[us, tz=UTC]")
+    raise InvalidTable(
+        f"type {name!r} is not supported; choose from {sorted(_NAMED)}, "
+        "decimal128(p, s), timestamp[us, tz=UTC]"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,9 @@ class TableSpec:
         if not self.key or len(set(self.key)) != len(self.key) or not set(self.key) <= set(names):
             raise InvalidTable(f"table {self.name!r}: key {list(self.key)} is not a set of columns")
         if self.format != "json" or self.envelope != "debezium":
-            raise InvalidTable(f"table {self.name!r}: only Debezium envelopes in JSON are supported")
+            raise InvalidTable(
+                f"table {self.name!r}: only Debezium envelopes in JSON are supported"
+            )
         if self.on_error not in ("quarantine", "stall"):
             raise InvalidTable(f"table {self.name!r}: on_error is {self.on_error!r}")
         for field in self.schema:

@@ -8,15 +8,20 @@ reflects the input records before these offsets.
 Exactly once: a topic is cut to the end that the journal committed whenever it is opened.
 """
 
+import shutil
+import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+import orjson
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from connectors.batches import Offsets
+from connectors.files.writer import TopicWriter
+from connectors.formats.rows import json_rows
 
 
 class Changes(Protocol):
@@ -41,11 +46,15 @@ class DeltaSink:
 
     def __init__(self, root: Path, prefix: str = "deltas.") -> None:
         """`root` holds the topics; view `v` is published on topic `prefix + v`."""
-        raise NotImplementedError
+        self._root = root
+        self._prefix = prefix
+        self._lock = threading.Lock()
+        self._writers: dict[str, TopicWriter] = {}
+        self._written: set[str] = set()
 
     def topic(self, view: str) -> str:
         """The name of the topic of `view`."""
-        raise NotImplementedError
+        return self._prefix + view
 
     def open(self, view: str, end: int = 0) -> None:
         """Publish `view` from now on, after its first `end` lines: what stands beyond is cut off.
@@ -53,23 +62,58 @@ class DeltaSink:
         `end` comes from `Journal.published` (0 for a new view). Raises TopicTruncated when
         the topic has fewer lines.
         """
-        raise NotImplementedError
+        writer = TopicWriter(self._root, self.topic(view))
+        writer.truncate(end)
+        with self._lock:
+            self._writers[view] = writer
 
     def write(self, view: str, changes: Changes, frontier: int, offsets: Offsets) -> int:
         """Append the deltas of `view` and the frontier record; returns how many lines of deltas.
 
         Not durable before `flush`.
         """
-        raise NotImplementedError
+        lines = _lines("row", json_rows(changes.rows), changes.diffs, changes.times)
+        errors = changes.errors.column(0).to_pylist()
+        lines += _lines("error", errors, changes.error_diffs, changes.error_times)
+        count = len(lines)
+        lines.append(_frontier(frontier, offsets))
+        with self._lock:
+            self._writers[view].append(lines)
+            self._written.add(view)
+        return count
 
     def flush(self) -> Mapping[str, int]:
-        """Make all that was written durable; the end of every view's topic, for `Journal.commit`."""
-        raise NotImplementedError
+        """Make all that was written durable; the new ends of these views' topics, for the journal."""
+        with self._lock:
+            for view in self._written:
+                self._writers[view].sync()
+            ends = {view: self._writers[view].end for view in self._written}
+            self._written.clear()
+        return ends
 
     def drop(self, view: str) -> None:
         """Stop publishing `view` and delete its topic."""
-        raise NotImplementedError
+        with self._lock:
+            self._writers.pop(view).close()
+            self._written.discard(view)
+        shutil.rmtree(self._root / self.topic(view))
 
     def close(self) -> None:
-        """Release the files."""
-        raise NotImplementedError
+        """Sync and release the files."""
+        with self._lock:
+            for writer in self._writers.values():
+                writer.close()
+            self._writers.clear()
+
+
+def _lines(
+    label: str, values: list[Any], diffs: NDArray[np.int64], times: NDArray[np.uint64]
+) -> list[bytes]:
+    return [
+        orjson.dumps({"op": "+" if diff > 0 else "-", "diff": diff, "time": time, label: value})
+        for value, diff, time in zip(values, diffs.tolist(), times.tolist(), strict=True)
+    ]
+
+
+def _frontier(time: int, offsets: Offsets) -> bytes:
+    return orjson.dumps({"frontier": time, "offsets": offsets}, option=orjson.OPT_NON_STR_KEYS)

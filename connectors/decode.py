@@ -1,0 +1,120 @@
+"""Records of one table's topic to typed updates: pure, so it runs on any executor and under any test.
+
+A record is taken whole or not at all: either all its row images are typed, or the record is rejected with
+the reason. Cutting the records into batches in another way gives the same updates.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from connectors.envelopes.debezium import Images, Row, images
+from connectors.formats.columns import to_array
+from connectors.formats.faults import MISSING_FIELD, Fault, ValueFault
+from connectors.formats.json import parse, parse_exactly
+from connectors.tables import TableSpec
+
+# Columns that travel beside a table's own, under names that no column has.
+DIFF, OFFSET, TS_MS = "\0diff", "\0offset", "\0ts_ms"
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedRecord:
+    """A record that gave no updates: its offset, one of `REASONS`, a message, and its bytes."""
+
+    offset: int
+    reason: str
+    message: str
+    value: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """Update `i` changes row `i` of `rows` by `diffs[i]`, by the record at `offsets[i]` (ascending).
+
+    `rows` has the table's schema; `ts_ms` is the envelopes' (0: none). `tombstones` were ignored.
+    """
+
+    rows: pa.RecordBatch
+    diffs: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    ts_ms: NDArray[np.int64]
+    rejected: tuple[RejectedRecord, ...]
+    tombstones: int
+
+
+def decode(values: Sequence[bytes], offsets: Sequence[int], table: TableSpec) -> Decoded:
+    """Decode the records `values`, which stand at `offsets` (ascending, as many)."""
+    records = parse(values)
+    changes = images(records)
+    faults = changes.faults
+    columns = _columns(changes.rows, table.schema)
+    if columns is None:
+        changes = images(_exact(records, values, table.schema))
+        faults = changes.faults | _culprits(changes, table.schema)
+        changes = _without(changes, faults)
+        columns = _columns(changes.rows, table.schema)
+        assert columns is not None, "every value was tried by itself"
+    owners = np.array(changes.owners, np.int64)
+    return Decoded(
+        pa.RecordBatch.from_arrays(columns, schema=table.schema),
+        np.array(changes.diffs, np.int64),
+        np.asarray(offsets, np.int64)[owners],
+        np.array(changes.ts_ms, np.int64),
+        tuple(
+            RejectedRecord(offsets[owner], fault.reason, fault.message, values[owner])
+            for owner, fault in sorted(faults.items())
+        ),
+        changes.tombstones,
+    )
+
+
+def _columns(rows: list[Row], schema: pa.Schema) -> list[pa.Array] | None:
+    """The columns of `rows`, or None if any value is at fault."""
+    try:
+        return [to_array([row[field.name] for row in rows], field) for field in schema]
+    except (ValueFault, KeyError):
+        return None
+
+
+def _exact(records: list[Any], values: Sequence[bytes], schema: pa.Schema) -> list[Any]:
+    """The records with numbers as they are written, if a column needs more than floats."""
+    if not any(pa.types.is_decimal128(field.type) for field in schema):
+        return records
+    return [
+        record if isinstance(record, Fault) else parse_exactly(value)
+        for record, value in zip(records, values, strict=True)
+    ]
+
+
+def _culprits(changes: Images, schema: pa.Schema) -> dict[int, Fault]:
+    """The first fault of every record with a value that does not belong."""
+    found: dict[int, Fault] = {}
+    for row, diff, owner in zip(changes.rows, changes.diffs, changes.owners, strict=True):
+        image = "after" if diff > 0 else "before"
+        for field in schema:
+            if owner in found:
+                break
+            try:
+                to_array([row[field.name]], field)
+            except KeyError:
+                message = f"{image!r} has no field {field.name!r}"
+                found[owner] = Fault(MISSING_FIELD, message)
+            except ValueFault as fault:
+                message = f"column {field.name!r} ({field.type}) in {image!r}: {fault.detail}"
+                found[owner] = Fault(fault.reason, message)
+    return found
+
+
+def _without(changes: Images, faults: dict[int, Fault]) -> Images:
+    """The images of the records that have no fault."""
+    kept = Images(tombstones=changes.tombstones)
+    parts = zip(changes.rows, changes.diffs, changes.owners, changes.ts_ms, strict=True)
+    for row, diff, owner, ts_ms in parts:
+        if owner not in faults:
+            kept.add(row, diff, owner, ts_ms)
+    return kept

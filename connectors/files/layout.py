@@ -1,0 +1,37 @@
+"""How a file topic lies on disk: `<root>/<topic>/<partition>/<base offset, 20 digits>.jsonl`.
+
+A segment is append-only JSON lines, one record per line; the offset of a record is the segment's base
+plus its line number. A line counts only once its newline is there. A segment ends where the next begins.
+"""
+
+from pathlib import Path
+
+SUFFIX = ".jsonl"
+
+
+def partition_directory(root: Path, topic: str, partition: int) -> Path:
+    """Where the segments of one partition are."""
+    return root / topic / str(partition)
+
+
+def partitions(root: Path, topic: str) -> list[int]:
+    """The partitions that `topic` has, ascending (none if there is no such topic)."""
+    try:
+        names = [entry.name for entry in (root / topic).iterdir()]
+    except FileNotFoundError:
+        return []
+    return sorted(int(name) for name in names if name.isdecimal())
+
+
+def segment_path(directory: Path, base: int) -> Path:
+    """The file of the segment that begins at offset `base`."""
+    return directory / f"{base:020d}{SUFFIX}"
+
+
+def bases(directory: Path) -> list[int]:
+    """The base offsets of the segments in `directory`, ascending (none if it is missing)."""
+    try:
+        paths = list(directory.iterdir())
+    except FileNotFoundError:
+        return []
+    return sorted(int(p.stem) for p in paths if p.suffix == SUFFIX and p.stem.isdecimal())

@@ -1,0 +1,42 @@
+"""Reads records of a file topic by offset."""
+
+from pathlib import Path
+
+from connectors.errors import TopicTruncated
+from connectors.files.index import PartitionIndex, Span
+from connectors.files.layout import partition_directory, partitions
+
+
+class TopicReader:
+    """Follows all partitions of one topic; partitions may appear while it does. Not for several threads."""
+
+    def __init__(self, root: Path, topic: str) -> None:
+        self._root = root
+        self._topic = topic
+        self._indexes: dict[int, PartitionIndex] = {}
+
+    def ends(self) -> dict[int, int]:
+        """The end of every partition: the offset of its next record (raises TopicTruncated)."""
+        for partition in partitions(self._root, self._topic):
+            if partition not in self._indexes:
+                directory = partition_directory(self._root, self._topic, partition)
+                self._indexes[partition] = PartitionIndex(directory)
+        return {partition: index.refresh() for partition, index in self._indexes.items()}
+
+    def first(self, partition: int) -> int:
+        """The smallest offset held by a partition that `ends` has named."""
+        return self._indexes[partition].first
+
+    def spans(self, partition: int, first: int, end: int) -> list[Span]:
+        """Where the records `[first, end)` of a partition lie (raises TopicTruncated)."""
+        index = self._indexes.get(partition)
+        if index is None:
+            raise TopicTruncated(f"topic {self._topic!r} has no partition {partition}")
+        return list(index.spans(first, end))
+
+    def read(self, partition: int, first: int, limit: int) -> list[bytes]:
+        """At most `limit` records from offset `first` on, as of now; fewer at the end."""
+        end = min(self.ends().get(partition, 0), first + limit)
+        if end <= first:
+            return []
+        return [line for span in self.spans(partition, first, end) for line in span.lines()]

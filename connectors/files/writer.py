@@ -1,0 +1,117 @@
+"""Appends records to one partition of a file topic, segment after segment.
+
+After a crash the torn tail, a line without its newline, is cut off before anything is written: no reader
+has counted it.
+"""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from connectors.errors import InvalidRecord, TopicTruncated
+from connectors.files.durable import cut, sync_directory, write
+from connectors.files.index import Segment
+from connectors.files.layout import bases, partition_directory, segment_path
+
+SEGMENT_BYTES = 64 << 20
+
+
+class TopicWriter:
+    """The only writer of its partition."""
+
+    def __init__(
+        self, root: Path, topic: str, partition: int = 0, segment_bytes: int = SEGMENT_BYTES
+    ) -> None:
+        """Open the partition at its end, creating it if need be; a new segment begins after `segment_bytes`."""
+        self._directory = partition_directory(root, topic, partition)
+        self._directory.mkdir(parents=True, exist_ok=True)
+        self._segment_bytes = segment_bytes
+        self._reopen()
+
+    @property
+    def end(self) -> int:
+        """The offset that the next record gets."""
+        return self._end
+
+    def append(self, records: Sequence[bytes]) -> int:
+        """Append `records` (JSON texts without newlines) and return the offset of the first.
+
+        Visible to readers on return, durable after `sync`. Raises InvalidRecord for a record with
+        a newline; then nothing was written.
+        """
+        first = self._end
+        if not records:
+            return first
+        data = b"\n".join(records) + b"\n"
+        if data.count(b"\n") != len(records):
+            raise InvalidRecord("a record holds a newline, so it would count as several")
+        if self._size >= self._segment_bytes:
+            self._roll()
+        try:
+            write(self._file, data)
+        except OSError:
+            os.ftruncate(self._file, self._size)
+            raise
+        self._size += len(data)
+        self._end += len(records)
+        return first
+
+    def sync(self) -> None:
+        """Make what was appended durable."""
+        os.fdatasync(self._file)
+
+    def truncate(self, end: int) -> None:
+        """Cut off every record at or beyond offset `end` (raises TopicTruncated if it is beyond ours)."""
+        if end > self._end:
+            raise TopicTruncated(
+                f"{self._directory}: {end} records were published, only {self._end} are there"
+            )
+        if end == self._end:
+            return
+        os.close(self._file)
+        found = bases(self._directory)
+        keep = max((base for base in found if base <= end), default=0)
+        for base in reversed(found):
+            if base > keep:
+                segment_path(self._directory, base).unlink()
+        segment = Segment(segment_path(self._directory, keep), keep)
+        segment.scan()
+        _cut(segment.path, segment.byte(end - keep))
+        self._reopen()
+
+    def close(self) -> None:
+        """Sync and release the file."""
+        self.sync()
+        os.close(self._file)
+
+    def _reopen(self) -> None:
+        base = max(bases(self._directory), default=0)
+        path = segment_path(self._directory, base)
+        lines = size = 0
+        if path.exists():
+            segment = Segment(path, base)
+            segment.scan()
+            lines, size = segment.lines, segment.size
+            if path.stat().st_size > size:
+                _cut(path, size)
+        self._open(base)
+        self._size = size
+        self._end = base + lines
+
+    def _roll(self) -> None:
+        self.close()
+        self._open(self._end)
+        self._size = 0
+
+    def _open(self, base: int) -> None:
+        path = segment_path(self._directory, base)
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        sync_directory(self._directory)
+
+
+def _cut(path: Path, size: int) -> None:
+    file = os.open(path, os.O_WRONLY)
+    try:
+        cut(file, size)
+    finally:
+        os.close(file)

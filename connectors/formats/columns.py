@@ -1,0 +1,211 @@
+"""Values out of JSON to one typed Arrow column, strictly: nothing is rounded, truncated or guessed.
+
+| column | accepts (JSON null besides, where nullable) |
+| --- | --- |
+| bool | true, false |
+| int, uint | integers in range; neither true nor 1.0 |
+| float | numbers; integers only where the float holds them exactly |
+| decimal128 | strings (`decimal.handling.mode=string`) and numbers, exactly as written |
+| utf8 | strings |
+| binary | base64 strings |
+| date32 | days since the epoch (`io.debezium.time.Date`), or an ISO string |
+| time64 | microseconds since midnight (`MicroTime`), or an ISO string |
+| timestamp | microseconds since the epoch (`MicroTimestamp`), or an ISO string, with an offset exactly if the column has a zone |
+
+Dates and timestamps keep to the years 1 to 9999.
+"""
+
+import binascii
+import re
+from base64 import b64decode
+from collections.abc import Callable
+from datetime import time
+from decimal import Decimal
+from types import NoneType
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from connectors.formats.faults import (
+    NULL_VALUE,
+    OUT_OF_RANGE,
+    UNAVAILABLE_VALUE,
+    WRONG_TYPE,
+    ValueFault,
+)
+
+# What Debezium writes in place of a large value that the database did not log.
+UNAVAILABLE = "__debezium_unavailable_value"
+
+_DAYS = (-719_162, 2_932_896)
+_MICROS = (_DAYS[0] * 86_400_000_000, (_DAYS[1] + 1) * 86_400_000_000 - 1)
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+Values = list[Any]
+Converter = Callable[[Values, set[type], pa.DataType], pa.Array]
+
+
+def to_array(values: Values, field: pa.Field) -> pa.Array:
+    """The column of `values` under the type of `field`.
+
+    Raises ValueFault when a value does not belong; with a single value, for exactly that value's reason.
+    """
+    kinds = set(map(type, values))
+    if NoneType in kinds:
+        if not field.nullable:
+            raise ValueFault(NULL_VALUE, "NULL in a column that is not nullable")
+        kinds.remove(NoneType)
+    return _converter(field.type)(values, kinds, field.type)
+
+
+def _converter(dtype: pa.DataType) -> Converter:
+    if pa.types.is_integer(dtype):
+        return _integers
+    if pa.types.is_string(dtype):
+        return _strings
+    if pa.types.is_decimal128(dtype):
+        return _decimals
+    if pa.types.is_floating(dtype):
+        return _floats
+    if pa.types.is_boolean(dtype):
+        return _booleans
+    if pa.types.is_date32(dtype):
+        return _dates
+    if pa.types.is_timestamp(dtype):
+        return _timestamps
+    if pa.types.is_time64(dtype):
+        return _times
+    assert pa.types.is_binary(dtype), dtype
+    return _binaries
+
+
+def _expect(kinds: set[type], *accepted: type) -> None:
+    if not kinds <= set(accepted):
+        wrong = sorted(_JSON_NAMES.get(kind, kind.__name__) for kind in kinds - set(accepted))
+        raise ValueFault(WRONG_TYPE, f"found {', '.join(wrong)}")
+
+
+_JSON_NAMES: dict[type, str] = {
+    bool: "a boolean",
+    int: "an integer",
+    float: "a number with fraction or exponent",
+    Decimal: "a number with fraction or exponent",
+    str: "a string",
+    list: "an array",
+    dict: "an object",
+}
+
+
+def _integers(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
+    if float in kinds and all(abs(v) >= 2**63 for v in values if type(v) is float):
+        raise ValueFault(OUT_OF_RANGE, f"a number beyond {dtype}")
+    _expect(kinds, int)
+    try:
+        return pa.array(values, dtype)
+    except (OverflowError, pa.ArrowInvalid) as error:
+        raise ValueFault(OUT_OF_RANGE, f"a number beyond {dtype}") from error
+
+
+def _strings(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
+    _expect(kinds, str)
+    _expect_available(values)
+    return pa.array(values, dtype)
+
+
+def _expect_available(values: Values) -> None:
+    if UNAVAILABLE in values:
+        raise ValueFault(UNAVAILABLE_VALUE, "the database did not log this value (TOAST)")
+
+
+def _binaries(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
+    _expect(kinds, str)
+    _expect_available(values)
+    try:
+        decoded = [None if v is None else b64decode(v, validate=True) for v in values]
+    except (binascii.Error, ValueError) as error:
+        raise ValueFault(WRONG_TYPE, "a string that is not base64") from error
+    return pa.array(decoded, dtype)
+
+
+def _booleans(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
+    _expect(kinds, bool)
+    return pa.array(values, dtype)
+
+
+def _floats(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
+    _expect(kinds, float, int, Decimal)
+    if Decimal in kinds:
+        values = [float(v) if type(v) is Decimal else v for v in values]
+    try:
+        doubles = pa.array(values, pa.float64())
+    except (OverflowError, pa.ArrowInvalid) as error:
+        raise ValueFault(OUT_OF_RANGE, "an integer that a float64 does not hold exactly") from error
+    column = doubles.cast(dtype)
+    if dtype != pa.float64() and pc.any(pc.is_inf(column)).as_py():
+        raise ValueFault(OUT_OF_RANGE, f"a number beyond {dtype}")
+    return column
+
+
+def _decimals(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
+    _expect(kinds, str, int, Decimal)
+    texts = values if kinds <= {str} else [None if v is None else str(v) for v in values]
+    try:
+        return pa.array(texts, pa.string()).cast(dtype)
+    except pa.ArrowInvalid as error:
+        if all(v is None or _DECIMAL.fullmatch(v) for v in texts):
+            raise ValueFault(OUT_OF_RANGE, f"a number with more digits than {dtype}") from error
+        raise ValueFault(WRONG_TYPE, "a string that is not a decimal number") from error
+
+
+def _dates(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
+    days = _counted(values, kinds, pa.int32(), lambda texts: _parsed(texts, dtype))
+    return _within(days, _DAYS, dtype)
+
+
+def _timestamps(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
+    micros = _counted(values, kinds, pa.int64(), lambda texts: _parsed(texts, dtype))
+    return _within(micros, _MICROS, dtype)
+
+
+def _times(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
+    micros = _counted(values, kinds, pa.int64(), _clock)
+    return _within(micros, (0, 86_400_000_000 - 1), dtype)
+
+
+def _counted(
+    values: Values, kinds: set[type], count: pa.DataType, parse: Callable[[Values], pa.Array]
+) -> pa.Array:
+    """Counts of days or microseconds, from integers and from strings by `parse`."""
+    _expect(kinds, int, str)
+    if str not in kinds:
+        return _integers(values, kinds, count)
+    if int not in kinds:
+        return parse(values).cast(count)
+    numbers = _integers([v if type(v) is int else None for v in values], {int}, count)
+    texts = parse([v if type(v) is str else None for v in values]).cast(count)
+    return pc.coalesce(numbers, texts)
+
+
+def _parsed(texts: Values, dtype: pa.DataType) -> pa.Array:
+    try:
+        return pa.array(texts, pa.string()).cast(dtype)
+    except pa.ArrowInvalid as error:
+        raise ValueFault(WRONG_TYPE, f"a string that is not an ISO {dtype}") from error
+
+
+def _clock(texts: Values) -> pa.Array:
+    try:
+        clocks = [None if text is None else time.fromisoformat(text) for text in texts]
+    except ValueError as error:
+        raise ValueFault(WRONG_TYPE, "a string that is not an ISO time") from error
+    if any(clock is not None and clock.tzinfo is not None for clock in clocks):
+        raise ValueFault(WRONG_TYPE, "a time with an offset")
+    return pa.array(clocks, pa.time64("us"))
+
+
+def _within(counts: pa.Array, bounds: tuple[int, int], dtype: pa.DataType) -> pa.Array:
+    least, greatest = pc.min_max(counts).as_py().values()
+    if least is not None and (least < bounds[0] or greatest > bounds[1]):
+        raise ValueFault(OUT_OF_RANGE, f"a {dtype} out of its range")
+    return counts.cast(dtype)

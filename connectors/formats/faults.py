@@ -1,0 +1,45 @@
+"""Why a record cannot be decoded: stable reasons, with a message for people."""
+
+from dataclasses import dataclass
+from typing import Final
+
+NOT_JSON: Final = "not-json"
+NOT_AN_ENVELOPE: Final = "not-an-envelope"
+UNKNOWN_OP: Final = "unknown-op"
+UNSUPPORTED_OP: Final = "unsupported-op"
+MISSING_IMAGE: Final = "missing-image"
+MISSING_FIELD: Final = "missing-field"
+NULL_VALUE: Final = "null-value"
+WRONG_TYPE: Final = "wrong-type"
+OUT_OF_RANGE: Final = "out-of-range"
+UNAVAILABLE_VALUE: Final = "unavailable-value"
+
+REASONS: Final = (
+    NOT_JSON,
+    NOT_AN_ENVELOPE,
+    UNKNOWN_OP,
+    UNSUPPORTED_OP,
+    MISSING_IMAGE,
+    MISSING_FIELD,
+    NULL_VALUE,
+    WRONG_TYPE,
+    OUT_OF_RANGE,
+    UNAVAILABLE_VALUE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One of `REASONS`, and what exactly is wrong."""
+
+    reason: str
+    message: str
+
+
+class ValueFault(Exception):
+    """A value does not belong to its column's type."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(reason, detail)
+        self.reason = reason
+        self.detail = detail

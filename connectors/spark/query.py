@@ -1,0 +1,50 @@
+"""One streaming query from `ivm_topics` to a function on the driver."""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+
+from connectors.spark.source import NAME
+
+# Spark keeps its own positions here. Ours are in the journal, so nothing in it outlives a query,
+# and memory serves as well as a disk.
+_MEMORY = Path("/dev/shm")
+
+
+class Query:
+    """A running streaming query; `deliver` gets the chunks of each micro-batch, one after another."""
+
+    def __init__(
+        self, spark: SparkSession, control: Path, limit: int, deliver: Callable[[pa.Table], None]
+    ) -> None:
+        """Start reading as the file `control` says, about `limit` records at a time."""
+        parent = _MEMORY if _MEMORY.is_dir() else control.parent
+        self._checkpoint = Path(tempfile.mkdtemp(prefix="ivm-checkpoint-", dir=parent))
+
+        def handle(batch: DataFrame, _: int) -> None:
+            deliver(batch.toArrow())
+
+        source = spark.readStream.format(NAME)
+        source = source.option("control", str(control)).option("limit", limit)
+        source = source.option("parallelism", spark.sparkContext.defaultParallelism)
+        sink = source.load().writeStream.foreachBatch(handle)
+        self._query = sink.option("checkpointLocation", self._checkpoint.as_uri()).start()
+
+    def wait(self) -> str | None:
+        """Wait for the query's end; why it failed, or None if it was stopped."""
+        try:
+            self._query.awaitTermination()
+        except StreamingQueryException as error:
+            return str(error)
+        finally:
+            shutil.rmtree(self._checkpoint, ignore_errors=True)
+        return None
+
+    def stop(self) -> None:
+        """Stop the query; a batch under way may be cut short, and comes again another time."""
+        self._query.stop()

@@ -1,0 +1,56 @@
+"""A Spark session for one machine: quiet, bound to loopback, and able to import these packages."""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+import connectors
+from connectors.spark.java import java_home
+from connectors.spark.source import TopicsSource
+
+_SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.master.rest.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.streaming.pollingDelay": "10ms",
+    "spark.sql.streaming.minBatchesToRetain": "2",
+    "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+    "spark.sql.streaming.metricsEnabled": "false",
+    "spark.sql.ui.retainedExecutions": "1",
+    "spark.ui.retainedJobs": "1",
+    "spark.ui.retainedStages": "1",
+    "spark.ui.retainedTasks": "100",
+    "spark.locality.wait": "0s",
+    "spark.driver.maxResultSize": "0",
+    "spark.python.worker.reuse": "true",
+    "spark.log.level": "ERROR",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
+def create_session(master: str, driver_memory: str) -> SparkSession:
+    """The session of this process, made if there is none (raises JavaMissing)."""
+    home = java_home()
+    if home is not None:
+        os.environ["JAVA_HOME"] = str(home)
+    root = str(Path(connectors.__file__).parent.parent)
+    inherited = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join([root, inherited] if inherited else [root])
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    builder = SparkSession.builder.appName("ivm").master(master)
+    builder = builder.config("spark.driver.memory", driver_memory)
+    builder = builder.config("spark.sql.warehouse.dir", str(Path(tempfile.gettempdir(), "ivm")))
+    for name, value in _SETTINGS.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.dataSource.register(TopicsSource)
+    return session

@@ -1,0 +1,74 @@
+"""The Spark data source `ivm_topics`: file topics in, decoded chunks out."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
+from pyspark.sql.types import StructType
+
+from connectors.spark.chunks import SPARK_SCHEMA, encode
+from connectors.spark.control import Position
+from connectors.spark.planner import Planner, Work
+
+NAME = "ivm_topics"
+
+
+class TopicsSource(DataSource):
+    """Options: `control` (the control file), `limit` (records per micro-batch), `parallelism`."""
+
+    @classmethod
+    def name(cls) -> str:
+        return NAME
+
+    def schema(self) -> str:
+        return SPARK_SCHEMA
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        return TopicsReader(
+            Path(self.options["control"]),
+            int(self.options["limit"]),
+            int(self.options["parallelism"]),
+        )
+
+
+class Task(InputPartition):
+    """The spans that one Spark task decodes."""
+
+    def __init__(self, work: Sequence[Work]) -> None:
+        super().__init__(work)
+
+
+class TopicsReader(DataSourceStreamReader):
+    """Plans in one process for the whole query; reads in the executors' processes, without state."""
+
+    def __init__(self, control: Path, limit: int, parallelism: int) -> None:
+        self._control = control
+        self._limit = limit
+        self._parallelism = parallelism
+        self._planner: Planner | None = None
+
+    def initialOffset(self) -> dict[str, Any]:
+        return self._plan().start().to_json()
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        return ReadMaxRows(self._limit)
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
+        rows = limit.max_rows if isinstance(limit, ReadMaxRows) else self._limit
+        return self._plan().latest(Position.from_json(start), rows).to_json()
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
+        begin, stop = Position.from_json(start), Position.from_json(end)
+        return [Task(work) for work in self._plan().tasks(begin, stop, self._parallelism)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        for work in partition.value:
+            yield encode(work.key, work.partition, work.table, work.span)
+
+    def _plan(self) -> Planner:
+        if self._planner is None:
+            self._planner = Planner(self._control)
+        return self._planner
