@@ -104,7 +104,7 @@ cdef inline void integers(
         elif operation == MULTIPLY:
             result = a * b
         elif operation == DIVIDE:
-            result = a / b
+            result = a // b
         elif operation == MODULO:
             result = a % b
         elif operation == NEGATE:

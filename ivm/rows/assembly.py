@@ -80,7 +80,7 @@ class Assembly:
         self.steps.append(Step(kernel, out, arguments, p, q, message, overflow))
         return out
 
-    def literal(self, value: int, type_: pa.DataType) -> int:
+    def literal(self, value: int | str, type_: pa.DataType) -> int:
         """A register that holds `value` in every row."""
         return self.register(Literal(value, type_))
 

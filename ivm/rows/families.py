@@ -1,5 +1,7 @@
 """Types by the kernels that serve them."""
 
+from collections.abc import Callable
+
 import pyarrow as pa
 
 from ivm.errors import Unsupported
@@ -14,7 +16,7 @@ def family(type_: pa.DataType) -> str:
     raise Unsupported(f"values of type {type_}")
 
 
-_FAMILIES = {
+_FAMILIES: dict[str, Callable[[pa.DataType], bool]] = {
     "bool": pa.types.is_boolean,
     "signed": pa.types.is_signed_integer,
     "unsigned": pa.types.is_unsigned_integer,
@@ -31,13 +33,13 @@ _FAMILIES = {
 def scale_of(type_: pa.DataType) -> int:
     """Digits after a decimal's point."""
     assert isinstance(type_, pa.Decimal128Type)
-    return type_.scale
+    return int(type_.scale)
 
 
 def precision_of(type_: pa.DataType) -> int:
     """Digits of a decimal."""
     assert isinstance(type_, pa.Decimal128Type)
-    return type_.precision
+    return int(type_.precision)
 
 
 def comparison(type_: pa.DataType) -> str:

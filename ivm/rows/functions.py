@@ -2,12 +2,35 @@
 
 from collections.abc import Mapping
 
-from ivm.rows import arithmetic, comparison
+from ivm.rows import (
+    arithmetic,
+    comparison,
+    conversion,
+    decimals,
+    formatting,
+    parsing,
+    temporal,
+    text,
+)
 from ivm.rows.assembly import Lowering
+from ivm.rows.casting import CASTING
 from ivm.rows.choosing import CHOOSING
 from ivm.rows.computing import COMPUTING
+from ivm.rows.dating import DATING
+from ivm.rows.wording import WORDING
 
-FUNCTIONS: Mapping[str, Lowering] = {**CHOOSING, **COMPUTING}
+FUNCTIONS: Mapping[str, Lowering] = {**CHOOSING, **COMPUTING, **CASTING, **WORDING, **DATING}
+
+_MODULES = (
+    arithmetic,
+    comparison,
+    conversion,
+    decimals,
+    formatting,
+    parsing,
+    temporal,
+    text,
+)
 
 # Addresses of kernels by name.
-KERNELS: Mapping[str, int] = {**comparison.KERNELS, **arithmetic.KERNELS}
+KERNELS: Mapping[str, int] = {name: at for m in _MODULES for name, at in m.KERNELS.items()}

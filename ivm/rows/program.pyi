@@ -12,7 +12,7 @@ def number_of(message: str | None, numbers: dict[str, int]) -> int:
     """The number of a message, from 1; 0 for None."""
 
 class Program:
-    """Filters and maps rows of `schema`; raises Unsupported for an expression that it cannot run."""
+    """Filters and maps rows of `schema` (raises Unsupported for what it cannot run)."""
 
     def __init__(
         self,

@@ -1,0 +1,1 @@
+KERNELS: dict[str, int]

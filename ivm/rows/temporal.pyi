@@ -1,0 +1,2 @@
+FIELDS: dict[str, int]
+KERNELS: dict[str, int]

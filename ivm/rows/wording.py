@@ -1,0 +1,80 @@
+"""Functions of text as steps."""
+
+import pyarrow as pa
+
+from ivm.errors import Unsupported
+from ivm.expressions import Call
+from ivm.rows.assembly import Assembly, Lowering
+from ivm.rows.families import literal_text, wants
+
+_TRIMMED_SIDES = {"ltrim": 1, "rtrim": 2, "trim": 3}
+
+
+def _change_case(a: Assembly, call: Call) -> int:
+    wants(call, "text")
+    return a.emit(call.function, (a.register(call.arguments[0]),), call.type)
+
+
+def _trim(a: Assembly, call: Call) -> int:
+    wants(call, "text")
+    sides = _TRIMMED_SIDES[call.function]
+    return a.emit("trim", (a.register(call.arguments[0]),), call.type, p=sides)
+
+
+def _concat(a: Assembly, call: Call) -> int:
+    wants(call, *("text" for _ in call.arguments))
+    out, *rest = [a.register(e) for e in call.arguments]
+    while rest:
+        out = a.emit("concat", (out, *rest[:2]), call.type)
+        rest = rest[2:]
+    return out
+
+
+def _simple(*families: str) -> Lowering:
+    """A kernel of the function's name, of arguments of these families."""
+
+    def lower(a: Assembly, call: Call) -> int:
+        wants(call, *families)
+        return a.emit(call.function, tuple(a.register(e) for e in call.arguments), call.type)
+
+    return lower
+
+
+def _failing(reason: str, *families: str) -> Lowering:
+    """As `_simple`, where the kernel may fail for `reason`."""
+
+    def lower(a: Assembly, call: Call) -> int:
+        wants(call, *families)
+        registers = tuple(a.register(e) for e in call.arguments)
+        message = a.complaint(reason, call)
+        return a.emit(call.function, registers, call.type, message=message)
+
+    return lower
+
+
+def _like(a: Assembly, call: Call) -> int:
+    wants(call, "text", "text")
+    pattern = literal_text(call, 1)
+    if (len(pattern) - len(pattern.rstrip("\\"))) % 2:
+        raise Unsupported("a pattern that ends in an escape character")
+    text = a.register(call.arguments[0])
+    if call.function == "ilike":
+        text = a.emit("lower", (text,), pa.string())
+        pattern = pattern.lower()
+    return a.emit("like", (text, a.literal(pattern, pa.string())), call.type)
+
+
+WORDING: dict[str, Lowering] = {
+    "lower": _change_case,
+    "upper": _change_case,
+    **dict.fromkeys(_TRIMMED_SIDES, _trim),
+    "concat": _concat,
+    "length": _simple("text"),
+    "substring": _failing("negative length", "text", "signed", "signed"),
+    "replace": _simple("text", "text", "text"),
+    "split_part": _failing("field position zero", "text", "text", "signed"),
+    "position": _simple("text", "text"),
+    "starts_with": _simple("text", "text"),
+    "like": _like,
+    "ilike": _like,
+}
