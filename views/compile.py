@@ -1,12 +1,30 @@
-"""The room's main face: one query in, one dataflow out."""
+"""The room's main face: one query in, one dataflow out.
 
-from collections.abc import Collection, Sequence
+Binding and rewriting recurse along the query's nesting, whose bound lies above Python's default;
+`compile_view` therefore runs them on a thread of its own with a stack for it.
+"""
+
+import sys
+import threading
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import pyarrow as pa
 
 from ivm.dataflow import Node
 from views.catalog import Catalog
+from views.errors import DuplicateColumn, QueryTooLarge, UnknownColumn, suggestion
+from views.lowering.lower import lower
+from views.plan.keys import unique_key
+from views.plan.nodes import Plan
+from views.rewrites import rewrite
+from views.sql.bind import Bound, bind
+
+Answer = TypeVar("Answer")
+_STACK_BYTES = 512 * 1024 * 1024
+_FRAMES = 100_000
+_STACK_LOCK = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,4 +53,64 @@ def compile_view(
     is known to be unique in it: the columns grouped by, a table's primary key, else all columns.
     Raises a kind of SqlError.
     """
-    raise NotImplementedError
+    return deeply(lambda: _compile(query, catalog, key, arranged))
+
+
+def _compile(
+    query: str, catalog: Catalog, key: Sequence[str] | None, arranged: Collection[str]
+) -> CompiledView:
+    bound = bind(query, catalog)
+    check_names(bound)
+    plan = rewrite(bound.plan, bound.numbers)
+    node = lower(plan, arranged)
+    names = node.schema.names
+    chosen = default_key(plan) if key is None else tuple(key)
+    for column in chosen:
+        if column not in names:
+            near = suggestion(column, names)
+            raise UnknownColumn(f"the key's column {column!r} is not in the result{near}")
+    if len(set(chosen)) != len(chosen) or not chosen:
+        raise DuplicateColumn("a key names at least one column, and none twice")
+    return CompiledView(node, node.schema, chosen, bound.dependencies)
+
+
+def check_names(bound: Bound) -> None:
+    """See that the result's columns have different names."""
+    names = [a.name for a in bound.plan.attributes]
+    for name in names:
+        if names.count(name) > 1:
+            raise DuplicateColumn(f"the result has two columns called {name!r}; rename one with AS")
+
+
+def default_key(plan: Plan) -> tuple[str, ...]:
+    """The columns that are known to be unique together, else all of them."""
+    unique = unique_key(plan)
+    names = tuple(a.name for a in plan.attributes if unique and a.number in unique)
+    return names or tuple(a.name for a in plan.attributes)
+
+
+def deeply(work: Callable[[], Answer]) -> Answer:
+    """The result of `work`, run with a stack deep enough for any query within the limits."""
+    outcome: list[Answer | BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as error:
+            outcome.append(error)
+
+    with _STACK_LOCK:
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), _FRAMES))
+        before = threading.stack_size(_STACK_BYTES)
+        try:
+            thread = threading.Thread(target=run, name="compile")
+            thread.start()
+        finally:
+            threading.stack_size(before)
+    thread.join()
+    result = outcome[0]
+    if isinstance(result, RecursionError):
+        raise QueryTooLarge("the query is nested too deeply") from result
+    if isinstance(result, BaseException):
+        raise result
+    return result

@@ -1,0 +1,93 @@
+"""Arrangements that joins read: a table's own where possible, so that views share it.
+
+A table is arranged whole by plain columns, or a private collection is first reduced to the columns
+that the join needs. Where an arrangement of the whole table exists already, a filter on the table
+is put off until after the join rather than made into a private copy.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ivm import dataflow as df
+from ivm.expressions import Column, Expression
+from views.lowering.lowered import Lowered, moved
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """An arrangement and the position in it (key first) of each column number.
+
+    `deferred` are conditions over its positions that its rows have not been tested for.
+    """
+
+    arrange: df.Arrange
+    positions: Mapping[int, int]
+    deferred: tuple[Expression, ...] = ()
+
+
+def arranged_by(
+    lowered: Lowered,
+    keys: Sequence[Expression],
+    needed: Iterable[int],
+    existing: Collection[str],
+) -> Access:
+    """`lowered` arranged by the expressions `keys`, over numbers, with the columns `needed`."""
+    plain = _plain(lowered, keys)
+    if plain is not None and isinstance(lowered.node, df.Get):
+        return _access(lowered, plain, ())
+    if plain is not None and isinstance(lowered.node, df.Filter):
+        source = lowered.node.input
+        if isinstance(source, df.Get) and arrangement_name(source, plain) in existing:
+            whole = Lowered(source, lowered.positions)
+            return _access(whole, plain, (lowered.node.predicate,))
+    return _private(lowered, keys, needed)
+
+
+def arrangement_name(source: df.Get, key: Sequence[int]) -> str:
+    """What the pool calls the arrangement of a whole collection by some of its columns."""
+    return f"{source.name}[{', '.join(source.schema.field(i).name for i in key)}]"
+
+
+def _plain(lowered: Lowered, keys: Sequence[Expression]) -> tuple[int, ...] | None:
+    """The positions of the keys, if they are different columns."""
+    positions = [lowered.positions[k.index] for k in keys if isinstance(k, Column)]
+    if len(set(positions)) != len(keys):
+        return None
+    return tuple(positions)
+
+
+def _access(lowered: Lowered, key: tuple[int, ...], deferred: Sequence[Expression]) -> Access:
+    arrange = df.Arrange(lowered.node, key)
+    to = arranged_positions(arrange)
+    positions = {n: to[p] for n, p in lowered.positions.items()}
+    return Access(arrange, positions, tuple(moved(d, to) for d in deferred))
+
+
+def _private(lowered: Lowered, keys: Sequence[Expression], needed: Iterable[int]) -> Access:
+    """A projection to what is needed, with computed keys as further columns."""
+    plain = _plain(lowered, keys)
+    if plain is not None:
+        own = {k.index for k in keys if isinstance(k, Column)}
+        narrow = lowered.narrowed({*needed, *own})
+        key = _plain(narrow, keys)
+        assert key is not None
+        return _access(narrow, key, ())
+    schema = lowered.node.schema
+    wanted = {n: lowered.positions[n] for n in needed}
+    kept = sorted(set(wanted.values()))
+    outputs: list[tuple[str, Expression]] = [
+        (schema.field(p).name, lowered.at_position(p)) for p in kept
+    ]
+    first = len(outputs)
+    outputs += [(f"key{i}", lowered.at(k)) for i, k in enumerate(keys)]
+    node = df.Map(lowered.node, tuple(outputs))
+    positions = {n: kept.index(p) for n, p in wanted.items()}
+    computed = Lowered(node, positions)
+    return _access(computed, tuple(range(first, first + len(keys))), ())
+
+
+def arranged_positions(arrange: df.Arrange) -> dict[int, int]:
+    """Where each column of an arrangement's input is in the arrangement."""
+    width = len(arrange.input.schema)
+    order = (*arrange.key, *(i for i in range(width) if i not in arrange.key))
+    return {position: i for i, position in enumerate(order)}

@@ -1,0 +1,200 @@
+"""Joins of every kind as dataflows.
+
+With `members` for the left rows that have a partner: semi is `members`, anti is `left - members`,
+mark is both with a constant column, and an outer join is the pairs with the rows of anti, padded
+with NULLs. `members` is a join with the distinct keys of the right side; or with the right side
+itself where its key is unique; or, where a condition needs both rows, a join with the distinct
+left rows among the matching pairs.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from ivm import dataflow as df
+from ivm.expressions import Column, Expression, Literal
+from views.lowering.access import Access, arranged_by
+from views.lowering.equalities import Equalities, equalities
+from views.lowering.lowered import Lowered, conjoined, moved, projected
+from views.plan.keys import unique_key
+from views.plan.nodes import Attribute, Filter, Join, Plan
+from views.plan.scalars import FALSE, TRUE, columns_of, conjunction, test
+from views.plan.trees import numbers_of
+
+Lower = Callable[[Plan, frozenset[int]], Lowered]
+
+
+@dataclass(frozen=True, slots=True)
+class Joins:
+    """Lowers joins; `lower` lowers their inputs, `existing` names arrangements there are."""
+
+    lower: Lower
+    existing: Collection[str]
+
+    def join(self, plan: Join, needed: frozenset[int]) -> Lowered:
+        """The rows of `plan` with at least the columns `needed`."""
+        match plan.kind:
+            case "inner":
+                return self.inner(plan, needed)
+            case "semi":
+                return self.members(plan, needed)
+            case "anti":
+                return self.others(plan, needed)
+            case "mark":
+                return self._mark(plan, needed)
+            case _:
+                return self._outer(plan, needed)
+
+    def inner(self, plan: Join, needed: frozenset[int]) -> Lowered:
+        """The pairs of rows that match."""
+        plan = _without_nulls(plan)
+        parts = equalities(plan)
+        wanted = needed | columns_of(*parts.residual)
+        left = self._access(plan.left, [k.left for k in parts.keys], wanted)
+        right = self._access(plan.right, [k.right for k in parts.keys], wanted)
+        return joined(left, right, wanted).filtered(parts.residual)
+
+    def _access(self, plan: Plan, keys: Sequence[Expression], wanted: frozenset[int]) -> Access:
+        own = numbers_of(plan)
+        lowered = self.lower(plan, (wanted & own) | columns_of(*keys))
+        return arranged_by(lowered, keys, wanted & own, self.existing)
+
+    def members(self, plan: Join, needed: frozenset[int]) -> Lowered:
+        """The left rows that have a partner, with the columns of `_left`."""
+        parts = equalities(plan)
+        if parts.residual:
+            return self._matching(plan, needed, parts)
+        left = self._left(plan, needed, parts)
+        right = self._keys(plan, parts)
+        outputs = tuple((f.name, i) for i, f in enumerate(left.arrange.schema))
+        node = df.Join(left.arrange, right, outputs)
+        return _tested(Lowered(node, left.positions), left)
+
+    def others(self, plan: Join, needed: frozenset[int]) -> Lowered:
+        """The left rows that have no partner."""
+        parts = equalities(plan)
+        if parts.residual:
+            whole = self._whole(plan, needed, parts)
+            found = self._matching(plan, needed, parts)
+            node = df.Concat((whole.node, df.Negate(found.node)))
+            return Lowered(node, whole.positions)
+        left = self._left(plan, needed, parts)
+        outputs = tuple((f.name, i) for i, f in enumerate(left.arrange.schema))
+        found_node = df.Join(left.arrange, self._keys(plan, parts), outputs)
+        difference = df.Concat((left.arrange, df.Negate(found_node)))
+        return _tested(Lowered(difference, left.positions), left)
+
+    def _left(self, plan: Join, needed: frozenset[int], parts: Equalities) -> Access:
+        return self._access(plan.left, [k.left for k in parts.keys], needed)
+
+    def _keys(self, plan: Join, parts: Equalities) -> df.Arrange:
+        """The keys of the right side, each once, arranged by all their columns."""
+        keys = [k.right for k in parts.keys]
+        unique = unique_key(plan.right)
+        lowered = self.lower(plan.right, columns_of(*keys))
+        lowered = lowered.filtered(
+            [test("is_not_null", k.right) for k in parts.keys if k.may_match_nulls]
+        )
+        numbers = [k.index for k in keys if isinstance(k, Column)]
+        if unique is not None and len(numbers) == len(keys) and unique <= set(numbers):
+            access = arranged_by(lowered, keys, numbers, self.existing)
+            if not access.deferred:
+                return access.arrange
+        outputs = tuple((f"key{i}", lowered.at(k)) for i, k in enumerate(keys))
+        return df.Arrange(df.Distinct(mapped(lowered.node, outputs)), tuple(range(len(keys))))
+
+    def _whole(self, plan: Join, needed: frozenset[int], parts: Equalities) -> Lowered:
+        """The left rows with all columns that deciding about them needs."""
+        own = numbers_of(plan.left)
+        read = columns_of(*parts.residual, *(k.left for k in parts.keys))
+        wanted = (needed | read) & own
+        return self.lower(plan.left, wanted).narrowed(wanted)
+
+    def _matching(self, plan: Join, needed: frozenset[int], parts: Equalities) -> Lowered:
+        """`members` where a condition needs both rows."""
+        whole = self._whole(plan, needed, parts)
+        numbers = frozenset(whole.positions)
+        pairs = self.inner(replace(plan, kind="inner", mark=None), numbers)
+        by_position = {p: n for n, p in whole.positions.items()}
+        order = [by_position.get(i) for i in range(len(whole.node.schema))]
+        rows = pairs.ordered([n for n in order if n is not None])
+        assert len(rows.schema) == len(whole.node.schema)
+        everything = tuple(range(len(whole.node.schema)))
+        node = df.semijoin(df.Arrange(whole.node, everything), rows)
+        return Lowered(node, whole.positions)
+
+    def _mark(self, plan: Join, needed: frozenset[int]) -> Lowered:
+        assert plan.mark is not None
+        left = sorted(needed & numbers_of(plan.left))
+        rows = []
+        for side, value in ((self.members, TRUE), (self.others, FALSE)):
+            lowered = side(plan, frozenset(left))
+            columns = [lowered.at_position(lowered.positions[n]) for n in left]
+            outputs = [(lowered.node.schema.field(c.index).name, c) for c in columns]
+            rows.append(mapped(lowered.node, (*outputs, (plan.mark.name, value))))
+        numbers = (*left, plan.mark.number)
+        return Lowered(df.Concat(tuple(rows)), {n: i for i, n in enumerate(numbers)})
+
+    def _outer(self, plan: Join, needed: frozenset[int]) -> Lowered:
+        """A left or full join: the pairs, and the rows of each preserved side that have none."""
+        order = [a for a in plan.attributes if a.number in needed] or [plan.attributes[0]]
+        numbers = frozenset(a.number for a in order)
+        pairs = self.inner(replace(plan, kind="inner"), numbers)
+        rows = [pairs.ordered([a.number for a in order])]
+        sides = [replace(plan, kind="anti")]
+        if plan.kind == "full":
+            sides.append(Join("anti", plan.right, plan.left, plan.predicate))
+        for side in sides:
+            own = numbers_of(side.left)
+            lowered = self.others(side, numbers & own)
+            rows.append(_padded(lowered, order))
+        return Lowered(df.Concat(tuple(rows)), {a.number: i for i, a in enumerate(order)})
+
+
+def _without_nulls(plan: Join) -> Join:
+    """`plan` with NULL keys dropped from the left where they would otherwise meet."""
+    conditions = [test("is_not_null", k.left) for k in equalities(plan).keys if k.may_match_nulls]
+    if not conditions:
+        return plan
+    return replace(plan, left=Filter(plan.left, conjunction(conditions)))
+
+
+def joined(left: Access, right: Access, wanted: Iterable[int]) -> Lowered:
+    """The join of two arrangements with the columns `wanted`."""
+    offset = len(left.arrange.schema) - len(left.arrange.key)
+    width = len(left.arrange.key)
+    to_pair = {i: i if i < width else i + offset for i in range(len(right.arrange.schema))}
+    at = {n: left.positions[n] for n in wanted if n in left.positions}
+    at |= {n: to_pair[right.positions[n]] for n in wanted if n in right.positions}
+    deferred = [*left.deferred, *(moved(d, to_pair) for d in right.deferred)]
+    kept = sorted({*at.values(), *columns_of(*deferred)}) or [0]
+    fields = [*left.arrange.schema, *list(right.arrange.schema)[width:]]
+    node: df.Node = df.Join(left.arrange, right.arrange, tuple((fields[i].name, i) for i in kept))
+    index = {position: i for i, position in enumerate(kept)}
+    if deferred:
+        node = df.Filter(node, conjoined([moved(d, index) for d in deferred]))
+    return Lowered(node, {n: index[position] for n, position in at.items()})
+
+
+def _tested(lowered: Lowered, access: Access) -> Lowered:
+    if not access.deferred:
+        return lowered
+    return Lowered(df.Filter(lowered.node, conjoined(access.deferred)), lowered.positions)
+
+
+def _padded(lowered: Lowered, order: Sequence[Attribute]) -> df.Node:
+    """`lowered` with NULL for the columns of `order` that it does not have."""
+    outputs: list[tuple[str, Expression]] = []
+    for attribute in order:
+        if attribute.number in lowered.positions:
+            outputs.append((attribute.name, lowered.at(attribute.column)))
+        else:
+            outputs.append((attribute.name, Literal(None, attribute.type)))
+    return mapped(lowered.node, tuple(outputs))
+
+
+def mapped(node: df.Node, outputs: Sequence[tuple[str, Expression]]) -> df.Node:
+    """`outputs` over `node`, as a projection where that is all it is."""
+    positions = [e.index for _, e in outputs if isinstance(e, Column)]
+    if len(positions) == len(outputs) and not isinstance(node, df.Map):
+        return projected(node, tuple(positions))
+    return df.Map(node, tuple(outputs))

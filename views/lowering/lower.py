@@ -1,0 +1,200 @@
+"""The plan's nodes as dataflow nodes; each asks its inputs only for the columns it needs."""
+
+from collections.abc import Collection
+
+import pyarrow as pa
+
+from ivm import dataflow as df
+from ivm.expressions import Column, Expression, Literal
+from views.errors import UnsupportedSql
+from views.lowering.aggregates import aggregate
+from views.lowering.joins import Joins
+from views.lowering.lowered import Lowered
+from views.plan.nodes import (
+    Aggregate,
+    Attribute,
+    Distinct,
+    Filter,
+    Fixpoint,
+    Join,
+    Plan,
+    Project,
+    Recursive,
+    RowNumber,
+    Scan,
+    SortKey,
+    TopK,
+    Union,
+    Values,
+)
+from views.plan.scalars import columns_of, conjuncts
+from views.plan.trees import numbers_of
+
+MAX_RANK = 100
+
+
+def lower(plan: Plan, existing: Collection[str]) -> df.Node:
+    """The dataflow of `plan`, with exactly its columns in order.
+
+    `existing` names the arrangements that there are already. Raises UnsupportedSql.
+    """
+    numbers = [a.number for a in plan.attributes]
+    lowered = Lowering(existing).lower(plan, frozenset(numbers))
+    outputs = tuple((a.name, lowered.at(a.column)) for a in plan.attributes)
+    names = [a.name for a in plan.attributes]
+    positions = [lowered.positions[n] for n in numbers]
+    if lowered.node.schema.names == names and positions == list(range(len(names))):
+        return lowered.node
+    if isinstance(lowered.node, df.Map):
+        renamed = zip(names, positions, strict=True)
+        return df.Map(
+            lowered.node.input, tuple((n, lowered.node.outputs[p][1]) for n, p in renamed)
+        )
+    return df.Map(lowered.node, outputs)
+
+
+class Lowering:
+    """Lowers the nodes of one plan."""
+
+    def __init__(self, existing: Collection[str]) -> None:
+        self.joins = Joins(self.lower, existing)
+
+    def lower(self, plan: Plan, needed: frozenset[int]) -> Lowered:
+        """`plan` with at least the columns `needed`."""
+        match plan:
+            case Scan():
+                return _in_order(df.Get(plan.name, _schema(plan.attributes)), plan.attributes)
+            case Values():
+                return _in_order(df.Constant(plan.rows, _schema(plan.attributes)), plan.attributes)
+            case Recursive():
+                schema = _schema(plan.attributes)
+                return _in_order(df.Recursive(plan.name, schema), plan.attributes)
+            case Filter():
+                below = self.lower(plan.input, needed | columns_of(plan.predicate))
+                return below.filtered(conjuncts(plan.predicate))
+            case Project():
+                return self._project(plan, needed)
+            case Join():
+                return self.joins.join(plan, needed)
+            case Aggregate():
+                return self._aggregate(plan, needed)
+            case Distinct():
+                return self._distinct(plan)
+            case Union():
+                return self._union(plan, needed)
+            case TopK():
+                return self._topk(plan, needed)
+            case RowNumber():
+                return self._row_number(plan, needed)
+            case Fixpoint():
+                return self._fixpoint(plan)
+            case _:
+                raise AssertionError(f"{type(plan).__name__} is left over")
+
+    def _project(self, plan: Project, needed: frozenset[int]) -> Lowered:
+        kept = [(a, e) for a, e in plan.outputs if a.number in needed] or [_cheapest(plan)]
+        below = self.lower(plan.input, columns_of(*(e for _, e in kept)))
+        computed = [(a, e) for a, e in kept if not isinstance(e, Column)]
+        passed = {a.number: below.positions[e.index] for a, e in kept if isinstance(e, Column)}
+        if not computed:
+            return Lowered(below.node, passed)
+        order = sorted(set(passed.values()))
+        schema = below.node.schema
+        outputs: list[tuple[str, Expression]] = [
+            (schema.field(p).name, below.at_position(p)) for p in order
+        ]
+        outputs += [(a.name, below.at(e)) for a, e in computed]
+        positions = {n: order.index(p) for n, p in passed.items()}
+        positions |= {a.number: len(order) + i for i, (a, _) in enumerate(computed)}
+        return Lowered(df.Map(below.node, tuple(outputs)), positions)
+
+    def _aggregate(self, plan: Aggregate, needed: frozenset[int]) -> Lowered:
+        arguments = [
+            c.argument
+            for c in plan.calls
+            if c.argument is not None and (c.attribute.number in needed or c is plan.calls[0])
+        ]
+        read = columns_of(*arguments) | {k.number for k in plan.keys}
+        return aggregate(plan, self.lower(plan.input, read), needed)
+
+    def _distinct(self, plan: Distinct) -> Lowered:
+        numbers = numbers_of(plan.input)
+        below = self.lower(plan.input, numbers).narrowed(numbers)
+        return Lowered(df.Distinct(below.node), below.positions)
+
+    def _union(self, plan: Union, needed: frozenset[int]) -> Lowered:
+        indices = [i for i, a in enumerate(plan.attributes) if a.number in needed] or [0]
+        rows = []
+        for branch in plan.inputs:
+            own = [branch.attributes[i].number for i in indices]
+            rows.append(self.lower(branch, frozenset(own)).ordered(own))
+        positions = {plan.attributes[index].number: i for i, index in enumerate(indices)}
+        return Lowered(df.Concat(tuple(rows)), positions)
+
+    def _topk(self, plan: TopK, needed: frozenset[int]) -> Lowered:
+        read = needed | columns_of(*plan.keys, *(o.column for o in plan.order))
+        below = self.lower(plan.input, read).narrowed(read)
+        return Lowered(_top(below, plan), below.positions)
+
+    def _row_number(self, plan: RowNumber, needed: frozenset[int]) -> Lowered:
+        """The numbers of a few rows, each from a top-k of its own; none if nothing reads them."""
+        if plan.attribute.number not in needed:
+            return self.lower(plan.input, needed)
+        top = plan.input
+        if not (isinstance(top, TopK) and top.limit is not None and top.limit <= MAX_RANK):
+            raise UnsupportedSql(
+                "row_number() is supported where a condition like row_number <= 10 bounds it "
+                f"(by {MAX_RANK} where its value is used)"
+            )
+        read = (needed - {plan.attribute.number}) | columns_of(
+            *plan.keys, *(o.column for o in plan.order)
+        )
+        below = self.lower(top, read).narrowed(read)
+        fields = [(f.name, below.at_position(i)) for i, f in enumerate(below.node.schema)]
+        rows = []
+        for rank in range(top.limit):
+            one = _top(below, TopK(top.input, plan.keys, plan.order, 1, rank))
+            number = Literal(rank + 1, plan.attribute.type)
+            rows.append(df.Map(one, (*fields, (plan.attribute.name, number))))
+        if not rows:
+            nothing = df.Constant((), pa.schema([*below.node.schema, _field(plan.attribute)]))
+            return Lowered(nothing, {**below.positions, plan.attribute.number: len(fields)})
+        positions = {**below.positions, plan.attribute.number: len(fields)}
+        return Lowered(df.Concat(tuple(rows)), positions)
+
+    def _fixpoint(self, plan: Fixpoint) -> Lowered:
+        rows = []
+        for part in (plan.base, plan.step):
+            own = [a.number for a in part.attributes]
+            rows.append(self.lower(part, frozenset(own)).ordered(own))
+        body: df.Node = df.Concat(tuple(rows))
+        if plan.distinct:
+            body = df.Distinct(body)
+        return _in_order(df.Iterate(((plan.name, body),), plan.name), plan.attributes)
+
+
+def _top(below: Lowered, plan: TopK) -> df.TopK:
+    key = tuple(dict.fromkeys(below.positions[k.index] for k in plan.keys))
+    order = tuple(_order(below, o) for o in plan.order)
+    return df.TopK(below.node, key, order, plan.limit, plan.offset)
+
+
+def _order(below: Lowered, key: SortKey) -> df.Order:
+    return df.Order(below.positions[key.column.index], key.descending, key.nulls_first)
+
+
+def _cheapest(plan: Project) -> tuple[Attribute, Expression]:
+    """An output to keep where only the number of rows matters."""
+    return next((o for o in plan.outputs if isinstance(o[1], Column)), plan.outputs[0])
+
+
+def _in_order(node: df.Node, attributes: tuple[Attribute, ...]) -> Lowered:
+    return Lowered(node, {a.number: i for i, a in enumerate(attributes)})
+
+
+def _schema(attributes: tuple[Attribute, ...]) -> pa.Schema:
+    return pa.schema([_field(a) for a in attributes])
+
+
+def _field(attribute: Attribute) -> pa.Field:  # type: ignore[type-arg]
+    return pa.field(attribute.name, attribute.type, attribute.nullable)

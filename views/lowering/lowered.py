@@ -1,0 +1,82 @@
+"""A lowered plan: a dataflow node and where its columns are.
+
+Several numbers may share a position, so renaming a column costs nothing; only what is arranged or
+compared as a whole row is projected to what is needed.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ivm import dataflow as df
+from ivm.expressions import Call, Column, Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """`node` has the plan's column `number` at `positions[number]`."""
+
+    node: df.Node
+    positions: Mapping[int, int]
+
+    def at(self, expression: Expression) -> Expression:
+        """`expression` over positions instead of numbers."""
+        if isinstance(expression, Column):
+            return self.at_position(self.positions[expression.index])
+        if isinstance(expression, Call):
+            arguments = tuple(self.at(a) for a in expression.arguments)
+            return Call(expression.function, arguments, expression.type, expression.nullable)
+        return expression
+
+    def at_position(self, position: int) -> Column:
+        """The column at `position`."""
+        field = self.node.schema.field(position)
+        return Column(position, field.type, field.nullable)
+
+    def filtered(self, conditions: Sequence[Expression]) -> "Lowered":
+        """The rows that satisfy all of `conditions`, over numbers."""
+        node = self.node
+        parts = tuple(self.at(c) for c in conditions)
+        if not parts:
+            return self
+        return Lowered(df.Filter(node, conjoined(parts)), self.positions)
+
+    def narrowed(self, numbers: Iterable[int]) -> "Lowered":
+        """Only the columns `numbers`, each once, in the order of their positions; at least one."""
+        wanted = {n: self.positions[n] for n in numbers}
+        kept = tuple(sorted(set(wanted.values()))) or (0,)
+        if len(kept) == len(self.node.schema):
+            return Lowered(self.node, wanted)
+        moved = {position: i for i, position in enumerate(kept)}
+        return Lowered(
+            projected(self.node, kept), {n: moved[position] for n, position in wanted.items()}
+        )
+
+    def ordered(self, numbers: Sequence[int]) -> df.Node:
+        """A node with exactly the columns `numbers`, in this order."""
+        return projected(self.node, tuple(self.positions[n] for n in numbers))
+
+
+def moved(expression: Expression, to: Mapping[int, int]) -> Expression:
+    """`expression`, over positions, with every column at another position."""
+    if isinstance(expression, Column):
+        return Column(to[expression.index], expression.type, expression.nullable)
+    if isinstance(expression, Call):
+        arguments = tuple(moved(a, to) for a in expression.arguments)
+        return Call(expression.function, arguments, expression.type, expression.nullable)
+    return expression
+
+
+def conjoined(conditions: Sequence[Expression]) -> Expression:
+    """All of the conditions, which are at least one."""
+    if len(conditions) == 1:
+        return conditions[0]
+    return Call("and", tuple(conditions), conditions[0].type, any(c.nullable for c in conditions))
+
+
+def projected(node: df.Node, positions: tuple[int, ...]) -> df.Node:
+    """The columns `positions` of `node`; a projection of a projection is one."""
+    if positions == tuple(range(len(node.schema))):
+        return node
+    if isinstance(node, df.Map):
+        return df.Map(node.input, tuple(node.outputs[p] for p in positions))
+    return df.project(node, positions)

@@ -1,0 +1,100 @@
+"""What is known to be unique in a plan's rows, from primary keys, grouping and DISTINCT.
+
+A key is a set of column numbers whose values no two rows share (NULL equal to NULL); the empty
+key says that there is at most one row.
+"""
+
+from ivm.expressions import Call, Column, Expression
+from views.plan.nodes import (
+    Aggregate,
+    Distinct,
+    Filter,
+    Fixpoint,
+    Join,
+    Plan,
+    Project,
+    RowNumber,
+    Scan,
+    TopK,
+)
+from views.plan.scalars import columns_of, conjuncts
+from views.plan.trees import numbers_of
+
+
+def unique_key(plan: Plan) -> frozenset[int] | None:
+    """A key of `plan`, if one is known."""
+    match plan:
+        case Scan():
+            return frozenset(plan.key) if plan.key else None
+        case Filter():
+            key = unique_key(plan.input)
+            return None if key is None else key - _fixed(plan.predicate, numbers_of(plan))
+        case Project():
+            return _projected(plan)
+        case TopK() if not plan.keys and plan.limit in (0, 1):
+            return frozenset()
+        case TopK() if plan.limit == 1:
+            return frozenset(k.index for k in plan.keys)
+        case TopK() | RowNumber():
+            return unique_key(plan.input)
+        case Aggregate():
+            return frozenset(k.number for k in plan.keys)
+        case Distinct():
+            key = unique_key(plan.input)
+            return numbers_of(plan) if key is None else key
+        case Fixpoint() if plan.distinct:
+            return numbers_of(plan)
+        case Join():
+            return _of_join(plan)
+        case _:
+            return None
+
+
+def has_one_row(plan: Plan) -> bool:
+    """Whether `plan` has exactly one row by its form: an aggregate without keys."""
+    while isinstance(plan, Project):
+        plan = plan.input
+    return isinstance(plan, Aggregate) and not plan.keys
+
+
+def has_at_most_one_row(plan: Plan) -> bool:
+    """Whether `plan` cannot have two rows, given the row of an enclosing query."""
+    return unique_key(plan) == frozenset()
+
+
+def _fixed(condition: Expression, local: frozenset[int]) -> frozenset[int]:
+    """Columns that `condition` holds equal to a constant or to a column from outside."""
+    fixed = set()
+    for part in conjuncts(condition):
+        if not isinstance(part, Call) or part.function not in ("eq", "is_not_distinct"):
+            continue
+        for one, other in (part.arguments, part.arguments[::-1]):
+            if isinstance(one, Column) and one.index in local and not columns_of(other) & local:
+                fixed.add(one.index)
+    return frozenset(fixed)
+
+
+def _projected(plan: Project) -> frozenset[int] | None:
+    key = unique_key(plan.input)
+    if key is None:
+        return None
+    kept = {e.index: a.number for a, e in plan.outputs if isinstance(e, Column)}
+    return frozenset(kept[n] for n in key) if key <= kept.keys() else None
+
+
+def _of_join(plan: Join) -> frozenset[int] | None:
+    left, right = unique_key(plan.left), unique_key(plan.right)
+    if plan.kind in ("semi", "anti", "mark"):
+        return left
+    if left is None or right is None:
+        return None
+    if plan.kind != "full" and right <= equated(plan):
+        return left
+    if plan.kind == "inner" and left <= equated(plan, of_left=True):
+        return right
+    return left | right
+
+
+def equated(plan: Join, of_left: bool = False) -> frozenset[int]:
+    """Columns of one side that the join holds equal to values of the other side."""
+    return _fixed(plan.predicate, numbers_of(plan.left if of_left else plan.right))

@@ -1,0 +1,259 @@
+"""Nodes of the relational plan: what a query means, before any choice of how to maintain it.
+
+Every column that a node makes has a number that is unique in the whole plan, and an expression's
+`Column.index` is such a number, not a position. So a rewrite may move an expression anywhere its
+columns are visible without changing it; lowering turns numbers into positions at the very end.
+All nodes denote bags of rows, except where they say otherwise.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal as OneOf
+from typing import TypeAlias
+
+import pyarrow as pa
+
+from ivm.expressions import Column, Expression, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One column of a node: its number in the plan, and the name it has in the query."""
+
+    number: int
+    name: str
+    type: pa.DataType
+    nullable: bool
+
+    @property
+    def column(self) -> Column:
+        """The expression that reads this column."""
+        return Column(self.number, self.type, self.nullable)
+
+    def widened(self) -> "Attribute":
+        """The same column where a join may fill in NULL."""
+        return replace(self, nullable=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The rows of a table or view; `key` numbers columns whose values are unique, or is empty."""
+
+    name: str
+    attributes: tuple[Attribute, ...]
+    key: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Constant rows."""
+
+    rows: tuple[tuple[Value | None, ...], ...]
+    attributes: tuple[Attribute, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """The rows for which `predicate` is true."""
+
+    input: "Plan"
+    predicate: Expression
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.input.attributes
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Exactly these columns: computed, or passed on under their own number."""
+
+    input: "Plan"
+    outputs: tuple[tuple[Attribute, Expression], ...]
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return tuple(attribute for attribute, _ in self.outputs)
+
+
+JoinKind: TypeAlias = OneOf["inner", "left", "full", "semi", "anti", "mark"]
+
+
+def joined(
+    kind: JoinKind,
+    left: tuple[Attribute, ...],
+    right: tuple[Attribute, ...],
+    mark: Attribute | None,
+) -> tuple[Attribute, ...]:
+    """The columns of a join of two inputs."""
+    match kind:
+        case "inner":
+            return left + right
+        case "left":
+            return left + tuple(a.widened() for a in right)
+        case "full":
+            return tuple(a.widened() for a in left + right)
+        case "mark":
+            assert mark is not None
+            return (*left, mark)
+        case _:
+            return left
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Pairs of rows that satisfy `predicate`, by `kind`.
+
+    `semi` and `anti` keep the left rows that have a partner, or none; `mark` keeps every left row
+    and adds the column `mark`: whether it has a partner (true or false, never NULL).
+    """
+
+    kind: JoinKind
+    left: "Plan"
+    right: "Plan"
+    predicate: Expression
+    mark: Attribute | None = None
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return joined(self.kind, self.left.attributes, self.right.attributes, self.mark)
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A join whose right side may read the left row's columns: it is evaluated for each of them.
+
+    Never `full`. Rewriting leaves none of these.
+    """
+
+    kind: JoinKind
+    left: "Plan"
+    right: "Plan"
+    predicate: Expression
+    mark: Attribute | None = None
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return joined(self.kind, self.left.attributes, self.right.attributes, self.mark)
+
+
+AggregateFunction: TypeAlias = OneOf["count", "sum", "avg", "min", "max"]
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateCall:
+    """`function` over the values of column `argument` (None: over rows), as column `attribute`."""
+
+    attribute: Attribute
+    function: AggregateFunction
+    argument: Column | None
+    distinct: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """One row for each combination of the columns `keys`; without keys, exactly one row."""
+
+    input: "Plan"
+    keys: tuple[Attribute, ...]
+    calls: tuple[AggregateCall, ...]
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.keys + tuple(call.attribute for call in self.calls)
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """Every row once, where NULL equals NULL."""
+
+    input: "Plan"
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.input.attributes
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """The sum of the inputs, whose columns correspond by position to `attributes`."""
+
+    inputs: tuple["Plan", ...]
+    attributes: tuple[Attribute, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SortKey:
+    """One column of an ordering."""
+
+    column: Column
+    descending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TopK:
+    """For each combination of the columns `keys`, the rows `offset` to `offset + limit`."""
+
+    input: "Plan"
+    keys: tuple[Column, ...]
+    order: tuple[SortKey, ...]
+    limit: int | None
+    offset: int = 0
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.input.attributes
+
+
+@dataclass(frozen=True, slots=True)
+class RowNumber:
+    """Every row with its position from 1 in `order` among the rows of equal `keys`."""
+
+    input: "Plan"
+    keys: tuple[Column, ...]
+    order: tuple[SortKey, ...]
+    attribute: Attribute
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return (*self.input.attributes, self.attribute)
+
+
+@dataclass(frozen=True, slots=True)
+class Recursive:
+    """Inside the step of a `Fixpoint`: the rows found so far."""
+
+    name: str
+    attributes: tuple[Attribute, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fixpoint:
+    """The least collection that holds `base` and, for `name` bound to itself, `step`.
+
+    `distinct`: a set; otherwise a bag, in which every round adds its rows. The columns of both
+    correspond by position to `attributes`.
+    """
+
+    name: str
+    base: "Plan"
+    step: "Plan"
+    distinct: bool
+    attributes: tuple[Attribute, ...]
+
+
+Plan: TypeAlias = (
+    Scan
+    | Values
+    | Filter
+    | Project
+    | Join
+    | Apply
+    | Aggregate
+    | Distinct
+    | Union
+    | TopK
+    | RowNumber
+    | Recursive
+    | Fixpoint
+)

@@ -1,0 +1,107 @@
+"""Building and taking apart the expressions of a plan."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import pyarrow as pa
+
+from ivm.expressions import Call, Column, Expression, Literal
+
+TRUE = Literal(True, pa.bool_())
+FALSE = Literal(False, pa.bool_())
+
+
+def call(function: str, *arguments: Expression, result: pa.DataType) -> Call:
+    """A function that is NULL only where an argument is."""
+    return Call(function, arguments, result, any(a.nullable for a in arguments))
+
+
+def predicate(function: str, *arguments: Expression) -> Call:
+    """A condition that is NULL only where an argument is."""
+    return call(function, *arguments, result=pa.bool_())
+
+
+def test(function: str, *arguments: Expression) -> Call:
+    """A condition that is never NULL: `is_null`, `is_distinct` and their opposites."""
+    return Call(function, arguments, pa.bool_(), False)
+
+
+def is_true(condition: Expression) -> Expression:
+    """Whether `condition` is true, without NULL."""
+    if not condition.nullable:
+        return condition
+    return Call("coalesce", (condition, FALSE), pa.bool_(), False)
+
+
+def negation(condition: Expression) -> Expression:
+    """`not condition`, without a double negation."""
+    if isinstance(condition, Call) and condition.function == "not":
+        return condition.arguments[0]
+    return predicate("not", condition)
+
+
+def conjunction(conditions: Iterable[Expression]) -> Expression:
+    """All of the conditions, flattened; true when there are none."""
+    parts = [c for whole in conditions for c in conjuncts(whole)]
+    unique = list(dict.fromkeys(parts))
+    if not unique:
+        return TRUE
+    return unique[0] if len(unique) == 1 else predicate("and", *unique)
+
+
+def disjunction(conditions: Iterable[Expression]) -> Expression:
+    """Any of the conditions; false when there are none."""
+    parts = list(conditions)
+    if not parts:
+        return FALSE
+    return parts[0] if len(parts) == 1 else predicate("or", *parts)
+
+
+def conjuncts(condition: Expression) -> list[Expression]:
+    """The conditions that `condition` is the conjunction of."""
+    if condition == TRUE:
+        return []
+    if isinstance(condition, Call) and condition.function == "and":
+        return [part for argument in condition.arguments for part in conjuncts(argument)]
+    return [condition]
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """`expression` and everything in it, outside in."""
+    yield expression
+    if isinstance(expression, Call):
+        for argument in expression.arguments:
+            yield from walk(argument)
+
+
+def columns_of(*expressions: Expression) -> frozenset[int]:
+    """Numbers of the columns that the expressions read."""
+    return frozenset(
+        e.index for expression in expressions for e in walk(expression) if isinstance(e, Column)
+    )
+
+
+def substitute(expression: Expression, by: Mapping[int, Expression]) -> Expression:
+    """`expression` with columns replaced; a call becomes nullable where an argument newly is."""
+    if isinstance(expression, Column):
+        return by.get(expression.index, expression)
+    if isinstance(expression, Call):
+        arguments = tuple(substitute(a, by) for a in expression.arguments)
+        if arguments == expression.arguments:
+            return expression
+        return rebuild(expression, arguments)
+    return expression
+
+
+_NEVER_NULL = frozenset({"is_null", "is_not_null", "is_distinct", "is_not_distinct"})
+
+
+def rebuild(original: Call, arguments: tuple[Expression, ...]) -> Call:
+    """`original` over other arguments of the same types, nullable if one of them newly is."""
+    nullable = original.nullable or (
+        original.function not in _NEVER_NULL
+        and any(
+            new.nullable and not old.nullable
+            for new, old in zip(arguments, original.arguments, strict=True)
+        )
+    )
+    return Call(original.function, arguments, original.type, nullable)

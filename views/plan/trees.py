@@ -1,0 +1,166 @@
+"""Walking and rebuilding plans."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+import pyarrow as pa
+
+from ivm.expressions import Column, Expression
+from views.plan.nodes import (
+    Aggregate,
+    Apply,
+    Attribute,
+    Filter,
+    Fixpoint,
+    Join,
+    Plan,
+    Project,
+    Recursive,
+    RowNumber,
+    Scan,
+    SortKey,
+    TopK,
+    Union,
+    Values,
+)
+from views.plan.scalars import substitute
+from views.plan.scalars import walk as walk_scalar
+
+
+class Numbers:
+    """Gives columns numbers that are unique in one plan."""
+
+    def __init__(self) -> None:
+        self._next = 0
+
+    def new(self, name: str, kind: pa.DataType, nullable: bool) -> Attribute:
+        """A new column."""
+        self._next += 1
+        return Attribute(self._next, name, kind, nullable)
+
+    def fresh(self, name: str, like: Expression | Attribute) -> Attribute:
+        """A new column of the type and nullability of `like`."""
+        return self.new(name, like.type, like.nullable)
+
+
+def inputs(plan: Plan) -> tuple[Plan, ...]:
+    """The plans directly below."""
+    match plan:
+        case Scan() | Values() | Recursive():
+            return ()
+        case Join() | Apply():
+            return (plan.left, plan.right)
+        case Union():
+            return plan.inputs
+        case Fixpoint():
+            return (plan.base, plan.step)
+        case _:
+            return (plan.input,)
+
+
+def with_inputs(plan: Plan, new: tuple[Plan, ...]) -> Plan:
+    """`plan` over other inputs with the same columns."""
+    if all(a is b for a, b in zip(new, inputs(plan), strict=True)):
+        return plan
+    match plan:
+        case Scan() | Values() | Recursive():
+            return plan
+        case Join() | Apply():
+            return replace(plan, left=new[0], right=new[1])
+        case Union():
+            return replace(plan, inputs=new)
+        case Fixpoint():
+            return replace(plan, base=new[0], step=new[1])
+        case _:
+            return replace(plan, input=new[0])
+
+
+def bottom_up(plan: Plan, rule: Callable[[Plan], Plan]) -> Plan:
+    """`rule` applied to every node, inputs first."""
+    return rule(with_inputs(plan, tuple(bottom_up(i, rule) for i in inputs(plan))))
+
+
+def walk(plan: Plan) -> Iterator[Plan]:
+    """`plan` and everything below, outside in."""
+    yield plan
+    for below in inputs(plan):
+        yield from walk(below)
+
+
+def expressions(plan: Plan) -> tuple[Expression, ...]:
+    """The expressions that this node itself evaluates."""
+    match plan:
+        case Filter() | Join() | Apply():
+            return (plan.predicate,)
+        case Project():
+            return tuple(e for _, e in plan.outputs)
+        case Aggregate():
+            arguments = [call.argument for call in plan.calls if call.argument is not None]
+            return (*(k.column for k in plan.keys), *arguments)
+        case TopK() | RowNumber():
+            return (*plan.keys, *(o.column for o in plan.order))
+        case _:
+            return ()
+
+
+def numbers_of(plan: Plan) -> frozenset[int]:
+    """Numbers of the columns that `plan` has."""
+    return frozenset(a.number for a in plan.attributes)
+
+
+def free_columns(plan: Plan) -> dict[int, Column]:
+    """The columns that `plan` reads but does not make: those of an enclosing query's row."""
+    free: dict[int, Column] = {}
+    for below in inputs(plan):
+        free.update(free_columns(below))
+    for expression in expressions(plan):
+        free.update({e.index: e for e in walk_scalar(expression) if isinstance(e, Column)})
+    visible = {a.number for below in inputs(plan) for a in below.attributes}
+    return {number: column for number, column in free.items() if number not in visible}
+
+
+def replace_free(plan: Plan, by: Mapping[int, Expression]) -> Plan:
+    """`plan` reading other columns of the enclosing row; each replacement must be a column
+    wherever a grouping, an ordering or an aggregate reads it."""
+    if not by:
+        return plan
+    below = with_inputs(plan, tuple(replace_free(i, by) for i in inputs(plan)))
+    match below:
+        case Filter() | Join() | Apply():
+            return replace(below, predicate=substitute(below.predicate, by))
+        case Project():
+            outputs = tuple((_like(a, e := substitute(old, by)), e) for a, old in below.outputs)
+            return replace(below, outputs=outputs)
+        case Aggregate():
+            calls = tuple(replace(c, argument=_moved(c.argument, by)) for c in below.calls)
+            return replace(below, calls=calls)
+        case TopK() | RowNumber():
+            order = tuple(_moved_key(o, by) for o in below.order)
+            keys = tuple(c for k in below.keys if (c := _moved(k, by)) is not None)
+            return replace(below, keys=keys, order=order)
+        case _:
+            return below
+
+
+def _like(attribute: Attribute, expression: Expression) -> Attribute:
+    return replace(attribute, nullable=attribute.nullable or expression.nullable)
+
+
+def _moved(column: Column | None, by: Mapping[int, Expression]) -> Column | None:
+    if column is None or column.index not in by:
+        return column
+    moved = by[column.index]
+    assert isinstance(moved, Column)
+    return moved
+
+
+def _moved_key(key: SortKey, by: Mapping[int, Expression]) -> SortKey:
+    moved = _moved(key.column, by)
+    assert moved is not None
+    return replace(key, column=moved)
+
+
+def renamed(plan: Plan, numbers: Numbers) -> tuple[Project, dict[int, Attribute]]:
+    """`plan` with fresh columns, and which stands for which."""
+    fresh = {a.number: numbers.fresh(a.name, a) for a in plan.attributes}
+    return Project(plan, tuple((fresh[a.number], a.column) for a in plan.attributes)), fresh

@@ -1,0 +1,31 @@
+"""Rewrites of the plan: named rules in the order in which they run, one in each module.
+
+A rule maps a plan to one of the same meaning with the same columns.
+"""
+
+from collections.abc import Callable
+
+from views.plan.nodes import Plan
+from views.plan.trees import Numbers
+from views.rewrites.decorrelate import decorrelate
+from views.rewrites.joinorder import order_joins
+from views.rewrites.pushdown import push_filters
+from views.rewrites.ranking import recognise_topk
+from views.rewrites.semijoins import semijoins
+
+Rule = Callable[[Plan, Numbers], Plan]
+
+RULES: tuple[tuple[str, Rule], ...] = (
+    ("decorrelate", decorrelate),
+    ("semijoins", semijoins),
+    ("push_filters", push_filters),
+    ("order_joins", order_joins),
+    ("recognise_topk", recognise_topk),
+)
+
+
+def rewrite(plan: Plan, numbers: Numbers) -> Plan:
+    """`plan` after every rule."""
+    for _, rule in RULES:
+        plan = rule(plan, numbers)
+    return plan

@@ -1,0 +1,279 @@
+"""Decorrelation: every Apply becomes a join of two plans that do not read one another.
+
+General unnesting after Neumann and Kemper, "Unnesting Arbitrary Queries" (BTW 2015). The right
+side is evaluated once for every combination of values that it reads from the left, its *domain*,
+and its rows carry these values, so that a join on them replaces the Apply. Where the right side
+only compares those values with columns of its own, the columns stand in for the domain, which is
+then not computed at all. It suffices that the right side covers the domain: rows for further
+values find no partner in the join.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from ivm.expressions import Call, Column, Expression, Literal
+from views.errors import UnsupportedSql
+from views.plan.nodes import (
+    Aggregate,
+    AggregateCall,
+    Apply,
+    Attribute,
+    Distinct,
+    Filter,
+    Join,
+    Plan,
+    Project,
+    RowNumber,
+    TopK,
+    Union,
+)
+from views.plan.scalars import TRUE, columns_of, conjunction, conjuncts, substitute, test
+from views.plan.trees import Numbers, bottom_up, free_columns, numbers_of
+
+Names = Mapping[int, Attribute]
+
+
+def decorrelate(plan: Plan, numbers: Numbers) -> Plan:
+    """`plan` without Apply."""
+    return bottom_up(plan, lambda p: _eliminate(p, numbers) if isinstance(p, Apply) else p)
+
+
+def _eliminate(apply: Apply, numbers: Numbers) -> Plan:
+    left, right = apply.left, apply.right
+    outer = numbers_of(left)
+    right, pulled = pull(right, outer)
+    predicate = conjunction([apply.predicate, *pulled])
+    free = {n: c for n, c in free_columns(right).items() if n in outer}
+    if not free:
+        return Join(apply.kind, left, right, predicate, apply.mark)
+    if apply.kind == "inner":
+        lifted = _lift(left, right, free, numbers)
+        if lifted is not None:
+            return lifted if predicate == TRUE else Filter(lifted, predicate)
+    unnesting = Unnesting(left, free, numbers)
+    rows, names = unnesting.unnest(right, frozenset(free))
+    on = conjunction([predicate, *_equal(free, names)])
+    return Join(apply.kind, left, rows, on, apply.mark)
+
+
+def pull(plan: Plan, outer: frozenset[int]) -> tuple[Plan, list[Expression]]:
+    """Take conditions on `outer` columns out of the top of `plan`, with the columns they need."""
+    match plan:
+        case Filter():
+            below, pulled = pull(plan.input, outer)
+            parts = conjuncts(plan.predicate)
+            pulled += [p for p in parts if columns_of(p) & outer]
+            local = [p for p in parts if not columns_of(p) & outer]
+            return (Filter(below, conjunction(local)) if local else below), pulled
+        case Project() if not any(columns_of(e) & outer for _, e in plan.outputs):
+            below, pulled = pull(plan.input, outer)
+            kept = {a.number for a in plan.attributes}
+            needed = columns_of(*pulled) - kept
+            extra = tuple((a, a.column) for a in below.attributes if a.number in needed)
+            return Project(below, plan.outputs + extra), pulled
+        case Join() if plan.kind == "inner":
+            left, pulled = pull(plan.left, outer)
+            right, more = pull(plan.right, outer)
+            parts = conjuncts(plan.predicate)
+            pulled += more + [p for p in parts if columns_of(p) & outer]
+            local = [p for p in parts if not columns_of(p) & outer]
+            return Join("inner", left, right, conjunction(local)), pulled
+        case _:
+            return plan, []
+
+
+def _lift(left: Plan, right: Plan, free: Mapping[int, Column], numbers: Numbers) -> Plan | None:
+    """Evaluate what stands on top of `right` after the join instead, where that is the same."""
+    match right:
+        case Project():
+            inner = _eliminate(Apply("inner", left, right.input, TRUE), numbers)
+            known = {a.number for a in left.attributes}
+            own = tuple((a, e) for a, e in right.outputs if a.number not in known)
+            return Project(inner, (*((a, a.column) for a in left.attributes), *own))
+        case Filter():
+            inner = _eliminate(Apply("inner", left, right.input, TRUE), numbers)
+            return Filter(inner, right.predicate)
+        case Aggregate() if not right.keys:
+            unnesting = Unnesting(left, free, numbers)
+            return unnesting.with_defaults(left, right, dict(free))
+        case _:
+            return None
+
+
+def _equal(values: Mapping[int, Expression], names: Names) -> list[Expression]:
+    return [test("is_not_distinct", values[n], a.column) for n, a in sorted(names.items())]
+
+
+@dataclass(frozen=True, slots=True)
+class Unnesting:
+    """One Apply's right side on its way out: `left` has the columns `free` that it reads."""
+
+    left: Plan
+    free: Mapping[int, Column]
+    numbers: Numbers
+
+    def unnest(self, plan: Plan, wanted: frozenset[int]) -> tuple[Plan, Names]:
+        """`plan` for every value of the columns `wanted`, which it reads, and where they are.
+
+        The answer has all columns of `plan`, and one for each of `wanted`.
+        """
+        used = free_columns(plan).keys() & wanted
+        if not used:
+            return self._cover(plan, {}, wanted)
+        simple = self._compared(plan, wanted)
+        if simple is not None:
+            return simple
+        match plan:
+            case Filter():
+                below, names = self.unnest(plan.input, wanted)
+                return Filter(below, substitute(plan.predicate, _columns(names))), names
+            case Project():
+                below, names = self.unnest(plan.input, wanted)
+                outputs = [(a, substitute(e, _columns(names))) for a, e in plan.outputs]
+                return Project(below, _with(outputs, names.values())), names
+            case Aggregate() if plan.keys:
+                below, names = self.unnest(plan.input, wanted)
+                return replace(
+                    plan, input=below, keys=(*plan.keys, *_added(plan.keys, names))
+                ), names
+            case Aggregate():
+                domain, names = self._domain(wanted)
+                return self.with_defaults(domain, plan, _columns(names)), names
+            case Distinct():
+                below, names = self.unnest(plan.input, wanted)
+                return Distinct(below), names
+            case TopK() | RowNumber():
+                below, names = self.unnest(plan.input, wanted)
+                keys = (*plan.keys, *(names[n].column for n in sorted(names)))
+                return replace(plan, input=below, keys=keys), names
+            case Union():
+                return self._union(plan, wanted)
+            case Join():
+                return self._join(plan, wanted)
+            case _:
+                raise AssertionError(f"{type(plan).__name__} reads no outer column")
+
+    def with_defaults(self, left: Plan, right: Aggregate, values: Mapping[int, Expression]) -> Plan:
+        """`left` with the aggregate `right` over its rows, which for no row are NULL, or 0.
+
+        `values` gives the columns that `right` reads in terms of `left`.
+        """
+        below, names = self.unnest(right.input, frozenset(values))
+        calls = tuple(
+            replace(c, attribute=self.numbers.fresh("", c.attribute)) for c in right.calls
+        )
+        grouped = Aggregate(below, _added((), names), calls)
+        joined = Join("left", left, grouped, conjunction(_equal(values, names)))
+        outputs = [(a, a.column) for a in left.attributes]
+        results = [
+            (old.attribute, _default(new)) for old, new in zip(right.calls, calls, strict=True)
+        ]
+        return Project(joined, (*outputs, *results))
+
+    def _domain(self, wanted: Iterable[int]) -> tuple[Plan, Names]:
+        """The combinations of values that `left` has in the columns `wanted`."""
+        names = {n: self.numbers.fresh("outer", self.free[n]) for n in sorted(wanted)}
+        columns = tuple((a, self.free[n]) for n, a in names.items())
+        return Distinct(Project(self.left, columns)), names
+
+    def _cover(self, plan: Plan, names: Names, wanted: frozenset[int]) -> tuple[Plan, Names]:
+        """`plan`, which has `names` already, paired with the domain of the rest of `wanted`."""
+        missing = wanted - names.keys()
+        if not missing:
+            return plan, names
+        domain, more = self._domain(missing)
+        return Join("inner", domain, plan, TRUE), {**names, **more}
+
+    def _compared(self, plan: Plan, wanted: frozenset[int]) -> tuple[Plan, Names] | None:
+        """The form of `plan` where outer columns stand only in conditions at its top."""
+        below, pulled = pull(plan, wanted)
+        if free_columns(below).keys() & wanted:
+            return None
+        local = {a.number: a for a in below.attributes}
+        names: dict[int, Attribute] = {}
+        for part in pulled:
+            for outer, own in _equality(part):
+                if outer in wanted and own in local:
+                    names.setdefault(outer, local[own])
+        not_null = [test("is_not_null", a.column) for a in names.values() if a.nullable]
+        covered, names_all = self._cover(below, names, wanted)
+        rest = [substitute(p, _columns(names_all)) for p in pulled]
+        kept = [p for p in rest if not _trivial(p)]
+        condition = conjunction([*not_null, *kept])
+        if condition == TRUE:
+            return covered, names_all
+        if isinstance(covered, Join) and covered is not below:
+            return replace(covered, predicate=condition), names_all
+        return Filter(covered, condition), names_all
+
+    def _union(self, plan: Union, wanted: frozenset[int]) -> tuple[Plan, Names]:
+        used = frozenset(free_columns(plan).keys() & wanted)
+        branches = []
+        for branch in plan.inputs:
+            below, names = self.unnest(branch, used)
+            columns = [(a, a.column) for a in branch.attributes]
+            outer = [(self.numbers.fresh("outer", names[n]), names[n].column) for n in sorted(used)]
+            branches.append(Project(below, tuple(columns + outer)))
+        outputs = {n: self.numbers.fresh("outer", self.free[n]) for n in sorted(used)}
+        union = Union(tuple(branches), (*plan.attributes, *outputs.values()))
+        return self._cover(union, outputs, wanted)
+
+    def _join(self, plan: Join, wanted: frozenset[int]) -> tuple[Plan, Names]:
+        if plan.kind == "full":
+            raise UnsupportedSql("a FULL JOIN in a correlated subquery is not supported in a view")
+        in_left = free_columns(plan.left).keys() & wanted
+        in_right = frozenset(free_columns(plan.right).keys() & wanted)
+        on = columns_of(plan.predicate) & wanted
+        needed = frozenset((in_left | on) - in_right if plan.kind == "inner" else wanted)
+        left, ours = self.unnest(plan.left, needed) if needed else (plan.left, {})
+        right, theirs = self.unnest(plan.right, in_right) if in_right else (plan.right, {})
+        names = {**theirs, **ours} if plan.kind == "inner" else ours
+        same = [
+            test("is_not_distinct", ours[n].column, theirs[n].column)
+            for n in sorted(ours.keys() & theirs.keys())
+        ]
+        predicate = conjunction([substitute(plan.predicate, _columns(names)), *same])
+        joined = replace(plan, left=left, right=right, predicate=predicate)
+        return self._cover(joined, names, wanted)
+
+
+def _columns(names: Names) -> dict[int, Expression]:
+    return {n: a.column for n, a in names.items()}
+
+
+def _added(keys: tuple[Attribute, ...], names: Names) -> tuple[Attribute, ...]:
+    known = {k.number for k in keys}
+    new = {a.number: a for a in names.values() if a.number not in known}
+    return tuple(new.values())
+
+
+def _with(
+    outputs: list[tuple[Attribute, Expression]], more: Iterable[Attribute]
+) -> tuple[tuple[Attribute, Expression], ...]:
+    known = {a.number for a, _ in outputs}
+    new = {a.number: (a, a.column) for a in more if a.number not in known}
+    return (*outputs, *new.values())
+
+
+def _default(call: AggregateCall) -> Expression:
+    """What an aggregate that found no group is: 0 for a count, else NULL."""
+    column = call.attribute.widened().column
+    if call.function != "count":
+        return column
+    return Call("coalesce", (column, Literal(0, pa.int64())), pa.int64(), False)
+
+
+def _equality(condition: Expression) -> list[tuple[int, int]]:
+    """The pairs of columns, either way round, that `condition` says are equal."""
+    if isinstance(condition, Call) and condition.function == "eq":
+        one, other = condition.arguments
+        if isinstance(one, Column) and isinstance(other, Column):
+            return [(one.index, other.index), (other.index, one.index)]
+    return []
+
+
+def _trivial(condition: Expression) -> bool:
+    """Whether `condition` compares a column with itself, which was checked not to be NULL."""
+    return any(one == other for one, other in _equality(condition))

@@ -1,0 +1,119 @@
+"""Predicate push-down: every condition is tested as early as its columns are there.
+
+Conditions over both inputs of an inner join become part of the join, where lowering finds the
+equalities. A condition never moves into the optional side of an outer join, nor below a row number
+or a top-k other than by their keys.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ivm.expressions import Call, Column, Expression
+from views.plan.nodes import (
+    Aggregate,
+    Apply,
+    Distinct,
+    Filter,
+    Join,
+    JoinKind,
+    Plan,
+    Project,
+    RowNumber,
+    TopK,
+    Union,
+)
+from views.plan.scalars import columns_of, conjunction, conjuncts, substitute
+from views.plan.trees import Numbers, inputs, numbers_of, with_inputs
+
+_STRICT = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "like", "ilike", "starts_with"})
+
+
+def push_filters(plan: Plan, numbers: Numbers) -> Plan:
+    """`plan` with its conditions as far down as they go."""
+    return _push(plan, [])
+
+
+def _push(plan: Plan, conditions: list[Expression]) -> Plan:
+    """`plan`'s rows that satisfy all of `conditions`."""
+    match plan:
+        case Filter():
+            return _push(plan.input, conditions + conjuncts(plan.predicate))
+        case Project():
+            values = {a.number: e for a, e in plan.outputs}
+            inner = [substitute(c, values) for c in conditions]
+            return replace(plan, input=_push(plan.input, inner))
+        case Join():
+            return _push_join(plan, conditions)
+        case Union():
+            return replace(
+                plan, inputs=tuple(_push_branch(plan, b, conditions) for b in plan.inputs)
+            )
+        case Distinct():
+            return Distinct(_push(plan.input, conditions))
+        case Aggregate():
+            return _push_keyed(plan, conditions, {k.number for k in plan.keys})
+        case TopK() | RowNumber():
+            return _push_keyed(plan, conditions, {k.index for k in plan.keys})
+        case Apply():
+            raise AssertionError("decorrelation comes first")
+        case _:
+            return _filtered(
+                with_inputs(plan, tuple(_push(i, []) for i in inputs(plan))), conditions
+            )
+
+
+def _push_keyed(
+    plan: Aggregate | TopK | RowNumber, conditions: list[Expression], keys: set[int]
+) -> Plan:
+    """Conditions on the keys alone drop whole groups, so they may come first."""
+    below = [c for c in conditions if keys and columns_of(c) and columns_of(c) <= keys]
+    above = [c for c in conditions if c not in below]
+    return _filtered(replace(plan, input=_push(plan.input, below)), above)
+
+
+def _push_branch(plan: Union, branch: Plan, conditions: list[Expression]) -> Plan:
+    pairs = zip(plan.attributes, branch.attributes, strict=True)
+    own: dict[int, Expression] = {a.number: b.column for a, b in pairs}
+    return _push(branch, [substitute(c, own) for c in conditions])
+
+
+def _push_join(plan: Join, conditions: list[Expression]) -> Plan:
+    left, right = numbers_of(plan.left), numbers_of(plan.right)
+    on = conjuncts(plan.predicate)
+    kind: JoinKind = plan.kind
+    if kind == "left" and any(_rejects_null(c, right) for c in conditions):
+        kind = "inner"
+    if kind == "full":
+        joined: Plan = replace(plan, left=_push(plan.left, []), right=_push(plan.right, []))
+        return _filtered(joined, conditions)
+    if kind == "inner":
+        on, conditions = on + conditions, []
+    to_left = [c for c in conditions if _within(c, left)]
+    above = [c for c in conditions if not _within(c, left)]
+    if kind in ("inner", "semi"):
+        to_left += [c for c in on if _within(c, left)]
+        on = [c for c in on if not _within(c, left)]
+    to_right = [c for c in on if _within(c, right)]
+    on = [c for c in on if not _within(c, right)]
+    joined = Join(
+        kind, _push(plan.left, to_left), _push(plan.right, to_right), conjunction(on), plan.mark
+    )
+    return _filtered(joined, above)
+
+
+def _within(condition: Expression, columns: frozenset[int]) -> bool:
+    return columns_of(condition) <= columns
+
+
+def _rejects_null(condition: Expression, columns: frozenset[int]) -> bool:
+    """Whether `condition` cannot be true where all of `columns` are NULL: a plain comparison."""
+    return (
+        isinstance(condition, Call)
+        and condition.function in _STRICT
+        and any(isinstance(a, Column) and a.index in columns for a in condition.arguments)
+    )
+
+
+def _filtered(plan: Plan, conditions: Iterable[Expression]) -> Plan:
+    parts = list(conditions)
+    return Filter(plan, conjunction(parts)) if parts else plan

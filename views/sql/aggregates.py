@@ -1,0 +1,163 @@
+"""Aggregates and `row_number()`: collected by the clause they stand in, computed by its query.
+
+Of integers up to 32 bits a sum is int64; of int64 and decimals it has 38 digits and keeps the
+scale. An average of exact numbers has 6 digits after the point, or the argument's scale.
+"""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ivm.expressions import Call, Expression, Literal
+from views.errors import GroupingError
+from views.plan.nodes import AggregateCall, AggregateFunction
+from views.plan.scalars import columns_of
+from views.sql.binder import Binder, Handler, Numbering, Ordering, name
+from views.sql.coercion import BIGINT, BOOL, DIGITS, DOUBLE, Bound, cast, is_number, scale_of
+from views.sql.coercion import promoted as promoted_type
+
+_AVERAGE_SCALE = 6
+_FUNCTIONS: dict[type[exp.Expr], AggregateFunction] = {
+    exp.Count: "count",
+    exp.Sum: "sum",
+    exp.Avg: "avg",
+    exp.Min: "min",
+    exp.Max: "max",
+    exp.LogicalAnd: "min",
+    exp.LogicalOr: "max",
+}
+
+
+def aggregate(b: Binder, node: exp.Func, only_if: exp.Expr | None = None) -> Bound:
+    """An aggregate of the clause's query, over the rows where `only_if` holds."""
+    if b.aggregates is None:
+        raise b.fault(GroupingError, f"an aggregate cannot stand in {b.clause}", node)
+    inner = b.sibling("an aggregate's argument")
+    argument, distinct = _argument(inner, node)
+    if only_if is not None:
+        condition = inner.condition(only_if)
+        counted: Expression = Literal(True, BOOL) if argument is None else argument
+        argument = Call(
+            "case", (condition, counted, Literal(None, counted.type)), counted.type, True
+        )
+    _check_local(b, argument, node)
+    b.aggregates.pending.extend(inner.pending)
+    return _register(b, _FUNCTIONS[type(node)], argument, distinct)
+
+
+def _register(
+    b: Binder, function: AggregateFunction, argument: Expression | None, distinct: bool
+) -> Expression:
+    assert b.aggregates is not None
+    if function == "count" and argument is not None and not argument.nullable and not distinct:
+        argument = None
+    distinct = distinct and function not in ("min", "max")
+    for known, of in b.aggregates.calls:
+        if (known.function, of, known.distinct) == (function, argument, distinct):
+            return known.attribute.column
+    kind = BIGINT if argument is None else result_type(function, argument.type)
+    shape = Call(function, (), kind, function != "count")
+    attribute = b.session.numbers.fresh(function, shape)
+    b.aggregates.calls.append((AggregateCall(attribute, function, None, distinct), argument))
+    return attribute.column
+
+
+def result_type(function: AggregateFunction, argument: pa.DataType) -> pa.DataType:
+    """The type of an aggregate over values of type `argument`."""
+    if function == "count":
+        return BIGINT
+    if function in ("min", "max"):
+        return argument
+    if pa.types.is_floating(argument):
+        return DOUBLE
+    scale = scale_of(argument)
+    if function == "avg":
+        return pa.decimal128(DIGITS, max(scale, _AVERAGE_SCALE))
+    if pa.types.is_integer(argument) and argument.bit_width <= 32:
+        return BIGINT
+    return pa.decimal128(DIGITS, scale)
+
+
+def _argument(b: Binder, node: exp.Func) -> tuple[Expression | None, bool]:
+    """What is aggregated (None: rows), and whether each value counts once."""
+    given = node.this
+    if isinstance(node, exp.Count) and (given is None or isinstance(given, exp.Star)):
+        return None, False
+    distinct = isinstance(given, exp.Distinct)
+    if distinct:
+        b.session.source.only(given, ("expressions",))
+        if len(given.expressions) != 1 or isinstance(given.expressions[0], exp.Tuple):
+            raise b.session.source.unsupported("DISTINCT of several columns in an aggregate", node)
+        given = given.expressions[0]
+    if given is None or node.expressions:
+        raise b.session.source.unsupported("an aggregate of several arguments", node)
+    argument = b.value(given)
+    if isinstance(node, exp.LogicalAnd | exp.LogicalOr) and argument.type != BOOL:
+        raise b.mismatch(f"a condition is needed here, not {name(argument)}", given)
+    if isinstance(node, exp.Sum | exp.Avg):
+        if not is_number(argument.type):
+            raise b.mismatch(f"cannot take a sum or average of {name(argument)}", given)
+        argument = cast(argument, promoted_type(argument.type))
+    return argument, distinct
+
+
+def _check_local(b: Binder, argument: Expression | None, node: exp.Func) -> None:
+    """Refuse an aggregate of an outer query's columns: SQL computes that one out there."""
+    if argument is None:
+        return
+    read = columns_of(argument)
+    local = {a.number for r in b.scope.relations for _, a in r.columns}
+    local |= {a.number for a in b.scope.merged.values()}
+    if read and not read & local:
+        raise b.session.source.unsupported("an aggregate over an outer query's columns", node)
+
+
+def filtered(b: Binder, node: exp.Filter) -> Bound:
+    """`aggregate FILTER (WHERE condition)`."""
+    if type(node.this) not in _FUNCTIONS:
+        raise b.session.source.unsupported("FILTER of anything but an aggregate", node)
+    return aggregate(b, node.this, node.expression.this)
+
+
+def ordering(b: Binder, nodes: Sequence[exp.Ordered]) -> tuple[Ordering, ...]:
+    """The sort keys of an ORDER BY, by expressions."""
+    return tuple(ordering_of(b, node, b.value(node.this)) for node in nodes)
+
+
+def ordering_of(b: Binder, node: exp.Ordered, value: Expression) -> Ordering:
+    """A sort key by `value`, in the direction that `node` says."""
+    b.session.source.only(node, ("this", "desc", "nulls_first"))
+    return Ordering(value, bool(node.args.get("desc")), bool(node.args.get("nulls_first")))
+
+
+def window(b: Binder, node: exp.Window) -> Bound:
+    """`row_number() over (…)`, the one window function there is."""
+    source = b.session.source
+    if not isinstance(node.this, exp.RowNumber):
+        raise source.unsupported("a window function other than row_number()", node)
+    if b.windows is None:
+        raise b.fault(GroupingError, f"row_number() cannot stand in {b.clause}", node)
+    shape: exp.Window = node
+    if alias := node.args.get("alias"):
+        named = b.windows_named.get(alias.name)
+        if named is None:
+            raise source.unsupported(f"the unknown window {alias.name!r}", node)
+        shape = named
+        source.only(shape, ("this", "partition_by", "order"))
+    order = shape.args.get("order")
+    numbering = Numbering(
+        tuple(b.value(key) for key in shape.args.get("partition_by") or ()),
+        ordering(b, order.expressions if order is not None else ()),
+        b.session.numbers.fresh("row_number", Literal(0, BIGINT)),
+    )
+    b.windows.append(numbering)
+    return numbering.attribute.column
+
+
+_WHOLE = ("this", "expressions", "big_int")
+HANDLERS: dict[type[exp.Expr], Handler] = {
+    **{kind: Handler(aggregate, _WHOLE) for kind in _FUNCTIONS},
+    exp.Filter: Handler(filtered, ("this", "expression")),
+    exp.Window: Handler(window, ("this", "partition_by", "order", "over", "alias")),
+}

@@ -1,0 +1,254 @@
+"""What binding any scalar expression needs: scopes, coercion and faults.
+
+The families of expressions (operators, functions, dates, aggregates, subqueries) are tables from a
+syntax class to a handler and the parts of the syntax that it reads; any other part is refused.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ivm.expressions import Expression, Literal
+from views.errors import (
+    AmbiguousColumn,
+    InvalidLiteral,
+    SqlError,
+    TypeMismatch,
+    UnknownColumn,
+    suggestion,
+)
+from views.plan.nodes import AggregateCall, Apply, Attribute, JoinKind, Plan, SortKey
+from views.plan.scalars import TRUE
+from views.sql import literals
+from views.sql.coercion import (
+    BOOL,
+    TEXT,
+    Bound,
+    Elapsed,
+    Interval,
+    Untyped,
+    cast,
+    castable,
+    common_of,
+    common_type,
+    fitted,
+)
+from views.sql.scope import Environment, Scope, Session
+from views.types import type_name
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A subquery met in an expression: an Apply that its clause still has to put in its plan."""
+
+    kind: JoinKind
+    plan: Plan
+    predicate: Expression = TRUE
+    mark: Attribute | None = None
+
+    def attach(self, plan: Plan) -> Apply:
+        """`plan` joined with the subquery."""
+        return Apply(self.kind, plan, self.plan, self.predicate, self.mark)
+
+
+def attach(plan: Plan, pending: Sequence[Pending]) -> Plan:
+    """`plan` joined with all the subqueries."""
+    for subquery in pending:
+        plan = subquery.attach(plan)
+    return plan
+
+
+@dataclass(slots=True)
+class Aggregates:
+    """The aggregates that a grouped query computes, and the subqueries in their arguments."""
+
+    calls: list[tuple[AggregateCall, Expression | None]] = field(default_factory=list)
+    pending: list[Pending] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Ordering:
+    """A sort key whose expression is not yet a column."""
+
+    value: Expression
+    descending: bool
+    nulls_first: bool
+
+    def key(self, attribute: Attribute) -> SortKey:
+        """The key, once its expression is the column `attribute`."""
+        return SortKey(attribute.column, self.descending, self.nulls_first)
+
+
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """`row_number() over (partition by keys order by order)`, as column `attribute`."""
+
+    keys: tuple[Expression, ...]
+    order: tuple[Ordering, ...]
+    attribute: Attribute
+
+
+@dataclass(slots=True)
+class Binder:
+    """Binds the expressions of one clause.
+
+    `aggregates` and `windows` collect what the clause may hold, or are None where it may not;
+    `pending` collects its subqueries.
+    """
+
+    session: Session
+    environment: Environment
+    scope: Scope
+    clause: str
+    aggregates: Aggregates | None = None
+    windows: list[Numbering] | None = None
+    windows_named: Mapping[str, exp.Window] = field(default_factory=dict)
+    pending: list[Pending] = field(default_factory=list)
+    handlers: Mapping[type[exp.Expr], "Handler"] = field(default_factory=dict)
+
+    def bind(self, node: exp.Expr) -> Bound:
+        """The typed expression that `node` denotes."""
+        handler = self.handlers.get(type(node))
+        if handler is None:
+            raise self.session.source.unsupported(_construct(node), node)
+        self.session.source.only(node, handler.reads)
+        return handler.bind(self, node)
+
+    def sibling(self, clause: str) -> "Binder":
+        """A binder for an expression inside this one where no aggregate may stand."""
+        return Binder(self.session, self.environment, self.scope, clause, handlers=self.handlers)
+
+    def value(self, node: exp.Expr, wanted: pa.DataType = TEXT) -> Expression:
+        """`node` as a value of some type; a quoted constant is `wanted`."""
+        return self.typed(self.bind(node), wanted, node)
+
+    def typed(self, bound: Bound, wanted: pa.DataType, node: exp.Expr) -> Expression:
+        """What was bound at `node`, as a value; a quoted constant is read as `wanted`."""
+        if isinstance(bound, Interval | Elapsed):
+            raise self.session.source.unsupported("a value of type interval", node)
+        if not isinstance(bound, Untyped):
+            return bound
+        if bound.text is None:
+            return Literal(None, wanted)
+        try:
+            return Literal(literals.read(bound.text, wanted), wanted)
+        except ValueError as error:
+            raise self.fault(
+                InvalidLiteral, f"{bound.text!r} is not a {type_name(wanted)}", node
+            ) from error
+
+    def as_type(self, node: exp.Expr, wanted: pa.DataType, what: str) -> Expression:
+        """`node` as the argument `what` of type `wanted`, converted if that happens implicitly."""
+        bound = self.value(node, wanted)
+        if bound.type == wanted:
+            return bound
+        if isinstance(bound, Literal) and (literal := fitted(bound, wanted)) is not None:
+            return literal
+        if common_type(bound.type, wanted) == wanted:
+            return cast(bound, wanted)
+        raise self.mismatch(f"{what} must be {type_name(wanted)}, not {name(bound)}", node)
+
+    def condition(self, node: exp.Expr) -> Expression:
+        """`node` as a condition."""
+        bound = self.value(node, BOOL)
+        if bound.type != BOOL:
+            raise self.mismatch(f"{self.clause} must be a condition, not {name(bound)}", node)
+        return bound
+
+    def same_type(
+        self, nodes: Sequence[exp.Expr], what: str, bounds: Sequence[Bound] | None = None
+    ) -> list[Expression]:
+        """The values of `nodes`, all converted to their common type."""
+        given = list(bounds) if bounds is not None else [self.bind(n) for n in nodes]
+        kinds = [_kind(b) for b in given if not isinstance(b, Untyped)]
+        if any(k is None for k in kinds):
+            raise self.session.source.unsupported("a value of type interval", nodes[0])
+        target = _fitting_type(given) or common_of([k for k in kinds if k is not None])
+        if target is None:
+            spelled = " and ".join(dict.fromkeys(type_name(k) for k in kinds if k is not None))
+            raise self.mismatch(f"{what} cannot mix {spelled}; cast one of them", nodes[0])
+        return [cast(self.typed(b, target, n), target) for b, n in zip(given, nodes, strict=True)]
+
+    def explicit_cast(self, bound: Bound, target: pa.DataType, node: exp.Expr) -> Expression:
+        """`cast(… as target)`."""
+        value = self.typed(bound, target, node)
+        if not castable(value.type, target):
+            raise self.mismatch(f"cannot cast {name(value)} to {type_name(target)}", node)
+        return cast(value, target)
+
+    def column(self, node: exp.Column) -> Expression:
+        """The column that a name means, in this query or one around it."""
+        source = self.session.source
+        source.only(node, ("this", "table"))
+        table = node.table or None
+        scope: Scope | None = self.scope
+        while scope is not None:
+            found = scope.lookup(node.name, table)
+            if len(found) > 1:
+                raise self.fault(
+                    AmbiguousColumn, f"column {node.name!r} is ambiguous; name its table", node
+                )
+            if found:
+                return found[0].column
+            scope = scope.outer
+        shown = f"{table}.{node.name}" if table else node.name
+        near = suggestion(node.name, self.scope.names())
+        raise self.fault(UnknownColumn, f"no column {shown!r} here{near}", node)
+
+    def fault(self, kind: type[SqlError], message: str, node: exp.Expr) -> SqlError:
+        """An error at the place of `node`."""
+        return self.session.source.fault(kind, message, node)
+
+    def mismatch(self, message: str, node: exp.Expr) -> SqlError:
+        """A type error at the place of `node`."""
+        return self.fault(TypeMismatch, message, node)
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """How to bind one class of syntax, and which of its parts that reads (or may ignore)."""
+
+    bind: Callable[[Binder, Any], Bound]
+    reads: tuple[str, ...]
+
+
+def name(bound: Bound) -> str:
+    """The type of what was bound, for a message."""
+    if isinstance(bound, Untyped):
+        return "unknown"
+    if isinstance(bound, Interval | Elapsed):
+        return "interval"
+    return type_name(bound.type)
+
+
+def _kind(bound: Bound) -> pa.DataType | None:
+    if isinstance(bound, Untyped | Interval | Elapsed):
+        return None
+    return bound.type
+
+
+def _fitting_type(bounds: Sequence[Bound]) -> pa.DataType | None:
+    """The one exact type of the values that are no constants, if all constants fit into it.
+
+    Thus a column is compared with a constant in the column's own type, unconverted.
+    """
+    constants = [b for b in bounds if isinstance(b, Literal)]
+    others = {b.type for b in bounds if not isinstance(b, Untyped | Interval | Elapsed | Literal)}
+    if len(others) != 1 or not constants:
+        return None
+    kind = next(iter(others))
+    exact = pa.types.is_integer(kind) or pa.types.is_decimal(kind)
+    if exact and all(fitted(c, kind) is not None or c.value is None for c in constants):
+        return kind
+    return None
+
+
+def _construct(node: exp.Expr) -> str:
+    if isinstance(node, exp.Anonymous):
+        return f"the function {node.name}()"
+    if isinstance(node, exp.Func):
+        return f"the function {node.sql_name().lower()}()"
+    return f"{node.key.upper()}"

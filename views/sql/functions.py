@@ -1,0 +1,214 @@
+"""Functions of numbers, text and NULLs."""
+
+from collections.abc import Callable
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ivm.expressions import Call, Expression, Literal
+from views.plan.scalars import call, negation, predicate
+from views.sql.binder import Binder, Handler, name
+from views.sql.coercion import BIGINT, INT, TEXT, Bound, cast, is_number, promoted, scale_of
+from views.sql.operators import compare
+
+
+def _text(b: Binder, node: exp.Expr, what: str) -> Expression:
+    value = b.value(node)
+    if value.type != TEXT:
+        raise b.mismatch(f"{what} must be text, not {name(value)}; cast it", node)
+    return value
+
+
+def _texts(function: str, *parts: str, result: pa.DataType = TEXT) -> Handler:
+    """A function whose arguments are all text."""
+
+    def bind(b: Binder, node: exp.Func) -> Bound:
+        arguments = [_text(b, node.args[p], f"an argument of {function}()") for p in parts]
+        return call(function, *arguments, result=result)
+
+    return Handler(bind, parts)
+
+
+def _numeric(function: str) -> Callable[[Binder, exp.Func], Bound]:
+    """A function of one number that keeps its type."""
+
+    def bind(b: Binder, node: exp.Func) -> Bound:
+        value = _number(b, node.this, function)
+        return call(function, value, result=value.type)
+
+    return bind
+
+
+def _number(b: Binder, node: exp.Expr, function: str) -> Expression:
+    value = b.value(node, pa.float64())
+    if not is_number(value.type):
+        raise b.mismatch(f"{function}() takes a number, not {name(value)}", node)
+    return cast(value, promoted(value.type))
+
+
+def _to_whole(function: str) -> Callable[[Binder, exp.Func], Bound]:
+    """`floor` and `ceil`: of an integer it is itself, of a decimal one of scale 0."""
+
+    def bind(b: Binder, node: exp.Func) -> Bound:
+        value = _number(b, node.this, function)
+        if pa.types.is_integer(value.type):
+            return value
+        whole = call(function, value, result=value.type)
+        return cast(whole, pa.decimal128(38, 0)) if scale_of(value.type) else whole
+
+    return bind
+
+
+def round_(b: Binder, node: exp.Round) -> Bound:
+    """`round(x)` and, for exact numbers, `round(x, constant digits)`."""
+    value = _number(b, node.this, "round")
+    digits = node.args.get("decimals")
+    if digits is None:
+        if pa.types.is_integer(value.type):
+            return value
+        whole = call("round", value, result=value.type)
+        return cast(whole, pa.decimal128(38, 0)) if scale_of(value.type) else whole
+    places = b.value(digits, BIGINT)
+    if not isinstance(places, Literal) or not isinstance(places.value, int):
+        raise b.session.source.unsupported("round() to a number of digits that varies", digits)
+    if not (pa.types.is_decimal(value.type) or pa.types.is_integer(value.type)):
+        raise b.mismatch("round() to digits takes numeric; cast the number", node.this)
+    kept = max(min(places.value, scale_of(value.type)), 0)
+    exact = value if pa.types.is_decimal(value.type) else cast(value, pa.decimal128(38, 0))
+    rounded = call("round", exact, Literal(places.value, BIGINT), result=exact.type)
+    return cast(rounded, pa.decimal128(38, kept))
+
+
+def concat(b: Binder, node: exp.Concat) -> Bound:
+    """`concat(…)`: any types; NULL counts as empty."""
+    parts: list[Expression] = []
+    for argument in node.expressions:
+        value = b.explicit_cast(b.bind(argument), TEXT, argument)
+        parts.append(_or_empty(value) if value.nullable else value)
+    return parts[0] if len(parts) == 1 else call("concat", *parts, result=TEXT)
+
+
+def _or_empty(value: Expression) -> Expression:
+    return Call("coalesce", (value, Literal("", TEXT)), TEXT, False)
+
+
+def pipes(b: Binder, node: exp.DPipe) -> Bound:
+    """`a || b`: NULL if either is; one of them must be text."""
+    bounds = [b.bind(node.left), b.bind(node.right)]
+    values = [b.typed(x, TEXT, n) for x, n in zip(bounds, (node.left, node.right), strict=True)]
+    if all(v.type != TEXT for v in values):
+        raise b.mismatch(f"no operator {name(values[0])} || {name(values[1])}", node)
+    return call("concat", *(b.explicit_cast(v, TEXT, node) for v in values), result=TEXT)
+
+
+def trim(b: Binder, node: exp.Trim) -> Bound:
+    """`trim`, `ltrim`, `rtrim` of spaces."""
+    characters = node.args.get("expression")
+    if characters is not None and not (characters.is_string and characters.name == " "):
+        raise b.session.source.unsupported("trimming anything but spaces", characters)
+    side = str(node.args.get("position") or "BOTH").upper()
+    function = {"LEADING": "ltrim", "TRAILING": "rtrim", "BOTH": "trim"}[side]
+    return call(function, _text(b, node.this, "an argument of trim()"), result=TEXT)
+
+
+def substring(b: Binder, node: exp.Substring) -> Bound:
+    text = _text(b, node.this, "an argument of substring()")
+    start = b.as_type(node.args["start"], BIGINT, "a position")
+    length = node.args.get("length")
+    count = Literal(2**31 - 1, BIGINT) if length is None else b.as_type(length, BIGINT, "a length")
+    return call("substring", text, start, count, result=TEXT)
+
+
+def left(b: Binder, node: exp.Left) -> Bound:
+    count = b.as_type(node.expression, BIGINT, "a length")
+    if not isinstance(count, Literal) or not isinstance(count.value, int) or count.value < 0:
+        raise b.session.source.unsupported("left() of a length that varies or is negative", node)
+    text = _text(b, node.this, "an argument of left()")
+    return call("substring", text, Literal(1, BIGINT), count, result=TEXT)
+
+
+def split_part(b: Binder, node: exp.SplitPart) -> Bound:
+    text = _text(b, node.this, "an argument of split_part()")
+    delimiter = _text(b, node.args["delimiter"], "the delimiter")
+    part = b.as_type(node.args["part_index"], BIGINT, "the part's number")
+    return call("split_part", text, delimiter, part, result=TEXT)
+
+
+def like(b: Binder, node: exp.Like | exp.ILike, escape: str = "\\") -> Bound:
+    """`[I]LIKE` with a constant pattern."""
+    b.session.source.only(node, ("this", "expression", "negate"))
+    function = "ilike" if isinstance(node, exp.ILike) else "like"
+    text = _text(b, node.this, "LIKE's left side")
+    pattern = _text(b, node.expression, "LIKE's pattern")
+    if not isinstance(pattern, Literal):
+        raise b.session.source.unsupported("LIKE with a pattern that is not constant", node)
+    if isinstance(pattern.value, str):
+        pattern = Literal(_backslashed(pattern.value, escape), TEXT)
+    matched = predicate(function, text, pattern)
+    return negation(matched) if node.args.get("negate") else matched
+
+
+def escaped(b: Binder, node: exp.Escape) -> Bound:
+    """`LIKE … ESCAPE 'c'`."""
+    if not isinstance(node.this, exp.Like | exp.ILike) or len(node.expression.name) != 1:
+        raise b.session.source.unsupported("ESCAPE of anything but one character", node)
+    return like(b, node.this, node.expression.name)
+
+
+def _backslashed(pattern: str, escape: str) -> str:
+    if escape == "\\":
+        return pattern
+    out, characters = [], iter(pattern)
+    for c in characters:
+        if c == escape:
+            out.append("\\" + next(characters, ""))
+        else:
+            out.append("\\\\" if c == "\\" else c)
+    return "".join(out)
+
+
+def coalesce(b: Binder, node: exp.Coalesce) -> Bound:
+    values = b.same_type([node.this, *node.expressions], "COALESCE")
+    nullable = all(v.nullable for v in values)
+    return (
+        values[0] if len(values) == 1 else Call("coalesce", tuple(values), values[0].type, nullable)
+    )
+
+
+def nullif(b: Binder, node: exp.Nullif) -> Bound:
+    value = b.value(node.this)
+    equal = compare(b, "eq", "=", node.this, node.expression)
+    return Call("case", (equal, Literal(None, value.type), value), value.type, True)
+
+
+def extremum(b: Binder, node: exp.Greatest | exp.Least) -> Bound:
+    function = "greatest" if isinstance(node, exp.Greatest) else "least"
+    values = b.same_type([node.this, *node.expressions], function.upper())
+    return Call(function, tuple(values), values[0].type, all(v.nullable for v in values))
+
+
+HANDLERS: dict[type[exp.Expr], Handler] = {
+    exp.Abs: Handler(_numeric("abs"), ("this",)),
+    exp.Floor: Handler(_to_whole("floor"), ("this",)),
+    exp.Ceil: Handler(_to_whole("ceil"), ("this",)),
+    exp.Round: Handler(round_, ("this", "decimals")),
+    exp.Lower: _texts("lower", "this"),
+    exp.Upper: _texts("upper", "this"),
+    exp.Length: _texts("length", "this", result=INT),
+    exp.StrPosition: _texts("position", "this", "substr", result=INT),
+    exp.StartsWith: _texts("starts_with", "this", "expression", result=pa.bool_()),
+    exp.Replace: _texts("replace", "this", "expression", "replacement"),
+    exp.Concat: Handler(concat, ("expressions", "safe", "coalesce")),
+    exp.DPipe: Handler(pipes, ("this", "expression", "safe")),
+    exp.Trim: Handler(trim, ("this", "expression", "position")),
+    exp.Substring: Handler(substring, ("this", "start", "length")),
+    exp.Left: Handler(left, ("this", "expression")),
+    exp.SplitPart: Handler(split_part, ("this", "delimiter", "part_index")),
+    exp.Like: Handler(like, ("this", "expression", "negate")),
+    exp.ILike: Handler(like, ("this", "expression", "negate")),
+    exp.Escape: Handler(escaped, ("this", "expression")),
+    exp.Coalesce: Handler(coalesce, ("this", "expressions")),
+    exp.Nullif: Handler(nullif, ("this", "expression")),
+    exp.Greatest: Handler(extremum, ("this", "expressions", "ignore_nulls")),
+    exp.Least: Handler(extremum, ("this", "expressions", "ignore_nulls")),
+}

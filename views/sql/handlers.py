@@ -1,0 +1,16 @@
+"""Every class of scalar syntax that views have, with its handler; all others are refused."""
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from views.sql import aggregates, functions, operators, subqueries, temporal
+from views.sql.binder import Handler
+
+HANDLERS: Mapping[type[exp.Expr], Handler] = {
+    **operators.HANDLERS,
+    **functions.HANDLERS,
+    **temporal.HANDLERS,
+    **aggregates.HANDLERS,
+    **subqueries.HANDLERS,
+}

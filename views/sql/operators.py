@@ -1,0 +1,237 @@
+"""Operators: arithmetic, comparison, logic, CASE, casts and constants."""
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ivm.expressions import Call, Expression, Literal
+from views.errors import BadDefinition, InvalidLiteral
+from views.plan.scalars import (
+    FALSE,
+    TRUE,
+    call,
+    conjunction,
+    disjunction,
+    negation,
+    predicate,
+    test,
+)
+from views.sql import literals, temporal
+from views.sql.binder import Binder, Handler, name
+from views.sql.coercion import (
+    BOOL,
+    TEXT,
+    Bound,
+    Elapsed,
+    Interval,
+    Untyped,
+    arithmetic_type,
+    cast,
+    is_number,
+    promoted,
+    scale_of,
+)
+from views.types import parse_type
+
+_ARITHMETIC: dict[type[exp.Expr], tuple[str, str]] = {
+    exp.Add: ("add", "+"),
+    exp.Sub: ("subtract", "-"),
+    exp.Mul: ("multiply", "*"),
+    exp.Div: ("divide", "/"),
+    exp.Mod: ("modulo", "%"),
+}
+_COMPARISONS: dict[type[exp.Expr], tuple[str, str]] = {
+    exp.EQ: ("eq", "="),
+    exp.NEQ: ("ne", "<>"),
+    exp.LT: ("lt", "<"),
+    exp.LTE: ("le", "<="),
+    exp.GT: ("gt", ">"),
+    exp.GTE: ("ge", ">="),
+    exp.NullSafeEQ: ("is_not_distinct", "IS NOT DISTINCT FROM"),
+    exp.NullSafeNEQ: ("is_distinct", "IS DISTINCT FROM"),
+}
+
+
+def arithmetic(b: Binder, node: exp.Binary) -> Bound:
+    """`+ - * / %` of numbers, or of dates, timestamps and intervals."""
+    function, symbol = _ARITHMETIC[type(node)]
+    left, right = b.bind(node.left), b.bind(node.right)
+    moved = temporal.arithmetic(b, function, left, right, node)
+    if moved is not None:
+        return moved
+    if isinstance(left, Untyped) and not isinstance(right, Untyped | Interval | Elapsed):
+        left = b.typed(left, right.type, node.left)
+    if isinstance(right, Untyped) and not isinstance(left, Untyped | Interval | Elapsed):
+        right = b.typed(right, left.type, node.right)
+    if isinstance(left, Untyped | Interval | Elapsed) or isinstance(
+        right, Untyped | Interval | Elapsed
+    ):
+        raise b.mismatch(f"no operator {name(left)} {symbol} {name(right)}", node)
+    if not (is_number(left.type) and is_number(right.type)):
+        raise b.mismatch(f"no operator {name(left)} {symbol} {name(right)}", node)
+    return _number_arithmetic(function, left, right)
+
+
+def _number_arithmetic(function: str, left: Expression, right: Expression) -> Expression:
+    result = arithmetic_type(function, left.type, right.type)
+    if isinstance(result, pa.Decimal128Type):
+        same_scale = function not in ("multiply", "divide")
+        left = _as_decimal(left, result.scale if same_scale else None)
+        right = _as_decimal(right, result.scale if same_scale else None)
+    else:
+        left, right = cast(left, result), cast(right, result)
+    return call(function, left, right, result=result)
+
+
+def _as_decimal(value: Expression, scale: int | None) -> Expression:
+    """`value` as a decimal of this scale (None: of its own)."""
+    wanted = scale_of(value.type) if scale is None else scale
+    if pa.types.is_decimal(value.type) and scale_of(value.type) == wanted:
+        return value
+    return cast(value, pa.decimal128(38, wanted))
+
+
+def comparison(b: Binder, node: exp.Binary) -> Bound:
+    """`= <> < <= > >=` and `IS [NOT] DISTINCT FROM`."""
+    function, symbol = _COMPARISONS[type(node)]
+    return compare(b, function, symbol, node.left, node.right)
+
+
+def compare(b: Binder, function: str, symbol: str, left: exp.Expr, right: exp.Expr) -> Expression:
+    """Two values of one type compared; rows of values by their columns, for `=` and `<>`."""
+    if isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple):
+        if function not in ("eq", "ne") or len(left.expressions) != len(right.expressions):
+            raise b.mismatch("rows can only be compared by = or <>, with equal lengths", left)
+        pairs = zip(left.expressions, right.expressions, strict=True)
+        equal = conjunction(compare(b, "eq", "=", x, y) for x, y in pairs)
+        return equal if function == "eq" else negation(equal)
+    return compare_bound(b, function, symbol, (left, b.bind(left)), (right, b.bind(right)))
+
+
+def compare_bound(
+    b: Binder,
+    function: str,
+    symbol: str,
+    left: tuple[exp.Expr, Bound],
+    right: tuple[exp.Expr, Bound],
+) -> Expression:
+    """The comparison of what was bound already."""
+    x, y = b.same_type([left[0], right[0]], f"operator {symbol}", [left[1], right[1]])
+    if function in ("is_distinct", "is_not_distinct"):
+        return test(function, x, y)
+    return predicate(function, x, y)
+
+
+def connective(b: Binder, node: exp.Connector) -> Bound:
+    """`AND` and `OR`, however many."""
+    arguments = [b.condition(part) for part in node.flatten()]
+    return conjunction(arguments) if isinstance(node, exp.And) else disjunction(arguments)
+
+
+def not_(b: Binder, node: exp.Not) -> Bound:
+    return negation(b.condition(node.this))
+
+
+def negate(b: Binder, node: exp.Neg) -> Bound:
+    bound = b.bind(node.this)
+    if isinstance(bound, Interval):
+        return Interval(-bound.months, -bound.days, -bound.micros)
+    value = b.typed(bound, pa.float64(), node.this)
+    if not is_number(value.type):
+        raise b.mismatch(f"no operator - {name(value)}", node)
+    if isinstance(value, Literal) and value.value is not None:
+        assert isinstance(value.value, int | float | Decimal)
+        return replace(value, value=-value.value)
+    return call("negate", cast(value, promoted(value.type)), result=promoted(value.type))
+
+
+def is_(b: Binder, node: exp.Is) -> Bound:
+    """`IS [NOT] NULL | TRUE | FALSE`."""
+    value = b.value(node.this)
+    negated = bool(node.args.get("negate"))
+    if isinstance(node.expression, exp.Null):
+        return test("is_not_null" if negated else "is_null", value)
+    if not isinstance(node.expression, exp.Boolean) or value.type != BOOL:
+        raise b.mismatch("IS takes NULL, or TRUE and FALSE of a condition", node)
+    wanted = TRUE if node.expression.this else FALSE
+    return test("is_distinct" if negated else "is_not_distinct", value, wanted)
+
+
+def between(b: Binder, node: exp.Between) -> Bound:
+    low = compare(b, "ge", ">=", node.this, node.args["low"])
+    high = compare(b, "le", "<=", node.this, node.args["high"])
+    return conjunction([low, high])
+
+
+def case(b: Binder, node: exp.Case) -> Bound:
+    """Both forms of CASE."""
+    conditions: list[Expression] = []
+    for branch in node.args["ifs"]:
+        if node.this is None:
+            conditions.append(b.condition(branch.this))
+        else:
+            conditions.append(compare(b, "eq", "=", node.this, branch.this))
+    default = node.args.get("default") or exp.Null()
+    values = b.same_type([*(i.args["true"] for i in node.args["ifs"]), default], "CASE")
+    branches = [part for pair in zip(conditions, values, strict=False) for part in pair]
+    nullable = any(v.nullable for v in values)
+    return Call("case", (*branches, values[-1]), values[0].type, nullable)
+
+
+def cast_(b: Binder, node: exp.Cast) -> Bound:
+    bound = b.bind(node.this)
+    target = _type_of(b, node.args["to"], bound)
+    return b.explicit_cast(bound, target, node.this)
+
+
+def _type_of(b: Binder, node: exp.DataType, bound: Bound) -> pa.DataType:
+    """The type that a cast names; a bare `numeric` keeps the scale of what it is given."""
+    spelled = node.sql(dialect="postgres").lower()
+    if node.this == exp.DType.DECIMAL and not node.expressions:
+        exact = None if isinstance(bound, Untyped | Interval | Elapsed) else bound.type
+        if exact is None or pa.types.is_floating(exact) or exact == TEXT:
+            raise b.session.source.unsupported("numeric without precision and scale", node)
+        return pa.decimal128(38, scale_of(exact))
+    if node.this in (exp.DType.VARCHAR, exp.DType.TEXT) and node.expressions:
+        raise b.session.source.unsupported("a text type with a length", node)
+    try:
+        return parse_type(spelled)
+    except BadDefinition as error:
+        raise b.session.source.unsupported(f"the type {spelled}", node) from error
+
+
+def literal(b: Binder, node: exp.Literal) -> Bound:
+    if node.is_string:
+        return Untyped(node.this)
+    try:
+        return literals.number(node.this)
+    except (ValueError, ArithmeticError) as error:
+        raise b.fault(InvalidLiteral, f"{node.this}: {error}", node) from error
+
+
+def column(b: Binder, node: exp.Column) -> Bound:
+    if isinstance(node.this, exp.Star):
+        raise b.session.source.unsupported("* inside an expression", node)
+    return b.column(node)
+
+
+_BINARY = ("this", "expression")
+HANDLERS: dict[type[exp.Expr], Handler] = {
+    **{kind: Handler(arithmetic, (*_BINARY, "typed", "safe")) for kind in _ARITHMETIC},
+    **{kind: Handler(comparison, _BINARY) for kind in _COMPARISONS},
+    exp.And: Handler(connective, _BINARY),
+    exp.Or: Handler(connective, _BINARY),
+    exp.Not: Handler(not_, ("this",)),
+    exp.Neg: Handler(negate, ("this",)),
+    exp.Is: Handler(is_, (*_BINARY, "negate")),
+    exp.Between: Handler(between, ("this", "low", "high")),
+    exp.Case: Handler(case, ("this", "ifs", "default")),
+    exp.Cast: Handler(cast_, ("this", "to")),
+    exp.Literal: Handler(literal, ("this", "is_string")),
+    exp.Boolean: Handler(lambda b, node: TRUE if node.this else FALSE, ("this",)),
+    exp.Null: Handler(lambda b, node: Untyped(None), ()),
+    exp.Paren: Handler(lambda b, node: b.bind(node.this), ("this",)),
+    exp.Column: Handler(column, ("this", "table")),
+}

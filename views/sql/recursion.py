@@ -1,0 +1,135 @@
+"""WITH RECURSIVE: a base, and a step over what was found so far.
+
+UNION makes a set, and the step may then read the set more than once. UNION ALL makes a bag that
+each round adds to, and the step reads it exactly once. Where more rows found could take rows of
+the result away (negation, aggregation, ordering), the recursion has no least fixed point and is
+refused.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sqlglot import exp
+
+from views.errors import TypeMismatch, UnknownColumn
+from views.plan.nodes import (
+    Aggregate,
+    Apply,
+    Attribute,
+    Fixpoint,
+    Join,
+    Plan,
+    Recursive,
+    RowNumber,
+    TopK,
+)
+from views.plan.trees import free_columns, inputs
+from views.sql.scope import BoundQuery, Environment, Named, Session
+from views.types import type_name
+
+
+def is_recursive(cte: exp.CTE) -> bool:
+    """Whether a WITH query reads itself."""
+    return any(t.name == cte.alias and not t.args.get("db") for t in cte.this.find_all(exp.Table))
+
+
+def bind_recursive(session: Session, env: Environment, cte: exp.CTE) -> BoundQuery:
+    """The fixed point that a recursive WITH query denotes."""
+    body, source = cte.this, session.source
+    if not isinstance(body, exp.Union):
+        raise source.unsupported("a recursive query that is not base UNION [ALL] step", cte)
+    source.only(body, ("this", "expression", "distinct"))
+    base = session.bind_query(session, env, body.this)
+    names = [c.name for c in cte.args["alias"].args.get("columns") or []]
+    if len(names) > len(base.columns):
+        raise source.fault(
+            UnknownColumn, f"{len(names)} names for {len(base.columns)} columns", cte
+        )
+    names += [name for name, _ in base.columns[len(names) :]]
+    mark = session.numbers.new(cte.alias, base.columns[0][1].type, nullable=False)
+    label = f"{cte.alias}#{mark.number}"
+    shape = [a for _, a in base.columns]
+    while True:
+        step = _bind_step(session, env, cte, label, names, shape)
+        wider = [
+            replace(a, nullable=a.nullable or b.nullable)
+            for a, (_, b) in zip(shape, step.columns, strict=True)
+        ]
+        if wider == shape:
+            break
+        shape = wider
+    distinct = bool(body.args.get("distinct"))
+    _check_step(session, cte, step.plan, label, distinct)
+    attributes = tuple(session.numbers.fresh(n, a) for n, a in zip(names, shape, strict=True))
+    plan = Fixpoint(label, base.plan, step.plan, distinct, attributes)
+    if free_columns(plan):
+        raise source.unsupported("WITH RECURSIVE that reads an outer query's columns", cte)
+    return BoundQuery(plan, tuple(zip(names, attributes, strict=True)))
+
+
+def _bind_step(
+    session: Session,
+    env: Environment,
+    cte: exp.CTE,
+    label: str,
+    names: list[str],
+    shape: list[Attribute],
+) -> BoundQuery:
+    """The step, where the query's own name has columns of types and nullability `shape`."""
+
+    def make() -> tuple[Plan, tuple[tuple[str, Attribute], ...]]:
+        attributes = tuple(session.numbers.fresh(n, a) for n, a in zip(names, shape, strict=True))
+        return Recursive(label, attributes), tuple(zip(names, attributes, strict=True))
+
+    inner = Environment({**env.named, cte.alias: Named(make)}, env.outer)
+    step = session.bind_query(session, inner, cte.this.expression)
+    if len(step.columns) != len(shape):
+        raise session.source.fault(
+            UnknownColumn,
+            f"the step of {cte.alias!r} has {len(step.columns)} columns, its base {len(shape)}",
+            cte,
+        )
+    for name, wanted, (_, found) in zip(names, shape, step.columns, strict=True):
+        if found.type != wanted.type:
+            raise session.source.fault(
+                TypeMismatch,
+                f"column {name!r} of {cte.alias!r} is {type_name(wanted.type)} in its base and "
+                f"{type_name(found.type)} in its step; cast one of them",
+                cte,
+            )
+    return step
+
+
+def _check_step(session: Session, cte: exp.CTE, step: Plan, label: str, distinct: bool) -> None:
+    """See that the step can only add rows as the rows found grow."""
+    references = list(_references(step, label, monotone=True))
+    if not references:
+        raise session.source.unsupported("a recursive query that reads itself in its base", cte)
+    if not all(references):
+        raise session.source.unsupported(
+            f"{cte.alias!r} reading itself under an aggregate, LIMIT, NOT EXISTS, EXCEPT or on "
+            "the optional side of an outer join",
+            cte,
+        )
+    if not distinct and len(references) > 1:
+        raise session.source.unsupported(
+            f"{cte.alias!r} reading itself twice in a step of UNION ALL; use UNION", cte
+        )
+
+
+def _references(plan: Plan, label: str, monotone: bool) -> Iterator[bool]:
+    """For each reading of `label`, whether only monotone operators stand above it."""
+    match plan:
+        case Recursive():
+            if plan.name == label:
+                yield monotone
+        case Aggregate() | TopK() | RowNumber():
+            yield from _references(plan.input, label, monotone=False)
+        case Join() | Apply():
+            left = monotone and plan.kind != "full"
+            yield from _references(plan.left, label, left)
+            right = monotone and plan.kind in ("inner", "semi")
+            yield from _references(plan.right, label, right)
+        case _:
+            for below in inputs(plan):
+                yield from _references(below, label, monotone)

@@ -1,0 +1,332 @@
+"""One SELECT, clause by clause in the order of their meaning.
+
+FROM, WHERE, GROUP BY with its aggregates, HAVING, row_number(), the select list, DISTINCT, and
+ORDER BY with LIMIT. An ORDER BY without LIMIT or OFFSET is checked and then has no effect: a view
+is a bag of rows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from ivm.expressions import Column, Expression
+from views.errors import GroupingError, InvalidLiteral, UnknownColumn, UnsupportedSql
+from views.plan.nodes import Attribute, Distinct, Filter, Plan, Project, RowNumber, TopK
+from views.plan.scalars import columns_of
+from views.plan.trees import free_columns
+from views.sql.aggregates import ordering_of
+from views.sql.binder import Aggregates, Binder, Numbering, Ordering, Pending, attach
+from views.sql.grouping import Grouping
+from views.sql.handlers import HANDLERS
+from views.sql.relations import bind_from
+from views.sql.scope import BoundQuery, Environment, Scope, Session
+from views.sql.subqueries import decided
+
+_CLAUSES = (
+    "with_", "expressions", "distinct", "from_", "joins", "where", "group", "having",
+    "windows", "order", "limit", "offset",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One column of the select list."""
+
+    name: str
+    value: Expression
+    node: exp.Expr
+
+
+@dataclass(slots=True)
+class Select:
+    """A SELECT while it is bound: its rows so far and what its clauses may name."""
+
+    session: Session
+    env: Environment
+    node: exp.Select
+    plan: Plan
+    scope: Scope
+    aggregates: Aggregates = field(default_factory=Aggregates)
+    windows: list[Numbering] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
+    order: list[tuple[Ordering, exp.Expr]] = field(default_factory=list)
+
+    def binder(self, clause: str) -> Binder:
+        """A binder for a clause without aggregates."""
+        return Binder(self.session, self.env, self.scope, clause, handlers=HANDLERS)
+
+    def grouped_binder(self, clause: str, windows: bool = True) -> Binder:
+        """A binder for a clause over groups."""
+        binder = self.binder(clause)
+        binder.aggregates = self.aggregates
+        binder.windows = self.windows if windows else None
+        binder.windows_named = {w.name: w for w in self.node.args.get("windows") or ()}
+        return binder
+
+    def where(self) -> None:
+        """Keep the rows that WHERE asks for."""
+        clause = self.node.args.get("where")
+        if clause is not None:
+            binder = self.binder("WHERE")
+            condition = decided(binder, clause.this)
+            self.plan = Filter(attach(self.plan, binder.pending), condition)
+
+    def bind_items(self) -> Binder:
+        """Bind the select list."""
+        binder = self.grouped_binder("the select list")
+        for node in self.node.expressions:
+            table = node.table if isinstance(node, exp.Column) else None
+            if isinstance(node, exp.Star) or (
+                table is not None and isinstance(node.this, exp.Star)
+            ):
+                self.items.extend(self._star(node, table))
+                continue
+            inner = node.this if isinstance(node, exp.Alias) else node
+            self.items.append(Item(_output_name(node), binder.value(inner), inner))
+        if not self.items:
+            raise self.session.source.unsupported("SELECT without columns", self.node)
+        return binder
+
+    def _star(self, node: exp.Expr, table: str | None) -> list[Item]:
+        self.session.source.only(node.this if table else node, ())
+        columns = self.scope.star(table or None)
+        if not columns:
+            what = f"relation {table!r}" if table else "relation for *"
+            raise self.session.source.fault(UnknownColumn, f"no {what} in FROM", node)
+        return [Item(name, attribute.column, node) for name, attribute in columns]
+
+    def bind_order(self, binder: Binder) -> None:
+        """Bind ORDER BY: an output's name or number, else an expression over the rows."""
+        clause = self.node.args.get("order")
+        for node in clause.expressions if clause is not None else ():
+            item = self.output(node.this, by_name=True)
+            value = binder.value(node.this) if item is None else item.value
+            self.order.append((ordering_of(binder, node, value), node))
+
+    def output(self, node: exp.Expr, by_name: bool) -> Item | None:
+        """The output column that `node` names or numbers in ORDER BY or GROUP BY, if it does."""
+        if isinstance(node, exp.Literal) and not node.is_string:
+            number = int(node.this) if node.this.isdigit() else 0
+            if not 1 <= number <= len(self.items):
+                raise self.session.source.fault(
+                    UnknownColumn, f"{node.this} is not the number of an output column", node
+                )
+            return self.items[number - 1]
+        if by_name and isinstance(node, exp.Column) and not node.table:
+            return next((i for i in self.items if i.name == node.name), None)
+        return None
+
+
+def bind_select(session: Session, env: Environment, node: exp.Select) -> BoundQuery:
+    """The plan of one SELECT."""
+    session.source.only(node, _CLAUSES)
+    plan, scope = bind_from(session, env, node)
+    select = Select(session, env, node, plan, scope)
+    select.where()
+    items = select.bind_items()
+    having = select.grouped_binder("HAVING", windows=False)
+    clause = node.args.get("having")
+    condition = None if clause is None else decided(having, clause.this)
+    order = select.grouped_binder("ORDER BY")
+    select.bind_order(order)
+    pending = [*items.pending, *order.pending]
+    if node.args.get("group") is not None or clause is not None or select.aggregates.calls:
+        pending = _group(select, condition, having.pending, clause, pending)
+    select.plan = _numbered(select, attach(select.plan, pending), pending)
+    return _output(select)
+
+
+def _group(
+    select: Select,
+    condition: Expression | None,
+    having: list[Pending],
+    clause: exp.Expr | None,
+    pending: list[Pending],
+) -> list[Pending]:
+    """Group the rows and map everything bound so far onto the groups."""
+    binder = select.binder("GROUP BY")
+    keys = _grouping_expressions(select, binder)
+    select.plan = attach(select.plan, binder.pending)
+    grouping = Grouping(select.session, select.plan, keys)
+    select.items = [replace(i, value=grouping.regroup(i.value, i.node)) for i in select.items]
+    select.order = [(replace(o, value=grouping.regroup(o.value, n)), n) for o, n in select.order]
+    select.windows = [_regrouped(w, grouping, select.node) for w in select.windows]
+    pending = [grouping.regroup_pending(p, select.node) for p in pending]
+    having = [grouping.regroup_pending(p, select.node) for p in having]
+    if condition is not None:
+        condition = grouping.regroup(condition, clause or select.node)
+    select.plan = attach(grouping.aggregate(select.plan, select.aggregates), having)
+    if condition is not None:
+        select.plan = Filter(select.plan, condition)
+    return pending
+
+
+def _regrouped(window: Numbering, grouping: Grouping, node: exp.Expr) -> Numbering:
+    return replace(
+        window,
+        keys=tuple(grouping.regroup(k, node) for k in window.keys),
+        order=tuple(replace(o, value=grouping.regroup(o.value, node)) for o in window.order),
+    )
+
+
+def _grouping_expressions(select: Select, binder: Binder) -> list[Expression]:
+    clause = select.node.args.get("group")
+    if clause is None:
+        return []
+    select.session.source.only(clause, ("expressions",))
+    keys: list[Expression] = []
+    for node in clause.expressions:
+        if isinstance(node, exp.Tuple) and not node.expressions:
+            raise select.session.source.unsupported("GROUP BY ()", node)
+        by_name = isinstance(node, exp.Column) and not select.scope.lookup(node.name, None)
+        item = select.output(node, by_name)
+        value = binder.value(node) if item is None else item.value
+        made = {c.attribute.number for c, _ in select.aggregates.calls}
+        made |= {w.attribute.number for w in select.windows}
+        if columns_of(value) & made:
+            raise binder.fault(GroupingError, "an aggregate cannot stand in GROUP BY", node)
+        keys.append(value)
+    return keys
+
+
+def _numbered(select: Select, plan: Plan, pending: Sequence[Pending]) -> Plan:
+    """`plan` with the row numbers that the clauses read."""
+    made = {w.attribute.number for w in select.windows}
+    for subquery in pending:
+        if made & (columns_of(subquery.predicate) | free_columns(subquery.plan).keys()):
+            raise select.session.source.unsupported("a subquery over row_number()", select.node)
+    for window in select.windows:
+        plan, columns = _with_columns(
+            select.session, plan, [*window.keys, *(o.value for o in window.order)]
+        )
+        keys, order = columns[: len(window.keys)], columns[len(window.keys) :]
+        sorted_by = tuple(o.key(a) for o, a in zip(window.order, order, strict=True))
+        plan = RowNumber(plan, tuple(a.column for a in keys), sorted_by, window.attribute)
+    return plan
+
+
+def _with_columns(
+    session: Session, plan: Plan, values: Sequence[Expression]
+) -> tuple[Plan, list[Attribute]]:
+    """`plan` with every one of `values` as a column."""
+    known = {a.number: a for a in plan.attributes}
+    found: list[Attribute] = []
+    outputs: list[tuple[Attribute, Expression]] = [(a, a.column) for a in plan.attributes]
+    for value in values:
+        if isinstance(value, Column) and value.index in known:
+            found.append(known[value.index])
+        else:
+            found.append(session.numbers.fresh("sort", value))
+            outputs.append((found[-1], value))
+    if len(outputs) == len(known):
+        return plan, found
+    return Project(plan, tuple(outputs)), found
+
+
+def _output(select: Select) -> BoundQuery:
+    """The select list, DISTINCT, and the rows that LIMIT leaves."""
+    session, distinct = select.session, select.node.args.get("distinct")
+    limit, offset = limits(session, select.node)
+    outputs = [(session.numbers.fresh(i.name, i.value), i.value) for i in select.items]
+    columns = tuple((i.name, a) for i, (a, _) in zip(select.items, outputs, strict=True))
+    of_value = {value: attribute for attribute, value in reversed(outputs)}
+    hidden: list[tuple[Attribute, Expression]] = []
+    keys: list[Attribute] = []
+    on = _distinct_on(select, distinct)
+    sorted_by = [o.value for o, _ in select.order] if on or _limited(limit, offset) else []
+    for value in [*sorted_by, *on]:
+        if value not in of_value:
+            of_value[value] = session.numbers.fresh("sort", value)
+            hidden.append((of_value[value], value))
+    if distinct is not None and not on and any(o.value not in of_value for o, _ in select.order):
+        hidden = hidden or [(columns[0][1], select.order[0][0].value)]
+    if distinct is not None and not on and hidden:
+        raise session.source.fault(
+            UnsupportedSql,
+            "with SELECT DISTINCT, ORDER BY takes columns of the select list only",
+            select.order[0][1],
+        )
+    plan: Plan = Project(select.plan, tuple(outputs + hidden))
+    order = tuple(o.key(of_value[o.value]) for o, _ in select.order) if sorted_by else ()
+    if on:
+        keys = [of_value[value] for value in on]
+        plan = TopK(plan, tuple(k.column for k in keys), order, 1)
+    elif distinct is not None:
+        plan = Distinct(plan)
+    if _limited(limit, offset):
+        plan = TopK(plan, (), order, limit, offset)
+    if hidden:
+        plan = Project(plan, tuple((a, a.column) for a, _ in outputs))
+    return BoundQuery(plan, columns)
+
+
+def _limited(limit: int | None, offset: int) -> bool:
+    return limit is not None or offset > 0
+
+
+def _distinct_on(select: Select, distinct: exp.Distinct | None) -> list[Expression]:
+    on = None if distinct is None else distinct.args.get("on")
+    if on is None:
+        return []
+    if select.aggregates.calls or select.node.args.get("group") is not None:
+        raise select.session.source.unsupported("DISTINCT ON of a grouped query", on)
+    binder = select.binder("DISTINCT ON")
+    nodes = on.expressions if isinstance(on, exp.Tuple) else [on]
+    values: list[Expression] = []
+    for node in nodes:
+        item = select.output(node, by_name=True)
+        values.append(binder.value(node) if item is None else item.value)
+    leading = {o.value for o, _ in select.order[: len(values)]}
+    if binder.pending or (leading and leading != set(values)):
+        raise select.session.source.unsupported(
+            "DISTINCT ON that is not what ORDER BY begins with", on
+        )
+    return values
+
+
+def limits(session: Session, node: exp.Expr) -> tuple[int | None, int]:
+    """LIMIT (None: none) and OFFSET (0: none) of a query."""
+    clause, offset = node.args.get("limit"), node.args.get("offset")
+    limit = None
+    if isinstance(clause, exp.Fetch):
+        session.source.only(clause, ("direction", "count", "limit_options"))
+        options = clause.args.get("limit_options")
+        if options is not None and (options.args.get("percent") or options.args.get("with_ties")):
+            raise session.source.unsupported("FETCH with PERCENT or WITH TIES", clause)
+        count = clause.args.get("count")
+        limit = 1 if count is None else _count(session, count)
+    elif clause is not None:
+        session.source.only(clause, ("expression",))
+        limit = _count(session, clause.expression)
+    if offset is not None:
+        session.source.only(offset, ("expression",))
+    return limit, 0 if offset is None else _count(session, offset.expression) or 0
+
+
+def _count(session: Session, node: exp.Expr) -> int | None:
+    """A constant number of rows; None for ALL or NULL."""
+    if isinstance(node, exp.Null) or (isinstance(node, exp.Var) and node.name.upper() == "ALL"):
+        return None
+    if isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit():
+        return int(node.this)
+    raise session.source.fault(
+        InvalidLiteral, "LIMIT and OFFSET take a number that is constant and not negative", node
+    )
+
+
+def _output_name(node: exp.Expr) -> str:
+    """The name PostgreSQL gives an output column."""
+    if isinstance(node, exp.Alias | exp.Column):
+        return node.alias_or_name
+    while isinstance(node, exp.Paren | exp.Filter | exp.Window):
+        node = node.this
+    if isinstance(node, exp.Cast):
+        inner = _output_name(node.this)
+        return inner if inner != UNNAMED else node.args["to"].sql(dialect="postgres").lower()
+    if isinstance(node, exp.Func) and not isinstance(node, exp.Connector | exp.Anonymous):
+        return node.sql_name().lower()
+    return UNNAMED
+
+
+UNNAMED = "?column?"

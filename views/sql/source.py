@@ -1,0 +1,124 @@
+"""The query's text and its syntax tree, within the limits on size and nesting.
+
+A fault is reported where its first character stands in the text.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ParseError, TokenError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from views.errors import QueryTooLarge, SqlError, SqlSyntaxError, UnsupportedSql
+
+MAX_CHARACTERS = 1_000_000
+MAX_DEPTH = 500
+DIALECT = "postgres"
+
+Fault = TypeVar("Fault", bound=SqlError)
+_OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE}
+_CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END}
+_NESTING_PREFIX = {TokenType.NOT, TokenType.DASH, TokenType.TILDE}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A query's text, to say where in it a fault lies."""
+
+    text: str
+
+    def fault(self, kind: type[Fault], message: str, node: exp.Expr | None = None) -> Fault:
+        """An error of `kind` at the place of `node`."""
+        start = None if node is None else _start(node)
+        return self.fault_at(kind, message, start)
+
+    def fault_at(self, kind: type[Fault], message: str, offset: int | None) -> Fault:
+        """An error of `kind` at the character `offset`, counted from 0."""
+        if offset is None:
+            return kind(message)
+        before = self.text[:offset]
+        line = before.count("\n") + 1
+        return kind(message, line, offset - before.rfind("\n"), offset + 1)
+
+    def unsupported(self, what: str, node: exp.Expr | None = None) -> UnsupportedSql:
+        """The refusal of a construct that views do not have."""
+        return self.fault(UnsupportedSql, f"{what} is not supported in a view", node)
+
+    def only(self, node: exp.Expr, allowed: Iterable[str]) -> None:
+        """Refuse any part of `node` besides `allowed`, so that nothing is silently ignored."""
+        for name, value in node.args.items():
+            if value and name not in allowed:
+                what = f"{name.strip('_').replace('_', ' ').upper()} in {describe(node)}"
+                at = value if isinstance(value, exp.Expr) else node
+                raise self.unsupported(what, at)
+
+
+def describe(node: exp.Expr) -> str:
+    """What a node is called in SQL."""
+    if isinstance(node, exp.Anonymous):
+        return f"{node.name}()"
+    if isinstance(node, exp.Func):
+        return f"{node.sql_name().lower()}()"
+    return node.key.upper()
+
+
+def parse(source: Source) -> exp.Query:
+    """The one query in the text (raises SqlSyntaxError, UnsupportedSql, QueryTooLarge)."""
+    if len(source.text) > MAX_CHARACTERS:
+        raise QueryTooLarge(f"the query has more than {MAX_CHARACTERS:,} characters")
+    try:
+        tokens = sqlglot.tokenize(source.text, read=DIALECT)
+        _check_nesting(source, tokens)
+        statements = sqlglot.parse(source.text, read=DIALECT)
+    except ParseError as error:
+        raise _syntax_error(source, error, tokens) from error
+    except TokenError as error:
+        raise source.fault_at(
+            SqlSyntaxError, "a quotation or comment is not closed", _unclosed(source.text)
+        ) from error
+    trees = [tree for tree in statements if tree is not None]
+    if not trees:
+        raise SqlSyntaxError("the query is empty")
+    if len(trees) > 1:
+        raise source.unsupported("more than one statement", trees[1])
+    tree = trees[0]
+    if isinstance(tree, exp.Command) or not isinstance(tree, exp.Query):
+        raise source.unsupported(f"{describe(tree)} (a view is one SELECT)", tree)
+    return tree
+
+
+def _syntax_error(source: Source, error: ParseError, tokens: list[Token]) -> SqlSyntaxError:
+    detail = error.errors[0] if error.errors else {}
+    message = str(detail.get("description") or error)
+    line, end = detail.get("line"), detail.get("col")
+    start = next((t.start for t in tokens if t.line == line and t.col == end), None)
+    if "Token" in message or message.startswith("Required keyword"):
+        message = "the query ends or goes on unexpectedly"
+    near = detail.get("highlight")
+    return source.fault_at(SqlSyntaxError, f"{message} near {near!r}" if near else message, start)
+
+
+def _unclosed(text: str) -> int | None:
+    """Where the last quotation mark stands, which is the one that has no partner."""
+    return max((text.rfind(mark) for mark in ("'", '"', "/*")), default=-1) + 1 or None
+
+
+def _check_nesting(source: Source, tokens: list[Token]) -> None:
+    depth = prefixes = 0
+    for token in tokens:
+        if token.token_type in _OPENING:
+            depth += 1
+        elif token.token_type in _CLOSING:
+            depth -= 1
+        prefixes = prefixes + 1 if token.token_type in _NESTING_PREFIX else 0
+        if depth + prefixes > MAX_DEPTH:
+            raise source.fault_at(
+                QueryTooLarge, f"the query is nested more than {MAX_DEPTH} deep", token.start
+            )
+
+
+def _start(node: exp.Expr) -> int | None:
+    return min((n.meta["start"] for n in node.walk() if "start" in n.meta), default=None)
