@@ -44,10 +44,10 @@ class TableUpdates:
 class TimedBatch:
     """All that happens at logical time `time`; times rise strictly, the first is 1.
 
-    `tables` holds only tables with updates. `offsets` is cumulative: the position of every partition
-    after this batch. `records` counts input records, those quarantined and ignored included.
-    `committed`: the journal says that the deltas of this time are published already (a replay
-    after a restart), so the batch must be applied and its deltas thrown away.
+    `tables` holds only tables with updates. `offsets` is cumulative: the position of every
+    partition after this batch. `records` counts input records, those quarantined and ignored
+    included. `committed`: the journal says that the deltas of this time are published already (a
+    replay after a restart), so the batch must be applied and its deltas thrown away.
     """
 
     time: int

@@ -1,7 +1,7 @@
-"""Records of one table's topic to typed updates: pure, so it runs on any executor and under any test.
+"""Records of one table's topic to typed updates: pure, so it runs on any executor and in any test.
 
-A record is taken whole or not at all: either all its row images are typed, or the record is rejected with
-the reason. Cutting the records into batches in another way gives the same updates.
+A record is taken whole or not at all: either all its row images are typed, or the record is
+rejected with the reason. Cutting the records into batches in another way gives the same updates.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from connectors.envelopes.debezium import Images, Row, images
+from connectors.envelopes.debezium import Images, Row, images, timestamps, unwrapped
 from connectors.formats.columns import to_array
 from connectors.formats.faults import MISSING_FIELD, Fault, ValueFault
 from connectors.formats.json import parse, parse_exactly
@@ -34,7 +34,7 @@ class RejectedRecord:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """Update `i` changes row `i` of `rows` by `diffs[i]`, by the record at `offsets[i]` (ascending).
+    """Record `offsets[i]` (ascending) changes row `i` of `rows` by `diffs[i]`.
 
     `rows` has the table's schema; `ts_ms` is the envelopes' (0: none). `tombstones` were ignored.
     """
@@ -49,14 +49,12 @@ class Decoded:
 
 def decode(values: Sequence[bytes], offsets: Sequence[int], table: TableSpec) -> Decoded:
     """Decode the records `values`, which stand at `offsets` (ascending, as many)."""
-    records = parse(values)
-    changes = images(records)
-    faults = changes.faults
+    envelopes = unwrapped(parse(values))
+    changes = images(envelopes)
     columns = _columns(changes.rows, table.schema)
     if columns is None:
-        changes = images(_exact(records, values, table.schema))
-        faults = changes.faults | _culprits(changes, table.schema)
-        changes = _without(changes, faults)
+        changes = images(_exact(envelopes, values, table.schema))
+        _set_aside(changes, _culprits(changes, table.schema))
         columns = _columns(changes.rows, table.schema)
         assert columns is not None, "every value was tried by itself"
     owners = np.array(changes.owners, np.int64)
@@ -64,10 +62,10 @@ def decode(values: Sequence[bytes], offsets: Sequence[int], table: TableSpec) ->
         pa.RecordBatch.from_arrays(columns, schema=table.schema),
         np.array(changes.diffs, np.int64),
         np.asarray(offsets, np.int64)[owners],
-        np.array(changes.ts_ms, np.int64),
+        timestamps(envelopes)[owners],
         tuple(
             RejectedRecord(offsets[owner], fault.reason, fault.message, values[owner])
-            for owner, fault in sorted(faults.items())
+            for owner, fault in sorted(changes.faults.items())
         ),
         changes.tombstones,
     )
@@ -81,14 +79,16 @@ def _columns(rows: list[Row], schema: pa.Schema) -> list[pa.Array] | None:
         return None
 
 
-def _exact(records: list[Any], values: Sequence[bytes], schema: pa.Schema) -> list[Any]:
-    """The records with numbers as they are written, if a column needs more than floats."""
+def _exact(envelopes: list[Any], values: Sequence[bytes], schema: pa.Schema) -> list[Any]:
+    """The envelopes with numbers as they are written, if a column needs more than floats."""
     if not any(pa.types.is_decimal128(field.type) for field in schema):
-        return records
-    return [
-        record if isinstance(record, Fault) else parse_exactly(value)
-        for record, value in zip(records, values, strict=True)
-    ]
+        return envelopes
+    return unwrapped(
+        [
+            envelope if isinstance(envelope, Fault) else parse_exactly(value)
+            for envelope, value in zip(envelopes, values, strict=True)
+        ]
+    )
 
 
 def _culprits(changes: Images, schema: pa.Schema) -> dict[int, Fault]:
@@ -110,11 +110,10 @@ def _culprits(changes: Images, schema: pa.Schema) -> dict[int, Fault]:
     return found
 
 
-def _without(changes: Images, faults: dict[int, Fault]) -> Images:
-    """The images of the records that have no fault."""
-    kept = Images(tombstones=changes.tombstones)
-    parts = zip(changes.rows, changes.diffs, changes.owners, changes.ts_ms, strict=True)
-    for row, diff, owner, ts_ms in parts:
-        if owner not in faults:
-            kept.add(row, diff, owner, ts_ms)
-    return kept
+def _set_aside(changes: Images, faults: dict[int, Fault]) -> None:
+    """Take the images of the records at fault out of `changes`."""
+    kept = [i for i, owner in enumerate(changes.owners) if owner not in faults]
+    changes.rows = [changes.rows[i] for i in kept]
+    changes.diffs = [changes.diffs[i] for i in kept]
+    changes.owners = [changes.owners[i] for i in kept]
+    changes.faults |= faults

@@ -1,7 +1,8 @@
 """From decoded chunks to the receiver: the protocol that makes every record count once.
 
-For each logical time: its ranges are journaled, its rejected records kept, and only then the receiver applies
-it. A crash at any point leaves a journal from which the same times come again with the same records.
+For each logical time: its ranges are journaled, its rejected records kept, and only then the
+receiver applies it. A crash at any point leaves a journal from which the same times come again
+with the same records.
 """
 
 import threading

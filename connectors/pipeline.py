@@ -1,7 +1,8 @@
 """The pipeline: from file topics through Spark to a receiver, one logical time after another.
 
-Each micro-batch becomes one logical time, journaled before the receiver sees it. Spark may deliver records
-twice and may forget everything; what was applied, and when, is decided by the journal alone.
+Each micro-batch becomes one logical time, journaled before the receiver sees it. Spark may
+deliver records twice and may forget everything; what was applied, and when, is decided by the
+journal alone.
 """
 
 import threading
@@ -31,8 +32,8 @@ State = Literal["stopped", "starting", "replaying", "running", "stalled", "faile
 class PipelineSettings:
     """Where the topics are and how Spark runs.
 
-    `topics` is the root of the file topics; `work` a directory for disposable files. `batch_records`
-    bounds the records of one micro-batch.
+    `topics` is the root of the file topics; `work` a directory for disposable files.
+    `batch_records` bounds the records of one micro-batch.
     """
 
     topics: Path
@@ -60,10 +61,11 @@ class PipelineStatus:
 
 
 class Pipeline:
-    """Runs one streaming query over the topics of all tables; methods may be called from any thread.
+    """Runs one streaming query over the topics of all tables; safe to call from several threads.
 
     `receive` runs on a thread of the pipeline. `add_table` and `status` never wait for it;
-    `remove_table` and `stop` do, so do not call these two while holding a lock that `receive` takes.
+    `remove_table` and `stop` do, so do not call these two while holding a lock that `receive`
+    takes.
     """
 
     def __init__(
@@ -238,7 +240,7 @@ class Pipeline:
             self._changed.notify_all()
 
     def _lag(self) -> dict[str, int]:
-        """How many records of each topic are still to be received by the table that is most behind."""
+        """How many records of each topic the table that is most behind has yet to receive."""
         reached = self._delivery.reached() if self._delivery is not None else {}
         lag: dict[str, int] = {}
         for spec in self._tables.values():

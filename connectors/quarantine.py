@@ -1,7 +1,7 @@
 """Records that could not be decoded: kept byte for byte, with their coordinates and the reason.
 
-The primary key is (table, partition, offset), so a record that is replayed is kept once. SQLite gives
-durability and paging; `add` returns only when the records are on disk.
+The primary key is (table, partition, offset), so a record that is replayed is kept once. SQLite
+gives durability and paging; `add` returns only when the records are on disk.
 """
 
 import sqlite3
@@ -12,9 +12,9 @@ from pathlib import Path
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS rejected (
-    "table" TEXT NOT NULL, topic TEXT NOT NULL, partition INTEGER NOT NULL, "offset" INTEGER NOT NULL,
-    reason TEXT NOT NULL, message TEXT NOT NULL, value BLOB NOT NULL, seen_ms INTEGER NOT NULL,
-    PRIMARY KEY ("table", partition, "offset")
+"table" TEXT NOT NULL, topic TEXT NOT NULL, partition INTEGER NOT NULL, "offset" INTEGER NOT NULL,
+reason TEXT NOT NULL, message TEXT NOT NULL, value BLOB NOT NULL, seen_ms INTEGER NOT NULL,
+PRIMARY KEY ("table", partition, "offset")
 )
 """
 

@@ -1,6 +1,7 @@
 """What a declared table is: which topic carries its changes and how they become typed rows.
 
-A `TableSpec` is complete: decoding needs nothing else, so it travels to executors and into files as it is.
+A `TableSpec` is complete: decoding needs nothing else, so it travels to executors and into files
+as it is.
 """
 
 import re
@@ -86,12 +87,6 @@ class TableSpec:
             raise InvalidTable(f"table {self.name!r}: columns must be present and distinct")
         if not self.key or len(set(self.key)) != len(self.key) or not set(self.key) <= set(names):
             raise InvalidTable(f"table {self.name!r}: key {list(self.key)} is not a set of columns")
-        if self.format != "json" or self.envelope != "debezium":
-            raise InvalidTable(
-                f"table {self.name!r}: only Debezium envelopes in JSON are supported"
-            )
-        if self.on_error not in ("quarantine", "stall"):
-            raise InvalidTable(f"table {self.name!r}: on_error is {self.on_error!r}")
         for field in self.schema:
             type_name(field.type)
 

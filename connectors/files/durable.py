@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def append(file: int, size: int, data: bytes) -> None:
-    """Write `data` at the end `size` of `file` and sync it; on failure the file keeps `size` bytes."""
+    """Write `data` at the end `size` of `file` and sync; on failure the file keeps `size` bytes."""
     try:
         write(file, data)
         os.fdatasync(file)

@@ -1,7 +1,8 @@
 """How a file topic lies on disk: `<root>/<topic>/<partition>/<base offset, 20 digits>.jsonl`.
 
-A segment is append-only JSON lines, one record per line; the offset of a record is the segment's base
-plus its line number. A line counts only once its newline is there. A segment ends where the next begins.
+A segment is append-only JSON lines, one record per line; the offset of a record is the segment's
+base plus its line number. A line counts only once its newline is there. A segment ends where the
+next begins.
 """
 
 from pathlib import Path

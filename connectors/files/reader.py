@@ -8,7 +8,7 @@ from connectors.files.layout import partition_directory, partitions
 
 
 class TopicReader:
-    """Follows all partitions of one topic; partitions may appear while it does. Not for several threads."""
+    """Follows all partitions of a topic, also later ones; not to be shared by threads."""
 
     def __init__(self, root: Path, topic: str) -> None:
         self._root = root

@@ -1,7 +1,7 @@
 """Appends records to one partition of a file topic, segment after segment.
 
-After a crash the torn tail, a line without its newline, is cut off before anything is written: no reader
-has counted it.
+After a crash the torn tail, a line without its newline, is cut off before anything is written: no
+reader has counted it.
 """
 
 import os
@@ -22,7 +22,7 @@ class TopicWriter:
     def __init__(
         self, root: Path, topic: str, partition: int = 0, segment_bytes: int = SEGMENT_BYTES
     ) -> None:
-        """Open the partition at its end, creating it if need be; a new segment begins after `segment_bytes`."""
+        """Open the partition at its end, or make it; segments end at about `segment_bytes`."""
         self._directory = partition_directory(root, topic, partition)
         self._directory.mkdir(parents=True, exist_ok=True)
         self._segment_bytes = segment_bytes
@@ -61,7 +61,7 @@ class TopicWriter:
         os.fdatasync(self._file)
 
     def truncate(self, end: int) -> None:
-        """Cut off every record at or beyond offset `end` (raises TopicTruncated if it is beyond ours)."""
+        """Cut off the records from offset `end` on (raises TopicTruncated if there are fewer)."""
         if end > self._end:
             raise TopicTruncated(
                 f"{self._directory}: {end} records were published, only {self._end} are there"

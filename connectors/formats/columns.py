@@ -10,9 +10,10 @@
 | binary | base64 strings |
 | date32 | days since the epoch (`io.debezium.time.Date`), or an ISO string |
 | time64 | microseconds since midnight (`MicroTime`), or an ISO string |
-| timestamp | microseconds since the epoch (`MicroTimestamp`), or an ISO string, with an offset exactly if the column has a zone |
+| timestamp | microseconds since the epoch (`MicroTimestamp`), or an ISO string |
 
-Dates and timestamps keep to the years 1 to 9999.
+Dates and timestamps keep to the years 1 to 9999. A timestamp's string has an offset exactly if the
+column has a zone.
 """
 
 import binascii
@@ -49,7 +50,8 @@ Converter = Callable[[Values, set[type], pa.DataType], pa.Array]
 def to_array(values: Values, field: pa.Field) -> pa.Array:
     """The column of `values` under the type of `field`.
 
-    Raises ValueFault when a value does not belong; with a single value, for exactly that value's reason.
+    Raises ValueFault when a value does not belong; with a single value, for exactly that value's
+    reason.
     """
     kinds = set(map(type, values))
     if NoneType in kinds:
@@ -205,7 +207,7 @@ def _clock(texts: Values) -> pa.Array:
 
 
 def _within(counts: pa.Array, bounds: tuple[int, int], dtype: pa.DataType) -> pa.Array:
-    least, greatest = pc.min_max(counts).as_py().values()
+    least, greatest = pc.min(counts).as_py(), pc.max(counts).as_py()
     if least is not None and (least < bounds[0] or greatest > bounds[1]):
         raise ValueFault(OUT_OF_RANGE, f"a {dtype} out of its range")
     return counts.cast(dtype)

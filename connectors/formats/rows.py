@@ -1,8 +1,8 @@
 """Typed rows to JSON values that keep them exactly.
 
-Integers, booleans and finite floats are JSON numbers and booleans; decimals are strings with all their
-digits; dates, times and timestamps are ISO 8601 strings (a zone's instant ends in `Z`); binary is base64;
-the floats that JSON lacks are "NaN", "Infinity" and "-Infinity".
+Integers, booleans and finite floats are JSON numbers and booleans; decimals are strings with all
+their digits; dates, times and timestamps are ISO 8601 strings (a zone's instant ends in `Z`);
+binary is base64; the floats that JSON lacks are "NaN", "Infinity" and "-Infinity".
 """
 
 import math
@@ -26,10 +26,9 @@ def json_values(column: pa.Array) -> list[Any]:
     """The JSON value of every element; NULL is None."""
     dtype = column.type
     if pa.types.is_timestamp(dtype):
-        texts = pc.strftime(column, format="%Y-%m-%dT%H:%M:%S")
+        instants: pa.Array = column.cast(pa.timestamp("us", dtype.tz and "UTC"))
+        texts = pc.strftime(instants, format="%Y-%m-%dT%H:%M:%S")
         suffix = "Z" if dtype.tz is not None else ""
-        if dtype.tz is not None:
-            texts = pc.strftime(column.cast(pa.timestamp("us", "UTC")), format="%Y-%m-%dT%H:%M:%S")
         return [None if text is None else text + suffix for text in texts.to_pylist()]
     if pa.types.is_decimal(dtype) or pa.types.is_date(dtype) or pa.types.is_time(dtype):
         column = column.cast(pa.string())

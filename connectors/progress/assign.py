@@ -1,14 +1,15 @@
-"""Gives decoded chunks their logical times, by the journal: each record once, under one time for ever.
+"""Gives decoded chunks their logical times: each record once, under one time for ever.
 
-Chunks that cover journaled times not yet delivered get these times back; what lies beyond gets one new
-time. Records below the position of their partition were delivered before, and are cut off.
+Chunks that cover journaled times not yet delivered get these times back; what lies beyond gets
+one new time. Records below the position of their partition were delivered before, and are cut
+off.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from connectors.batches import Range
 from connectors.decode import OFFSET, RejectedRecord
@@ -118,11 +119,10 @@ def _slice(piece: Piece, first: int, end: int) -> Piece:
     r = piece.range
     if (first, end) == (r.first, r.end):
         return piece
-    offsets = piece.updates[OFFSET]
-    inside = pc.and_(pc.greater_equal(offsets, first), pc.less(offsets, end))
+    begin, stop = np.searchsorted(piece.updates[OFFSET].to_numpy(), (first, end)).tolist()
     return Piece(
         replace(r, first=first, end=end),
-        piece.updates.filter(inside),
+        piece.updates.slice(begin, stop - begin),
         tuple(record for record in piece.rejected if first <= record.offset < end),
     )
 

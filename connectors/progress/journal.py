@@ -1,9 +1,9 @@
 """The journal of progress: which logical time covers which input offsets, and what was published.
 
-An append-only file of lines `crc32 json`, each on disk before the call that wrote it returns. Times rise
-strictly, and within a table's life the ranges of a partition adjoin: replaying the entries in order
-therefore feeds every record once, under the time that it had. A torn last line is an append that never
-returned and is cut off; damage before it raises JournalCorrupt.
+An append-only file of lines `crc32 json`, each on disk before the call that wrote it returns.
+Times rise strictly, and within a table's life the ranges of a partition adjoin: replaying the
+entries in order therefore feeds every record once, under the time that it had. A torn last line
+is an append that never returned and is cut off; damage before it raises JournalCorrupt.
 """
 
 import os
@@ -33,7 +33,7 @@ class Journal:
     """Open journal of one service; safe to call from several threads."""
 
     def __init__(self, path: Path) -> None:
-        """Open or create the journal at `path` (its directory must exist; raises JournalCorrupt)."""
+        """Open or create the journal `path` in an existing directory (raises JournalCorrupt)."""
         self._path = path
         self._lock = threading.Lock()
         self._entries: list[Entry] = []
@@ -60,7 +60,7 @@ class Journal:
 
     @property
     def published(self) -> Mapping[str, int]:
-        """The end offset of every view's delta topic as of the last commit; nothing beyond it counts."""
+        """The end of every view's delta topic as of the last commit; nothing beyond it counts."""
         with self._lock:
             return dict(self._published)
 

@@ -1,9 +1,9 @@
 """Deltas of views as lines of file topics, one topic per view.
 
-A line is `{"op":"+"|"-","diff":n,"time":t,"row":{...}}` (`"error":"..."` in place of `"row"` for a row
-that could not be computed); `diff` is signed and `op` is its sign. After the deltas of a time comes
-`{"frontier":t,"offsets":{topic:{partition:offset}}}`: every delta up to `t` has been written, and it
-reflects the input records before these offsets.
+A line is `{"op":"+"|"-","diff":n,"time":t,"row":{...}}` (`"error":"..."` in place of `"row"` for
+a row that could not be computed); `diff` is signed and `op` is its sign. After the deltas of a
+time comes `{"frontier":t,"offsets":{topic:{partition:offset}}}`: every delta up to `t` has been
+written, and it reflects the input records before these offsets.
 
 Exactly once: a topic is cut to the end that the journal committed whenever it is opened.
 """
@@ -83,7 +83,7 @@ class DeltaSink:
         return count
 
     def flush(self) -> Mapping[str, int]:
-        """Make all that was written durable; the new ends of these views' topics, for the journal."""
+        """Make what was written durable; returns the new ends of these topics, for the journal."""
         with self._lock:
             for view in self._written:
                 self._writers[view].sync()

@@ -1,7 +1,8 @@
 """Decoded records on their way through Spark: one row per chunk, its contents opaque to the JVM.
 
-A chunk holds the records `[first, end)` of one partition: `updates` is an Arrow stream of the table's columns
-followed by diff, offset and ts_ms; `rejected` one of offset, reason, message and value.
+A chunk holds the records `[first, end)` of one partition: `updates` is an Arrow stream of the
+table's columns followed by diff, offset and ts_ms; `rejected` one of offset, reason, message and
+value.
 """
 
 from collections.abc import Iterator
@@ -17,28 +18,26 @@ from connectors.tables import TableSpec
 SPARK_SCHEMA = (
     "key string, partition bigint, first bigint, end bigint, updates binary, rejected binary"
 )
-SCHEMA = pa.schema(
-    [
-        ("key", pa.string()),
-        ("partition", pa.int64()),
-        ("first", pa.int64()),
-        ("end", pa.int64()),
-        ("updates", pa.binary()),
-        ("rejected", pa.binary()),
-    ]
-)
+_FIELDS: list[pa.Field] = [
+    pa.field("key", pa.string()),
+    pa.field("partition", pa.int64()),
+    pa.field("first", pa.int64()),
+    pa.field("end", pa.int64()),
+    pa.field("updates", pa.binary()),
+    pa.field("rejected", pa.binary()),
+]
+SCHEMA = pa.schema(_FIELDS)
 
 # Small enough for the parsed objects of a block to stay in the processor's cache.
-BLOCK = 2048
+BLOCK = 1024
 
-_REJECTED = pa.schema(
-    [
-        ("offset", pa.int64()),
-        ("reason", pa.string()),
-        ("message", pa.string()),
-        ("value", pa.binary()),
-    ]
-)
+_REJECTED_FIELDS: list[pa.Field] = [
+    pa.field("offset", pa.int64()),
+    pa.field("reason", pa.string()),
+    pa.field("message", pa.string()),
+    pa.field("value", pa.binary()),
+]
+_REJECTED = pa.schema(_REJECTED_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,8 @@ def encode(key: str, partition: int, table: TableSpec, span: Span) -> pa.RecordB
     """Read and decode `span` into one row of `SCHEMA`."""
     lines = span.lines()
     stop = span.first + span.count
-    batches, rejected = [], []
+    batches: list[pa.RecordBatch] = []
+    rejected: list[RejectedRecord] = []
     for begin in range(span.first, stop, BLOCK):
         end = min(begin + BLOCK, stop)
         block = lines[begin - span.first : end - span.first]
@@ -77,15 +77,11 @@ def encode(key: str, partition: int, table: TableSpec, span: Span) -> pa.RecordB
 
 def chunks(table: pa.Table) -> Iterator[Chunk]:
     """The chunks in a table of `SCHEMA`, by key and in the order of offsets."""
-    order = [("key", "ascending"), ("partition", "ascending"), ("first", "ascending")]
-    index = table.drop_columns(["updates", "rejected"]).append_column(
-        "row", pa.array(range(len(table)))
-    )
-    for entry in index.sort_by(order).to_pylist():
-        row = entry.pop("row")
+    where = table.select(["key", "partition", "first", "end"]).to_pylist()
+    for row in sorted(range(len(table)), key=lambda row: tuple(where[row].values())):
         rejected = table["rejected"][row].as_buffer()
         yield Chunk(
-            **entry,
+            **where[row],
             updates=pa.ipc.open_stream(table["updates"][row].as_buffer()).read_all(),
             rejected=_records(rejected) if rejected is not None else (),
         )

@@ -1,7 +1,7 @@
-"""What the driver tells the planner of the streaming source, which Spark runs in a process of its own.
+"""What the driver tells the planner of the source, which Spark runs in a process of its own.
 
-A JSON file that is replaced whole. A table is keyed `name@epoch`: dropped and declared again, it is another
-key, so no position of its former life can leak into the new one.
+A JSON file that is replaced whole. A table is keyed `name@epoch`: dropped and declared again, it
+is another key, so no position of its former life can leak into the new one.
 """
 
 from collections.abc import Mapping

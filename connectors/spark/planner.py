@@ -1,7 +1,7 @@
-"""Chooses what each micro-batch reads, and cuts it into tasks: the part of the source without Spark.
+"""Chooses what each micro-batch reads and cuts it into tasks: the source without Spark.
 
-First the journaled cuts are passed, one or several whole ones at a time; then whatever the topics hold,
-bounded, and shared fairly among the partitions that have more than their share.
+First the journaled cuts are passed, one or several whole ones at a time; then whatever the topics
+hold, bounded, and shared fairly among the partitions that have more than their share.
 """
 
 from collections.abc import Mapping
@@ -47,7 +47,8 @@ class Planner:
     def latest(self, start: Position, limit: int) -> Position:
         """The end of the micro-batch that begins at `start`, of at most about `limit` records.
 
-        A single journaled cut is never split. Raises TopicTruncated when a topic ends before `start`.
+        A single journaled cut is never split. Raises TopicTruncated when a topic ends before
+        `start`.
         """
         self._reload()
         if any(cut.time > start.time for cut in self._control.cuts):
@@ -123,7 +124,7 @@ class Planner:
 
 
 def share(available: Mapping[tuple[str, int], int], limit: int) -> dict[tuple[str, int], int]:
-    """Divide `limit` among those who have something: evenly, but nobody gets more than is available."""
+    """Divide `limit` evenly, except that nobody gets more than is available."""
     shares = {}
     left = limit
     ordered = sorted(available.items(), key=lambda item: item[1])
