@@ -21,7 +21,8 @@ CHANGES ?= 500000
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-BUILT := build/.built-$(IVM_MARCH)
+BUILT := build/.built
+FLAGS := build/.flags
 SOURCES := pyproject.toml $(shell find ivm -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp')
 export CXXFLAGS := -std=c++17 -O3 -DNDEBUG -fwrapv -march=$(IVM_MARCH)
 say = @printf '\033[1m== %s\033[0m\n' "$(1)"
@@ -60,11 +61,20 @@ bench: $(BUILT)
 
 build: $(BUILT)
 
-$(BUILT): $(INSTALLED) $(SOURCES)
+$(BUILT): $(INSTALLED) $(SOURCES) $(FLAGS)
 	$(call say,Building the extensions for $(IVM_MARCH))
 	@mkdir -p build
 	@flock build/.lock $(MAKE) --no-print-directory extensions
-	@rm -f build/.built-*; touch $@
+	@touch $@
+
+# The extensions that were built with other flags go.
+ifneq ($(file < $(FLAGS)),$(CXXFLAGS))
+.PHONY: $(FLAGS)
+endif
+$(FLAGS):
+	@mkdir -p build
+	@find ivm -name '*.so' -delete
+	@echo '$(CXXFLAGS)' > $@
 
 # Cython is not safe for threads: its own processes translate, the build's threads then compile.
 # A file that does not translate keeps no other from being built; the second command fails on it.

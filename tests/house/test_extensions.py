@@ -10,7 +10,7 @@ import pytest
 from Cython.Build.Dependencies import create_dependency_tree
 
 ROOT = Path(__file__).parents[2]
-HEADER = re.compile(r'^cdef extern from "(?P<header>\w[^"]*)"', re.MULTILINE)
+HEADER = re.compile(r'^cdef extern from "(?P<header>[^"]+)"', re.MULTILINE)
 
 with (ROOT / "pyproject.toml").open("rb") as file:
     EXTENSIONS = tomllib.load(file)["tool"]["setuptools"]["ext-modules"]
@@ -33,6 +33,13 @@ def test_an_extension_depends_on_the_headers_it_includes(source: str) -> None:
 
 
 @pytest.mark.parametrize("source", SOURCES)
+def test_an_extension_with_a_parallel_loop_is_built_with_threads(source: str) -> None:
+    parallel = "prange" in (ROOT / source).read_text()
+    for option in ("extra-compile-args", "extra-link-args"):
+        assert ("-fopenmp" in SOURCES[source].get(option, [])) == parallel
+
+
+@pytest.mark.parametrize("source", SOURCES)
 def test_an_extension_is_not_older_than_its_sources(source: str) -> None:
     path = ROOT / source
     built = path.with_name(path.stem + EXTENSION_SUFFIXES[0])
@@ -46,4 +53,5 @@ def test_an_extension_is_not_older_than_its_sources(source: str) -> None:
 def _headers(path: Path) -> set[str]:
     texts = (file.read_text() for file in (path, path.with_suffix(".pxd")) if file.exists())
     found = chain.from_iterable(HEADER.finditer(text) for text in texts)
-    return {str((path.parent / match["header"]).relative_to(ROOT)) for match in found}
+    headers = (path.parent / match["header"] for match in found)
+    return {str(header.relative_to(ROOT)) for header in headers if header.exists()}
