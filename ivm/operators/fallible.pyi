@@ -1,0 +1,25 @@
+from ivm.operators.operator import Operator, Region
+from ivm.rows.packing import Packing
+from ivm.rows.program import Program
+
+class Fallible(Operator):
+    """An operator with an error collection beside its output."""
+
+class Evaluate(Fallible):
+    """Filters and maps each update of `source` by `program`."""
+
+    def __init__(
+        self, region: Region, row_words: int, source: Operator, program: Program
+    ) -> None: ...
+
+class Settle(Fallible):
+    """Takes apart rows of (key, error, value): errors, and `packing` of the others."""
+
+    def __init__(
+        self,
+        region: Region,
+        row_words: int,
+        source: Operator,
+        key_words: int,
+        packing: Packing,
+    ) -> None: ...

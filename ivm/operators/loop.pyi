@@ -1,0 +1,28 @@
+from ivm.operators.operator import Operator, Region
+
+class Enter(Operator):
+    """The updates of an outer `source`, in the first round of a loop."""
+
+    def __init__(self, region: Region, row_words: int, source: Operator) -> None: ...
+
+class Variable(Operator):
+    """What a loop's body reads of its own result, one round later."""
+
+    def __init__(self, region: Region, row_words: int) -> None: ...
+
+class Feedback(Operator):
+    """Hands `source`'s updates to `variable` for the next round."""
+
+    def __init__(
+        self, region: Region, row_words: int, source: Operator, variable: Variable
+    ) -> None: ...
+
+class Collect(Operator):
+    """Gathers `source`'s updates of all rounds."""
+
+    def __init__(self, region: Region, row_words: int, source: Operator) -> None: ...
+
+class Leave(Operator):
+    """What `collect` gathered, at the times of the enclosing scope."""
+
+    def __init__(self, region: Region, row_words: int, collect: Collect) -> None: ...

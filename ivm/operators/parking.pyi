@@ -1,0 +1,2 @@
+class Parking:
+    """Updates that wait for a later time of their scope."""

@@ -1,0 +1,11 @@
+from ivm.operators.logic import Logic
+from ivm.operators.operator import Operator, Reader, Region
+
+class Select(Operator):
+    """Key words, then the output words of `logic`, for each group of `reader`'s trace."""
+
+    def __init__(self, region: Region, row_words: int, reader: Reader, logic: Logic) -> None: ...
+    @property
+    def reader(self) -> Reader: ...
+    @property
+    def readers(self) -> tuple[Reader, ...]: ...

@@ -1,0 +1,49 @@
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ivm.operators.capture import Capture
+from ivm.operators.fallible import Fallible
+from ivm.operators.input import Input
+from ivm.rows.layout import Layout
+from ivm.rows.packing import Packing
+from ivm.rows.strings import Interner
+from ivm.trace.trace import Trace
+
+def enqueue(
+    shard: Input,
+    batch: pa.RecordBatch,
+    layout: Layout,
+    interner: Interner,
+    times: NDArray[np.uint64] | int,
+    diffs: NDArray[np.int64],
+) -> None:
+    """Queue the rows of a RecordBatch (raises SchemaMismatch; then nothing is queued)."""
+
+def drain(
+    captures: Iterable[Capture], layout: Layout, interner: Interner
+) -> tuple[pa.RecordBatch, NDArray[np.uint64], NDArray[np.int64]]:
+    """Take what `captures` (one for each shard) hold: rows, times, diffs, consolidated."""
+
+def publish(traces: list[Trace], time: int) -> None:
+    """Let readers see these traces as they are now, as of `time`."""
+
+def snapshot(
+    traces: Iterable[Trace],
+    packing: Packing,
+    layout: Layout,
+    interner: Interner,
+    values: Sequence[object] | None,
+    key: Layout,
+) -> tuple[pa.RecordBatch, NDArray[np.int64], int]:
+    """The published rows of an arrangement, their counts, and the time; time -1: none yet."""
+
+def take_errors(
+    operators: Iterable[Fallible], layout: Layout, interner: Interner
+) -> tuple[list[str], list[int], list[int]]:
+    """Take the error updates of `operators` as (messages, root times, diffs)."""
+
+def has_errors(operators: Iterable[Fallible]) -> bool:
+    """Whether any of `operators` has met an error since they were taken."""

@@ -1,0 +1,27 @@
+from ivm.operators.operator import Operator, Region
+
+class Stage:
+    """`operators`: one for each shard."""
+
+    def __init__(self, operators: tuple[Operator, ...]) -> None: ...
+    @property
+    def operators(self) -> tuple[Operator, ...]: ...
+
+class Loop(Stage):
+    """A stage made of stages: those of the loop's body, in order."""
+
+    def __init__(self, outer: Region, max_rounds: int) -> None: ...
+    @property
+    def outer(self) -> Region: ...
+    @property
+    def region(self) -> Region: ...
+    @property
+    def stages(self) -> list[Stage]: ...
+    @property
+    def max_rounds(self) -> int: ...
+    @property
+    def failed(self) -> bool:
+        """Whether it did not converge within `max_rounds`."""
+
+    def add(self, stage: Stage) -> None:
+        """Append a stage to the body."""
