@@ -1,0 +1,152 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# distutils: language = c++
+"""Reduction at the root by an accumulation: a state for each group, and no history.
+
+Updates are taken time by time. A group that a time touches emits the retraction of its old output
+and its new output, if they differ.
+"""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy
+from libcpp.vector cimport vector
+
+from ivm.operators.accumulation cimport Accumulation
+from ivm.operators.groups cimport Groups
+from ivm.operators.operator cimport Operator, Region
+from ivm.rows.updates cimport Updates, empty_updates, push, release
+from ivm.trace.sort cimport consolidate
+
+
+cdef class Accumulate(Operator):
+    """Key words, then the output words of `logic`, for each group of `source`.
+
+    Rows of `source` are `key_words` words of key, then the logic's input value.
+    """
+
+    cdef Operator source
+    cdef Accumulation logic
+    cdef readonly Groups groups         # state: the logic's, then 1 + the entry's place in `touched`
+    cdef int key_words
+    cdef vector[uint32_t] touched       # entries that the present time changes
+    cdef vector[uint64_t] before        # their outputs before it: a presence word, then the logic's words
+    cdef vector[uint64_t] now
+    cdef Updates order                  # (time, index) of the input, if it has several times
+
+    def __init__(self, Region region, int row_words, Operator source, int key_words,
+                 Accumulation logic):
+        self.source = source
+        self.logic = logic
+        self.key_words = key_words
+        self.groups = Groups(key_words, logic.state_words + 1)
+        self.order = empty_updates(1, 1)
+        self.now.assign(logic.out_words + 1, 0)
+
+    def __dealloc__(self):
+        release(&self.order)
+
+    cdef Py_ssize_t load(self) noexcept nogil:
+        return self.source.out.length
+
+    cdef int step(self) except -1 nogil:
+        cdef Updates* given = &self.source.out
+        cdef Py_ssize_t i, j = 0
+        cdef uint64_t time
+        self.out.length = 0
+        if given.length == 0:
+            return 0
+        self._sort_by_time()
+        while j < given.length:
+            time = self._time(j)
+            while j < given.length and self._time(j) == time:
+                i = <Py_ssize_t> self.order.words[j * self.order.stride + 1] if self.order.length else j
+                self._add(given.words + i * given.stride)
+                j += 1
+            self._emit(time)
+        return 0
+
+    cdef inline uint64_t _time(self, Py_ssize_t j) noexcept nogil:
+        if self.order.length > 0:
+            return self.order.words[j * self.order.stride]
+        return self.source.out.words[j * self.source.out.stride + self.source.out.row_words]
+
+    # Fills `order` if the input has more than one time.
+    cdef int _sort_by_time(self) except -1 nogil:
+        cdef Updates* given = &self.source.out
+        cdef Py_ssize_t i
+        cdef uint64_t first = given.words[given.row_words]
+        cdef uint64_t* entry
+        self.order.length = 0
+        for i in range(given.length):
+            if given.words[i * given.stride + given.row_words] != first:
+                break
+        else:
+            return 0
+        for i in range(given.length):
+            entry = push(&self.order)
+            if entry == NULL:
+                self._no_memory()
+            entry[0] = given.words[i * given.stride + given.row_words]
+            entry[1] = <uint64_t> i
+            entry[2] = 1
+        if consolidate(&self.order) < 0:
+            self._no_memory()
+        return 0
+
+    cdef int _no_memory(self) except -1 nogil:
+        with gil:
+            raise MemoryError("no memory for an aggregation")
+
+    cdef int _add(self, const uint64_t* update) except -1 nogil:
+        cdef uint32_t entry = self.groups.find(update)
+        cdef uint64_t* state = self.groups.state(entry)
+        cdef size_t place = self.before.size()
+        if state[self.logic.state_words] == 0:
+            self.touched.push_back(entry)
+            state[self.logic.state_words] = self.touched.size()
+            self.before.resize(place + self.logic.out_words + 1)
+            self._output(state, self.before.data() + place)
+        self.logic.add(state, update + self.key_words,
+                       <int64_t> update[self.source.out.stride - 1])
+        return 0
+
+    # A presence word, then the output of a group in this state.
+    cdef void _output(self, const uint64_t* state, uint64_t* output) noexcept nogil:
+        output[0] = <int64_t> state[0] > 0
+        if output[0]:
+            self.logic.finish(state, output + 1)
+
+    # Emits what has changed for the touched groups at `time`, and forgets those that are empty.
+    cdef int _emit(self, uint64_t time) except -1 nogil:
+        cdef size_t i, width = self.logic.out_words + 1
+        cdef uint32_t entry
+        cdef uint64_t* state
+        cdef const uint64_t* before
+        for i in range(self.touched.size()):
+            entry = self.touched[i]
+            state = self.groups.state(entry)
+            state[self.logic.state_words] = 0
+            before = self.before.data() + i * width
+            self._output(state, self.now.data())
+            if before[0] != self.now[0] or (before[0] and memcmp(
+                    before + 1, self.now.data() + 1, self.logic.out_words * sizeof(uint64_t)) != 0):
+                if before[0]:
+                    self._push(entry, before + 1, time, -1)
+                if self.now[0]:
+                    self._push(entry, self.now.data() + 1, time, 1)
+            if state[0] == 0:
+                self.groups.remove(entry)
+        self.touched.clear()
+        self.before.clear()
+        return 0
+
+    cdef int _push(self, uint32_t entry, const uint64_t* output, uint64_t time,
+                   int64_t diff) except -1 nogil:
+        cdef uint64_t* update = push(&self.out)
+        if update == NULL:
+            self._no_memory()
+        memcpy(update, self.groups.key(entry), self.key_words * sizeof(uint64_t))
+        update += self.key_words
+        memcpy(update, output, self.logic.out_words * sizeof(uint64_t))
+        update[self.logic.out_words] = time
+        update[self.logic.out_words + 1] = <uint64_t> diff
+        return 0

@@ -1,0 +1,33 @@
+from libc.stdint cimport int64_t, uint64_t
+from libcpp.vector cimport vector
+
+from ivm.operators.logic cimport Logic
+
+cdef extern from *:
+    """
+    typedef __int128 ivm_int128;
+    """
+    ctypedef long long int128 "ivm_int128"
+
+cdef struct Term:
+    int function        # one of the functions in accumulation.pyx
+    int null_word       # the input's flag, or -1; for count of rows there is no input
+    int word            # the input's first word
+    int words           # 1, or 2 for a decimal
+    int kind            # how the input's words encode a number
+    int state           # first word of the state
+    int out_null        # the output's flag word, or -1
+    int out             # the output's first word
+    int out_kind        # how the output's words encode a number
+    uint64_t scale_up   # an average in decimal is sum * scale_up / count
+    int128 bound        # greatest absolute output
+
+
+# Counts, sums and averages of a group: a state that takes values with their diffs, in any order.
+cdef class Accumulation(Logic):
+    cdef readonly int state_words   # word 0 counts the group's rows
+    cdef vector[Term] terms
+    cdef uint64_t overflow          # the word of the error's message
+    cdef void add(self, uint64_t* state, const uint64_t* val, int64_t diff) noexcept nogil
+    # Writes `out_words` words: 0 or an error's word, then the outputs.
+    cdef void finish(self, const uint64_t* state, uint64_t* out) noexcept nogil

@@ -1,0 +1,7 @@
+from ivm.operators.operator cimport Operator
+from ivm.trace.trace cimport Trace
+
+
+cdef class Arrange(Operator):
+    cdef Operator source
+    cdef readonly Trace trace

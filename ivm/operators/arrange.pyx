@@ -1,0 +1,36 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# distutils: language = c++
+"""Arranging: a collection's updates sealed into the batches of a trace that many may read."""
+
+from ivm.operators.operator cimport Operator, Region
+from ivm.rows.updates cimport append
+from ivm.trace.sort cimport consolidate
+from ivm.trace.trace cimport Trace
+
+
+cdef class Arrange(Operator):
+    """Seals each activation's input as a batch; rows of `source` are a key's words, then a value's.
+
+    It has no output of its own: consumers read `trace`.
+    """
+
+    def __init__(self, Region region, int row_words, Operator source, int key_words):
+        self.source = source
+        self.trace = Trace(key_words, row_words - key_words, region.depth)
+
+    cdef Py_ssize_t load(self) noexcept nogil:
+        return self.source.out.length
+
+    cdef int step(self) except -1 nogil:
+        self.out.length = 0
+        if append(&self.out, self.source.out.words, self.source.out.length) < 0 or (
+                consolidate(&self.out) < 0):
+            with gil:
+                raise MemoryError("no memory to sort an arrangement's updates")
+        self.trace.seal(&self.out, self.region.lower)
+        self.out.length = 0
+        return 0
+
+    cdef int rest(self) except -1 nogil:
+        Operator.rest(self)
+        return self.trace.absorb(self.region.lower)

@@ -1,0 +1,16 @@
+# Exact sums of float64 values, which can be taken back.
+#
+# Every finite float64 is a multiple of 2**-1074 below 2**1024. The sum is a two's complement
+# integer of that unit: 34 words, 77 of their bits spare, enough for 2**63 values of any size. Not-a-number and
+# the infinities are counted apart.
+
+from libc.stdint cimport int64_t, uint64_t
+
+cdef enum:
+    EXACT_WORDS = 37    # count of NaN, of +inf, of -inf; then the integer, low word first
+
+# Adds `diff` copies of the value that the order-preserving `word` encodes.
+cdef void exact_add(uint64_t* state, uint64_t word, int64_t diff) noexcept nogil
+
+# The sum divided by `count` as an order-preserving word.
+cdef uint64_t exact_value(const uint64_t* state, int64_t count) noexcept nogil

@@ -1,0 +1,75 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# distutils: language = c++
+"""Exchange: every row goes to the shard that owns its key, packed as the key's words, then the value's."""
+
+from libc.stdint cimport uint64_t
+from libc.string cimport memcpy
+from libcpp.vector cimport vector
+
+from ivm.operators.operator cimport Operator, Region
+from ivm.rows.hashing cimport hash_key
+from ivm.rows.layout cimport Layout
+from ivm.rows.packing cimport Packing
+from ivm.rows.strings cimport Interner
+from ivm.rows.updates cimport Updates, push
+
+
+cdef class Exchange(Operator):
+    """Shard `shard`'s rows of all shards' `sources`.
+
+    Each shard reads every source and keeps its own rows, so no buffer has two writers. Rows of the
+    sources have `layout`; `key` lists the key's columns.
+    """
+
+    cdef tuple sources
+    cdef vector[void*] inputs       # borrowed from `sources`
+    cdef vector[int] key
+    cdef Layout layout
+    cdef Interner interner
+    cdef Packing packing
+    cdef int shard
+
+    def __init__(self, Region region, int row_words, tuple sources, Layout layout, key,
+                 Interner interner, Packing packing, int shard):
+        self.sources = sources
+        for source in sources:
+            self.inputs.push_back(<void*> source)
+        for column in key:
+            self.key.push_back(column)
+        self.layout = layout
+        self.interner = interner
+        self.packing = packing
+        self.shard = shard
+
+    cdef Py_ssize_t load(self) noexcept nogil:
+        cdef Py_ssize_t total = 0
+        cdef size_t s
+        for s in range(self.inputs.size()):
+            total += (<Operator> self.inputs[s]).out.length
+        return total // <Py_ssize_t> self.inputs.size()
+
+    cdef int step(self) except -1 nogil:
+        cdef size_t s
+        self.out.length = 0
+        for s in range(self.inputs.size()):
+            self._take(&(<Operator> self.inputs[s]).out)
+        return 0
+
+    cdef int _take(self, const Updates* given) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef size_t shards = self.inputs.size()
+        cdef const uint64_t* update
+        cdef uint64_t* target
+        for i in range(given.length):
+            update = given.words + i * given.stride
+            if shards > 1 and hash_key(update, self.key.data(), <int> self.key.size(), self.layout,
+                                       self.interner) % shards != <size_t> self.shard:
+                continue
+            target = push(&self.out)
+            if target == NULL:
+                with gil:
+                    raise MemoryError("no memory to exchange updates")
+            self.packing.pack(update, NULL, NULL, target)
+            memcpy(target + self.out.row_words, update + given.row_words,
+                   (self.out.time_words + 1) * sizeof(uint64_t))
+        return 0

@@ -1,0 +1,87 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# distutils: language = c++
+"""Operators whose rows may be errors: expressions, and aggregates that may overflow.
+
+An error is an update of the error collection with the row's own time and diff, so that it goes
+away when the row does.
+"""
+
+from libc.stdint cimport uint64_t
+from libc.string cimport memcpy
+
+from ivm.operators.operator cimport Operator, Region
+from ivm.rows.packing cimport Packing
+from ivm.rows.program cimport Program
+from ivm.rows.updates cimport Updates, empty_updates, push, release
+
+
+cdef class Fallible(Operator):
+    """An operator with an error collection beside its output."""
+
+    def __cinit__(self, Region region, int row_words, *args, **kwargs):
+        self.errors = empty_updates(1, region.depth)
+
+    def __dealloc__(self):
+        release(&self.errors)
+
+    cdef void abandon(self) noexcept nogil:
+        self.out.length = 0
+        self.errors.length = 0
+
+
+cdef class Evaluate(Fallible):
+    """Filters and maps each update of `source` by `program`."""
+
+    cdef Operator source
+    cdef Program program
+
+    def __init__(self, Region region, int row_words, Operator source, Program program):
+        self.source = source
+        self.program = program
+
+    cdef Py_ssize_t load(self) noexcept nogil:
+        return self.source.out.length
+
+    cdef int step(self) except -1 nogil:
+        self.out.length = 0
+        if self.source.out.length > 0:
+            self.program.apply(&self.source.out, &self.out, &self.errors)
+        return 0
+
+
+cdef class Settle(Fallible):
+    """Takes apart rows of (key, error, value): errors, and `packing` of (key, value) for the others."""
+
+    cdef Operator source
+    cdef Packing packing
+    cdef int key_words
+
+    def __init__(self, Region region, int row_words, Operator source, int key_words,
+                 Packing packing):
+        self.source = source
+        self.packing = packing
+        self.key_words = key_words
+
+    cdef Py_ssize_t load(self) noexcept nogil:
+        return self.source.out.length
+
+    cdef int step(self) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef const uint64_t* update
+        cdef uint64_t* target
+        cdef Updates* to
+        self.out.length = 0
+        for i in range(self.source.out.length):
+            update = self.source.out.words + i * self.source.out.stride
+            to = &self.out if update[self.key_words] == 0 else &self.errors
+            target = push(to)
+            if target == NULL:
+                with gil:
+                    raise MemoryError("no memory for an aggregate's output")
+            if to == &self.out:
+                self.packing.pack(update, update + self.key_words + 1, NULL, target)
+            else:
+                target[0] = update[self.key_words]
+            memcpy(target + to.row_words, update + self.source.out.row_words,
+                   (to.time_words + 1) * sizeof(uint64_t))
+        return 0

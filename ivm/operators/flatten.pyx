@@ -1,0 +1,56 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# distutils: language = c++
+"""An arrangement read as a collection: what is new in it, as plain updates."""
+
+from libc.stdint cimport uint64_t
+from libc.string cimport memcpy, memset
+
+from ivm.operators.operator cimport Operator, Reader, Region
+from ivm.rows.packing cimport Packing
+from ivm.rows.updates cimport push
+from ivm.trace.batch cimport (
+    Batch, diff_of, first_update, first_val, key_at, time_of, val_at,
+)
+
+
+cdef class Flatten(Operator):
+    """Emits the reader's new updates; `packing` makes a row from (key, value)."""
+
+    cdef readonly Reader reader
+    cdef Packing packing
+
+    def __init__(self, Region region, int row_words, Reader reader, Packing packing):
+        self.reader = reader
+        self.packing = packing
+
+    cdef Py_ssize_t load(self) noexcept nogil:
+        return self.reader.waiting(self.region)
+
+    cdef int step(self) except -1 nogil:
+        cdef Batch* b
+        self.out.length = 0
+        self.reader.look(self.region)
+        for b in self.reader.delta:
+            self._emit(b)
+        return 0
+
+    cdef int _emit(self, const Batch* b) except -1 nogil:
+        cdef Py_ssize_t k, v, u
+        cdef uint64_t* update
+        cdef uint64_t* time
+        for k in range(b.keys):
+            for v in range(first_val(b, k), first_val(b, k + 1)):
+                for u in range(first_update(b, v), first_update(b, v + 1)):
+                    update = push(&self.out)
+                    if update == NULL:
+                        with gil:
+                            raise MemoryError("no memory to read an arrangement")
+                    self.packing.pack(key_at(b, k), val_at(b, v), NULL, update)
+                    time = update + self.out.row_words
+                    memcpy(time, time_of(b, u), b.time_words * sizeof(uint64_t))
+                    memset(time + b.time_words, 0,
+                           (self.out.time_words - b.time_words) * sizeof(uint64_t))
+                    if time[0] < self.region.lower:
+                        time[0] = self.region.lower
+                    update[self.out.stride - 1] = <uint64_t> diff_of(b, u)
+        return 0

@@ -1,0 +1,20 @@
+from libc.stdint cimport uint32_t, uint64_t
+from libcpp.vector cimport vector
+
+
+# A hash table from a key's words to a state of fixed size.
+cdef class Groups:
+    cdef int key_words
+    cdef int state_words
+    cdef int stride                     # words of an entry: the key, then the state
+    cdef vector[uint64_t] entries       # dense, with holes
+    cdef vector[uint32_t] holes         # entries that are free
+    cdef vector[uint32_t] slots         # entry + 1, or 0 where empty; a power of two of them
+    cdef size_t used
+    # The entry of `key`, made with a zero state if there is none.
+    cdef uint32_t find(self, const uint64_t* key) except? 0xFFFFFFFF nogil
+    cdef void remove(self, uint32_t entry) noexcept nogil
+    cdef uint64_t* key(self, uint32_t entry) noexcept nogil
+    cdef uint64_t* state(self, uint32_t entry) noexcept nogil
+    cdef size_t slot_of(self, const uint64_t* key) noexcept nogil
+    cdef int grow(self) except -1 nogil

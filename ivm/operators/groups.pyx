@@ -1,0 +1,96 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# distutils: language = c++
+"""Group states by key: open addressing with linear probing; removal shifts entries back."""
+
+from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from ivm.trace.times cimport compare_words
+
+cdef enum:
+    FIRST_SLOTS = 64
+
+
+cdef inline uint64_t _mix(const uint64_t* key, int n) noexcept nogil:
+    cdef uint64_t h = 0x9E3779B97F4A7C15
+    cdef int i
+    for i in range(n):
+        h = (h ^ key[i]) * <uint64_t> 0xD6E8FEB86659FD93
+        h ^= h >> 32
+    return h
+
+
+cdef class Groups:
+    """Keys of `key_words` words with states of `state_words` words."""
+
+    def __init__(self, int key_words, int state_words):
+        self.key_words = key_words
+        self.state_words = state_words
+        self.stride = key_words + state_words
+        self.slots.assign(FIRST_SLOTS, 0)
+
+    def account(self) -> tuple[int, int]:
+        """Groups held and bytes of memory."""
+        return self.used, self.entries.capacity() * 8 + self.slots.capacity() * 4
+
+    cdef uint64_t* key(self, uint32_t entry) noexcept nogil:
+        return self.entries.data() + <size_t> entry * self.stride
+
+    cdef uint64_t* state(self, uint32_t entry) noexcept nogil:
+        return self.entries.data() + <size_t> entry * self.stride + self.key_words
+
+    # The slot that holds `key`, or the empty one where it belongs.
+    cdef size_t slot_of(self, const uint64_t* key) noexcept nogil:
+        cdef size_t mask = self.slots.size() - 1
+        cdef size_t slot = _mix(key, self.key_words) & mask
+        while self.slots[slot] != 0 and compare_words(
+                self.key(self.slots[slot] - 1), key, self.key_words) != 0:
+            slot = (slot + 1) & mask
+        return slot
+
+    cdef uint32_t find(self, const uint64_t* key) except? 0xFFFFFFFF nogil:
+        cdef size_t slot = self.slot_of(key)
+        cdef uint32_t entry
+        if self.slots[slot] != 0:
+            return self.slots[slot] - 1
+        if 4 * (self.used + 1) > 3 * self.slots.size():
+            self.grow()
+            slot = self.slot_of(key)
+        if self.holes.empty():
+            entry = <uint32_t> (self.entries.size() // self.stride)
+            self.entries.resize(self.entries.size() + self.stride)
+        else:
+            entry = self.holes.back()
+            self.holes.pop_back()
+        memcpy(self.key(entry), key, self.key_words * sizeof(uint64_t))
+        memset(self.state(entry), 0, self.state_words * sizeof(uint64_t))
+        self.slots[slot] = entry + 1
+        self.used += 1
+        return entry
+
+    cdef int grow(self) except -1 nogil:
+        cdef uint32_t held
+        cdef size_t i
+        cdef vector[uint32_t] old = self.slots
+        self.slots.assign(old.size() * 2, 0)
+        for i in range(old.size()):
+            held = old[i]
+            if held != 0:
+                self.slots[self.slot_of(self.key(held - 1))] = held
+        return 0
+
+    cdef void remove(self, uint32_t entry) noexcept nogil:
+        cdef size_t mask = self.slots.size() - 1
+        cdef size_t hole = self.slot_of(self.key(entry)), slot, home
+        slot = hole
+        while True:
+            slot = (slot + 1) & mask
+            if self.slots[slot] == 0:
+                break
+            home = _mix(self.key(self.slots[slot] - 1), self.key_words) & mask
+            if ((slot - home) & mask) >= ((slot - hole) & mask):
+                self.slots[hole] = self.slots[slot]
+                hole = slot
+        self.slots[hole] = 0
+        self.holes.push_back(entry)
+        self.used -= 1

@@ -1,0 +1,6 @@
+from ivm.operators.operator cimport Operator
+from ivm.rows.updates cimport Updates
+
+
+cdef class Input(Operator):
+    cdef Updates queue      # fed updates at times not yet completed

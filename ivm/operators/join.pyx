@@ -1,0 +1,110 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# distutils: language = c++
+"""Join of two arrangements on their keys.
+
+New left updates meet the right's history, then new right updates meet all of the left: each pair
+of updates meets once. A pair's time is the least upper bound of both times; inside a loop this may
+be a later round, for which the pair is parked. Both sides are sought by galloping from the
+smaller one, so the work is at most linear in the smaller side, up to a logarithm, plus the output.
+"""
+
+from libc.stdint cimport uint64_t
+from libc.string cimport memset
+
+from ivm.operators.operator cimport Operator, Reader, Region
+from ivm.operators.parking cimport Parking
+from ivm.rows.packing cimport Packing
+from ivm.rows.updates cimport push
+from ivm.trace.batch cimport (
+    Batch, diff_of, first_update, first_val, key_at, seek_key, time_of, val_at,
+)
+from ivm.trace.times cimport compare_words, join_into
+
+
+cdef class Join(Operator):
+    """Pairs of `left` and `right`; `packing` makes a row from (key, left value, right value)."""
+
+    cdef readonly Reader left
+    cdef readonly Reader right
+    cdef Packing packing
+    cdef Parking parking
+
+    def __init__(self, Region region, int row_words, Reader left, Reader right, Packing packing):
+        self.left = left
+        self.right = right
+        self.packing = packing
+        self.parking = Parking()
+
+    @property
+    def readers(self) -> tuple:
+        return self.left, self.right
+
+    cdef Py_ssize_t load(self) noexcept nogil:
+        return (self.left.waiting(self.region) + self.right.waiting(self.region)
+                + self.parking.due(self.region))
+
+    cdef bint parked(self, uint64_t* at) noexcept nogil:
+        return self.parking.earliest(at, self.region.depth)
+
+    cdef void abandon(self) noexcept nogil:
+        self.out.length = 0
+        self.parking.clear()
+
+    cdef int step(self) except -1 nogil:
+        cdef Batch* a
+        cdef Batch* b
+        self.out.length = 0
+        self.left.look(self.region)
+        self.right.look(self.region)
+        for a in self.left.delta:
+            for b in self.right.history:
+                self._meet(a, b)
+        for b in self.right.delta:
+            for a in self.left.history:
+                self._meet(a, b)
+            for a in self.left.delta:
+                self._meet(a, b)
+        self.parking.sift(&self.out, self.region)
+        self.parking.take(&self.out, self.region)
+        return 0
+
+    cdef int _meet(self, const Batch* a, const Batch* b) except -1 nogil:
+        cdef Py_ssize_t i = 0, j = 0
+        cdef bint a_smaller = a.keys <= b.keys
+        while i < a.keys and j < b.keys:
+            if a_smaller:
+                j = seek_key(b, key_at(a, i), j)
+            else:
+                i = seek_key(a, key_at(b, j), i)
+            if i == a.keys or j == b.keys:
+                break
+            if compare_words(key_at(a, i), key_at(b, j), a.key_words) == 0:
+                self._pairs(a, i, b, j)
+                i += 1
+                j += 1
+            elif a_smaller:
+                i += 1
+            else:
+                j += 1
+        return 0
+
+    cdef int _pairs(self, const Batch* a, Py_ssize_t i, const Batch* b, Py_ssize_t j) except -1 nogil:
+        cdef Py_ssize_t v, w, t, u
+        cdef uint64_t* update
+        cdef uint64_t* time
+        for v in range(first_val(a, i), first_val(a, i + 1)):
+            for w in range(first_val(b, j), first_val(b, j + 1)):
+                for t in range(first_update(a, v), first_update(a, v + 1)):
+                    for u in range(first_update(b, w), first_update(b, w + 1)):
+                        update = push(&self.out)
+                        if update == NULL:
+                            with gil:
+                                raise MemoryError("no memory for a join's output")
+                        self.packing.pack(key_at(a, i), val_at(a, v), val_at(b, w), update)
+                        time = update + self.out.row_words
+                        memset(time, 0, self.out.time_words * sizeof(uint64_t))
+                        time[0] = self.region.lower
+                        join_into(time, time_of(a, t), a.time_words)
+                        join_into(time, time_of(b, u), b.time_words)
+                        update[self.out.stride - 1] = <uint64_t> (diff_of(a, t) * diff_of(b, u))
+        return 0

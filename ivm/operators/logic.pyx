@@ -1,0 +1,18 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# distutils: language = c++
+"""The face of a group's logic: `Selection` and `Accumulation` implement it."""
+
+from libc.stdint cimport int64_t, uint64_t
+from libcpp.vector cimport vector
+
+from ivm.rows.updates cimport Updates
+
+
+cdef class Logic:
+    """A function from a group's values to its output values."""
+
+    cdef int apply(self, vector[Candidate]* group, Updates* result) except -1 nogil:
+        return 0
+
+    cdef bint enough(self, vector[Candidate]* group, int64_t total, const uint64_t* next) noexcept nogil:
+        return False

@@ -1,0 +1,146 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# distutils: language = c++
+"""The ends of a loop: entering it, going round, and leaving it."""
+
+from libc.stdint cimport uint64_t
+from libc.string cimport memcpy
+
+from ivm.operators.operator cimport Operator, Region
+from ivm.operators.parking cimport Parking
+from ivm.rows.updates cimport Updates, append, empty_updates, push, release
+from ivm.trace.sort cimport consolidate
+
+
+cdef class Enter(Operator):
+    """A collection of the enclosing scope, all of it in round 0."""
+
+    cdef Operator source
+
+    def __init__(self, Region region, int row_words, Operator source):
+        self.source = source
+
+    cdef Py_ssize_t load(self) noexcept nogil:
+        return self.source.out.length if self.region.at[self.region.depth - 1] == 0 else 0
+
+    cdef int step(self) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef Updates* given = &self.source.out
+        cdef uint64_t* update
+        self.out.length = 0
+        if self.region.at[self.region.depth - 1] != 0:
+            return 0
+        for i in range(given.length):
+            update = push(&self.out)
+            if update == NULL:
+                with gil:
+                    raise MemoryError("no memory to enter a loop")
+            memcpy(update, given.words + i * given.stride, (given.stride - 1) * sizeof(uint64_t))
+            update[given.stride - 1] = 0
+            update[self.out.stride - 1] = given.words[(i + 1) * given.stride - 1]
+        return 0
+
+
+cdef class Variable(Operator):
+    """The collection that a loop's name denotes: what its body had in the round before."""
+
+    def __init__(self, Region region, int row_words):
+        self.parking = Parking()
+
+    cdef Py_ssize_t load(self) noexcept nogil:
+        return self.parking.due(self.region)
+
+    cdef int step(self) except -1 nogil:
+        self.out.length = 0
+        self.parking.take(&self.out, self.region)
+        return 0
+
+    cdef bint parked(self, uint64_t* at) noexcept nogil:
+        return self.parking.earliest(at, self.region.depth)
+
+    cdef void abandon(self) noexcept nogil:
+        self.out.length = 0
+        self.parking.clear()
+
+
+cdef class Feedback(Operator):
+    """Hands the body's changes of this round to `variable`, for the next one.
+
+    They are consolidated first: changes that cancel must not keep the loop going.
+    """
+
+    cdef Operator source
+    cdef Variable variable
+
+    def __init__(self, Region region, int row_words, Operator source, Variable variable):
+        self.source = source
+        self.variable = variable
+
+    cdef Py_ssize_t load(self) noexcept nogil:
+        return self.source.out.length
+
+    cdef int step(self) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef uint64_t* update
+        self.out.length = 0
+        if append(&self.out, self.source.out.words, self.source.out.length) < 0 or (
+                consolidate(&self.out) < 0):
+            with gil:
+                raise MemoryError("no memory for the next round of a loop")
+        for i in range(self.out.length):
+            update = self.out.words + i * self.out.stride
+            update[self.out.row_words + self.out.time_words - 1] += 1
+            self.variable.parking.park(&self.out, update)
+        self.out.length = 0
+        return 0
+
+
+cdef class Collect(Operator):
+    """Inside a loop: gathers the result's changes of all rounds for `Leave`."""
+
+    def __init__(self, Region region, int row_words, Operator source):
+        self.source = source
+        self.gathered = empty_updates(row_words, region.depth - 1)
+
+    def __dealloc__(self):
+        release(&self.gathered)
+
+    cdef Py_ssize_t load(self) noexcept nogil:
+        return self.source.out.length
+
+    cdef int step(self) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef Updates* given = &self.source.out
+        cdef uint64_t* update
+        for i in range(given.length):
+            update = push(&self.gathered)
+            if update == NULL:
+                with gil:
+                    raise MemoryError("no memory to leave a loop")
+            memcpy(update, given.words + i * given.stride,
+                   (self.gathered.stride - 1) * sizeof(uint64_t))
+            update[self.gathered.stride - 1] = given.words[(i + 1) * given.stride - 1]
+        return 0
+
+    cdef void abandon(self) noexcept nogil:
+        self.gathered.length = 0
+
+
+cdef class Leave(Operator):
+    """Outside the loop, after it: the sum over its rounds, as `collect` gathered it."""
+
+    cdef Collect collect
+
+    def __init__(self, Region region, int row_words, Collect collect):
+        self.collect = collect
+
+    cdef Py_ssize_t load(self) noexcept nogil:
+        return self.collect.gathered.length
+
+    cdef int step(self) except -1 nogil:
+        self.out.length = 0
+        if append(&self.out, self.collect.gathered.words, self.collect.gathered.length) < 0 or (
+                consolidate(&self.out) < 0):
+            with gil:
+                raise MemoryError("no memory to leave a loop")
+        self.collect.gathered.length = 0
+        return 0

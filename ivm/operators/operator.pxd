@@ -1,0 +1,53 @@
+from libc.stdint cimport uint64_t
+from libcpp.vector cimport vector
+
+from ivm.rows.updates cimport Updates
+from ivm.trace.batch cimport Batch
+from ivm.trace.times cimport MAX_COORDINATES
+from ivm.trace.trace cimport Trace
+
+
+# Where a scope stands: the same for all its operators in all shards.
+cdef class Region:
+    cdef readonly int depth             # coordinates of its times: 1 at the root
+    cdef uint64_t lower                 # no time of this activation has a smaller root coordinate
+    cdef uint64_t upper                 # nor one that is not below this
+    cdef uint64_t at[MAX_COORDINATES]   # the present round of each loop, from index 1 on
+
+
+# One shard of one operator.
+cdef class Operator:
+    cdef Region region
+    cdef Updates out                    # this activation's output; valid until the next one
+    # Takes this activation's input and makes `out` anew.
+    cdef int step(self) except -1 nogil
+    # Input updates that wait, about: decides whether threads are worth waking.
+    cdef Py_ssize_t load(self) noexcept nogil
+    # Lowers `at` to the earliest round for which this operator holds updates back; False if none.
+    cdef bint parked(self, uint64_t* at) noexcept nogil
+    # Forgets what is held back, after a loop was stopped.
+    cdef void abandon(self) noexcept nogil
+    # After the last activation of a step or loop: the output was read; large memory goes back.
+    cdef int rest(self) except -1 nogil
+
+
+# How an operator sees a trace in this activation: what is new, and what was there before.
+cdef class Reader:
+    cdef readonly Trace trace
+    cdef public bint catching_up        # everything is new: the reader was just installed
+    cdef vector[Batch*] delta
+    cdef vector[Batch*] history
+    cdef void look(self, Region region) noexcept nogil
+    cdef Py_ssize_t waiting(self, Region region) noexcept nogil
+
+
+cdef inline void earlier(uint64_t* at, const uint64_t* candidate, int depth) noexcept nogil:
+    cdef int i
+    for i in range(1, depth):
+        if candidate[i] != at[i]:
+            break
+    else:
+        return
+    if candidate[i] < at[i]:
+        for i in range(1, depth):
+            at[i] = candidate[i]

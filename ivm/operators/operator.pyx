@@ -1,0 +1,98 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# distutils: language = c++
+"""What all operators share: a region that says where they stand, an output, a view of traces.
+
+One activation of an operator takes all input updates of the region's round, for every root time
+of the step at once, and runs to completion. Upstream operators of the same scope ran before it.
+"""
+
+from libc.stdint cimport uint64_t
+
+from ivm.rows.updates cimport empty_updates, release
+from ivm.trace.batch cimport Batch
+from ivm.trace.trace cimport Trace
+
+cdef enum:
+    KEPT_UPDATES = 1 << 14      # output buffers up to this size are reused
+
+
+cdef class Region:
+    """The position of one scope; `depth` counts its times' coordinates."""
+
+    def __init__(self, int depth):
+        self.depth = depth
+        for i in range(MAX_COORDINATES):
+            self.at[i] = 0
+        self.lower = 0
+        self.upper = 0
+
+
+cdef class Operator:
+    """One shard of an operator in the scope of `region`; its output rows have `row_words` words."""
+
+    def __cinit__(self, Region region, int row_words, *args, **kwargs):
+        self.region = region
+        self.out = empty_updates(row_words, region.depth)
+
+    def __dealloc__(self):
+        release(&self.out)
+
+    cdef int step(self) except -1 nogil:
+        return 0
+
+    cdef Py_ssize_t load(self) noexcept nogil:
+        return 0
+
+    cdef bint parked(self, uint64_t* at) noexcept nogil:
+        return False
+
+    cdef void abandon(self) noexcept nogil:
+        self.out.length = 0
+
+    cdef int rest(self) except -1 nogil:
+        self.out.length = 0
+        if self.out.capacity > KEPT_UPDATES:
+            release(&self.out)
+        return 0
+
+
+cdef class Reader:
+    """A consumer's view of `trace`.
+
+    A trace of an enclosing scope is new in the loop's first round only. While `catching_up`, all
+    that the trace holds counts as new then: this hydrates a dataflow from existing arrangements.
+    """
+
+    def __init__(self, Trace trace):
+        self.trace = trace
+        self.catching_up = False
+
+    cdef void look(self, Region region) noexcept nogil:
+        cdef bint entering = True, first = True
+        cdef int i
+        cdef Batch* b
+        self.delta.clear()
+        self.history.clear()
+        for i in range(1, region.depth):
+            if region.at[i] != 0:
+                first = False
+                if i >= self.trace.time_words:
+                    entering = False
+        for b in self.trace.layers:
+            if self.catching_up and first:
+                self.delta.push_back(b)
+            else:
+                self.history.push_back(b)
+        if self.trace.fresh != NULL:
+            if entering:
+                self.delta.push_back(self.trace.fresh)
+            else:
+                self.history.push_back(self.trace.fresh)
+
+    cdef Py_ssize_t waiting(self, Region region) noexcept nogil:
+        cdef Py_ssize_t total = 0
+        cdef Batch* b
+        self.look(region)
+        for b in self.delta:
+            total += b.updates
+        return total

@@ -1,0 +1,84 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# distutils: language = c++
+"""A queue by round for updates at later rounds of a loop, so that a round costs what it holds."""
+
+from cython.operator cimport dereference
+from libc.stdint cimport uint64_t
+from libc.string cimport memmove
+from libcpp.map cimport map
+from libcpp.vector cimport vector
+
+from ivm.operators.operator cimport Region, earlier
+from ivm.rows.updates cimport Updates, append, empty_updates, release
+from ivm.trace.times cimport compare_words
+
+
+cdef class Parking:
+    """Held-back updates; a round is its loop coordinates, without the root's."""
+
+    def __dealloc__(self):
+        self.clear()
+
+    cdef void clear(self) noexcept nogil:
+        cdef map[vector[uint64_t], Updates].iterator it = self.rounds.begin()
+        while it != self.rounds.end():
+            release(&dereference(it).second)
+            it = self.rounds.erase(it)
+
+    cdef int park(self, const Updates* shape, const uint64_t* update) except -1 nogil:
+        cdef const uint64_t* time = update + shape.row_words
+        cdef map[vector[uint64_t], Updates].iterator it
+        self.round.assign(time + 1, time + shape.time_words)
+        it = self.rounds.find(self.round)
+        if it == self.rounds.end():
+            self.rounds[self.round] = empty_updates(shape.row_words, shape.time_words)
+            it = self.rounds.find(self.round)
+        if append(&dereference(it).second, update, 1) < 0:
+            with gil:
+                raise MemoryError("no memory for updates of later rounds")
+        return 0
+
+    cdef int sift(self, Updates* out, Region region) except -1 nogil:
+        cdef Py_ssize_t i, kept = 0
+        cdef uint64_t* update
+        if region.depth == 1:
+            return 0
+        for i in range(out.length):
+            update = out.words + i * out.stride
+            if compare_words(update + out.row_words + 1, region.at + 1, region.depth - 1) != 0:
+                self.park(out, update)
+                continue
+            if kept != i:
+                memmove(out.words + kept * out.stride, update, out.stride * sizeof(uint64_t))
+            kept += 1
+        out.length = kept
+        return 0
+
+    cdef int take(self, Updates* out, Region region) except -1 nogil:
+        cdef map[vector[uint64_t], Updates].iterator it
+        if self.rounds.empty():
+            return 0
+        self.round.assign(region.at + 1, region.at + region.depth)
+        it = self.rounds.find(self.round)
+        if it == self.rounds.end():
+            return 0
+        if append(out, dereference(it).second.words, dereference(it).second.length) < 0:
+            with gil:
+                raise MemoryError("no memory for updates of later rounds")
+        release(&dereference(it).second)
+        self.rounds.erase(it)
+        return 0
+
+    cdef bint earliest(self, uint64_t* at, int depth) noexcept nogil:
+        if self.rounds.empty():
+            return False
+        earlier(at, dereference(self.rounds.begin()).first.data() - 1, depth)
+        return True
+
+    cdef Py_ssize_t due(self, Region region) noexcept nogil:
+        cdef map[vector[uint64_t], Updates].iterator it
+        if self.rounds.empty():
+            return 0
+        self.round.assign(region.at + 1, region.at + region.depth)
+        it = self.rounds.find(self.round)
+        return 0 if it == self.rounds.end() else dereference(it).second.length

@@ -1,0 +1,499 @@
+"""The engine's only face: what `views`, `connectors` and `api` may call.
+
+A pool holds inputs, dataflows, and the arrangements that they share. Time is one for all of them:
+`advance` completes every time below a frontier for every collection, so that readers always see
+one consistent cut.
+"""
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ivm.dataflow import Arrange, Get, Node
+from ivm.errors import (
+    DuplicateName,
+    InUse,
+    NoFixedPoint,
+    NotIndexed,
+    SchemaMismatch,
+    TimeInPast,
+    UnknownCollection,
+)
+from ivm.operators.arrange import Arrange as ArrangeOperator
+from ivm.operators.capture import Capture
+from ivm.operators.exchange import Exchange
+from ivm.operators.flatten import Flatten
+from ivm.operators.input import Input
+from ivm.operators.operator import Reader, Region
+from ivm.render.pieces import Collection, Index, Piece, arranged_formats
+from ivm.render.renderer import Renderer
+from ivm.render.scopes import children, reads
+from ivm.rows.format import row_format
+from ivm.rows.layout import Layout
+from ivm.rows.packing import Packing
+from ivm.rows.strings import Interner
+from ivm.workers.edges import drain, enqueue, has_errors, publish, snapshot, take_errors
+from ivm.workers.stage import Stage
+from ivm.workers.step import run_step
+
+ERROR_SCHEMA = pa.schema([pa.field("error", pa.string(), nullable=False)])
+
+
+@dataclass(frozen=True, slots=True)
+class Deltas:
+    """Changes of one dataflow: row `i` of `rows` changed at `times[i]` by `diffs[i]` copies.
+
+    Consolidated: no zero diff, and (row, time) is unique. `errors` has one utf8 column, `error`.
+    """
+
+    rows: pa.RecordBatch
+    times: NDArray[np.uint64]
+    diffs: NDArray[np.int64]
+    errors: pa.RecordBatch
+    error_times: NDArray[np.uint64]
+    error_diffs: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A collection as of `time` (None: nothing was completed yet): row `i` is there `counts[i]` times.
+
+    `errors` counts the rows that could not be computed.
+    """
+
+    time: int | None
+    rows: pa.RecordBatch
+    counts: NDArray[np.int64]
+    errors: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArrangementInfo:
+    """One arrangement: `name` is what it indexes, as in `orders[customer_id]`.
+
+    `records` counts the updates held, `bytes` the memory of their batches, `users` lists the
+    dataflows that read it.
+    """
+
+    name: str
+    records: int
+    bytes: int
+    users: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """What an installation found and made, by arrangement name."""
+
+    reused: tuple[str, ...]
+    created: tuple[str, ...]
+
+
+class Pool:
+    """Workers that maintain dataflows; safe to call from several threads.
+
+    `workers` threads share the work of large steps. `feed`, `advance`, `install`, `drop` and
+    `drain` exclude one another; `peek`, `scan` and `arrangements` run beside them and see the last
+    completed frontier. A recursion may take `max_rounds` rounds.
+    """
+
+    def __init__(self, workers: int = 1, max_rounds: int = 10_000) -> None:
+        if workers < 1:
+            raise ValueError(f"workers is {workers}: at least one is needed")
+        self._shards = workers
+        self._max_rounds = max_rounds
+        self._lock = threading.RLock()
+        self._interner = Interner()
+        self._error_layout = Layout(ERROR_SCHEMA)
+        self._root = Region(1)
+        self._stages: list[Stage] = []
+        self._collections: dict[str, Collection] = {}
+        self._arrangements: dict[Arrange, tuple[Piece, Index]] = {}
+        self._errors: dict[Piece, dict[str, int]] = {}
+        self._frontier = 0
+
+    @property
+    def frontier(self) -> int:
+        """Every time below is complete; the pool starts at 0."""
+        return self._frontier
+
+    # --- inputs ---
+
+    def create_input(self, name: str, schema: pa.Schema, key: Sequence[str]) -> None:
+        """Declare an input and arrange it by its primary key `key`.
+
+        Raises DuplicateName, SchemaMismatch for a key that is not among the columns, Unsupported.
+        """
+        with self._lock:
+            self._refuse_duplicate(name)
+            positions = _positions(name, schema, key)
+            node = Arrange(Get(name, schema), positions)
+            piece = Piece(f"{name}[{', '.join(key)}]")
+            form, layout = row_format(schema), Layout(schema)
+            key_format, val_format, together = arranged_formats(node)
+            order = [*positions, *(i for i in range(len(schema)) if i not in positions)]
+            packing = Packing((form,), [(0, i) for i in order], together)
+            shards = range(self._shards)
+            inputs = tuple(Input(self._root, form.words) for _ in shards)
+            exchanges = tuple(
+                Exchange(
+                    self._root, together.words, inputs, layout, positions, self._interner, packing, s
+                )
+                for s in shards
+            )
+            arranges = tuple(
+                ArrangeOperator(self._root, together.words, source, key_format.words)
+                for source in exchanges
+            )
+            traces = tuple(a.trace for a in arranges)
+            piece.stages = [Stage(inputs), Stage(exchanges), Stage(arranges)]
+            piece.traces = list(traces)
+            index = Index(node, key_format, val_format, traces)
+            self._stages += piece.stages
+            self._arrangements[node] = piece, index
+            self._collections[name] = Collection(name, schema, piece, [(piece, index)], inputs)
+
+    def drop_input(self, name: str) -> None:
+        """Forget an input and its arrangements (raises UnknownCollection, InUse)."""
+        with self._lock:
+            self._collection(name, is_input=True)
+            self._refuse_in_use(name)
+            self._remove(name)
+
+    def feed(
+        self,
+        name: str,
+        rows: pa.RecordBatch,
+        diffs: NDArray[np.int64],
+        times: NDArray[np.uint64] | int,
+    ) -> None:
+        """Queue updates of an input, whose columns `rows` has, at times not below the frontier.
+
+        Raises UnknownCollection, SchemaMismatch, TimeInPast; then nothing is queued.
+        """
+        with self._lock:
+            collection = self._collection(name, is_input=True)
+            earliest = times if isinstance(times, int) else int(np.min(times, initial=2**63))
+            if earliest < self._frontier:
+                raise TimeInPast(
+                    f"time {earliest} of input {name!r} is behind the frontier {self._frontier}"
+                )
+            if len(diffs) != rows.num_rows or (
+                not isinstance(times, int) and len(times) != rows.num_rows
+            ):
+                raise SchemaMismatch(
+                    f"input {name!r}: {rows.num_rows} rows, but {len(diffs)} diffs"
+                    + ("" if isinstance(times, int) else f" and {len(times)} times")
+                )
+            enqueue(
+                collection.inputs[0],
+                rows,
+                Layout(collection.schema),
+                self._interner,
+                times,
+                np.ascontiguousarray(diffs, np.int64),
+            )
+
+    # --- running ---
+
+    def advance(self, frontier: int) -> None:
+        """Complete every time below `frontier`: run all dataflows on what was fed.
+
+        Raises TimeInPast, and NoFixedPoint naming the dataflows that did not converge: they are
+        dropped, with those that read them, and all others are complete.
+        """
+        with self._lock:
+            if frontier < self._frontier:
+                raise TimeInPast(
+                    f"frontier {frontier} is behind the frontier {self._frontier}"
+                )
+            if frontier == self._frontier:
+                return
+            run_step(self._root, self._stages, self._frontier, frontier)
+            self._frontier = frontier
+            self._complete()
+
+    def _complete(self) -> None:
+        """After a step: publish, hand errors to the dataflows, stop what did not converge."""
+        for piece in self._pieces():
+            if piece.fallible and has_errors(piece.fallible):
+                self._take_errors(piece)
+        failed = self._failed()
+        for name in failed:
+            self._remove(name)
+        publish([t for piece in self._pieces() for t in piece.traces], self._frontier - 1)
+        if failed:
+            raise NoFixedPoint(
+                f"{', '.join(failed)}: no fixed point within the bound on rounds; dropped. Recursion"
+                " over cycles needs UNION (distinct rows), or a condition that ends it"
+            )
+
+    def _take_errors(self, piece: Piece) -> None:
+        history = self._errors.setdefault(piece, {})
+        for message, time, diff in zip(
+            *take_errors(piece.fallible, self._error_layout, self._interner), strict=True
+        ):
+            history[message] = history.get(message, 0) + diff
+            if history[message] == 0:
+                del history[message]
+            for collection in self._collections.values():
+                if not collection.is_input and piece in set(collection.piece.all_needed()):
+                    collection.pending_errors.append((message, time, diff))
+
+    def _failed(self) -> list[str]:
+        return [
+            name
+            for name, collection in self._collections.items()
+            if any(loop.failed for p in collection.piece.all_needed() for loop in p.loops)
+        ]
+
+    # --- dataflows ---
+
+    def install(self, name: str, node: Node, key: Sequence[str]) -> Installed:
+        """Maintain `node` as collection `name`, arranged for look-ups by the columns `key`.
+
+        It is hydrated from existing arrangements as of `frontier - 1` before the call returns; its
+        first deltas are that snapshot. Raises DuplicateName, UnknownCollection, SchemaMismatch,
+        Unsupported, NoFixedPoint; then nothing is changed.
+        """
+        with self._lock:
+            self._refuse_duplicate(name)
+            wanted = Arrange(node, _positions(name, node.schema, key))
+            now = max(self._frontier - 1, 0)
+            renderer = Renderer(
+                name,
+                self._root,
+                self._shards,
+                self._interner,
+                self._collections,
+                self._arrangements,
+                now,
+                self._max_rounds,
+            )
+            owner, index = renderer.shared(wanted)
+            captures = self._capture(renderer, index, node.schema)
+            piece = renderer.piece
+            if self._frontier > 0:
+                self._hydrate(renderer, name, now)
+            collection = Collection(
+                name, node.schema, piece, [(owner, index)], captures=captures, reads=reads(node)
+            )
+            self._collections[name] = collection
+            self._stages += renderer.stages
+            self._arrangements |= renderer.new_arrangements
+            as_source = Arrange(Get(name, node.schema), wanted.key)
+            self._arrangements[as_source] = owner, index
+            self._index_sources(renderer)
+            for made in (*renderer.made, piece):
+                if made.fallible and has_errors(made.fallible):
+                    self._take_errors(made)
+            self._errors_so_far(collection, set(renderer.made), now)
+            made_traces = [t for made in (*renderer.made, piece) for t in made.traces]
+            publish(made_traces, self._frontier - 1)
+            return Installed(
+                tuple(dict.fromkeys(p.name for p in renderer.found)),
+                tuple(p.name for p in renderer.made),
+            )
+
+    def _capture(
+        self, renderer: Renderer, index: Index, schema: pa.Schema
+    ) -> tuple[Capture, ...]:
+        form = row_format(schema)
+        rows = renderer.flattened(index, index.restored(), form)
+        return renderer.add_stage(  # type: ignore[return-value]
+            lambda s: Capture(self._root, form.words, rows.operators[s])
+        )
+
+    def _hydrate(self, renderer: Renderer, name: str, now: int) -> None:
+        """Run the new stages on all that their arrangements hold."""
+        pieces = (*renderer.made, renderer.piece)
+        readers: list[Reader] = [reader for piece in pieces for reader in piece.readers]
+        for reader in readers:
+            reader.catching_up = True
+        run_step(self._root, renderer.stages, now, now + 1)
+        for reader in readers:
+            reader.catching_up = False
+        if any(loop.failed for piece in pieces for loop in piece.loops):
+            raise NoFixedPoint(
+                f"{name}: no fixed point within the bound on rounds. Recursion over cycles needs"
+                " UNION (distinct rows), or a condition that ends it"
+            )
+
+    def _index_sources(self, renderer: Renderer) -> None:
+        """Let look-ups into a collection use the new arrangements of its rows."""
+        for node, made in renderer.new_arrangements.items():
+            if isinstance(node.input, Get):
+                self._collections[node.input.name].indexes.append(made)
+
+    def _errors_so_far(self, collection: Collection, new: set[Piece], now: int) -> None:
+        """Give a new dataflow the errors of the arrangements that it shares."""
+        for piece in collection.piece.all_needed():
+            if piece not in new and piece is not collection.piece:
+                for message, count in self._errors.get(piece, {}).items():
+                    collection.pending_errors.append((message, now, count))
+
+    def drop(self, name: str) -> None:
+        """Stop a dataflow and free what only it used (raises UnknownCollection, InUse)."""
+        with self._lock:
+            self._collection(name, is_input=False)
+            self._refuse_in_use(name)
+            self._remove(name)
+
+    def _remove(self, name: str) -> None:
+        gone = self._collections.pop(name)
+        alive = self._pieces()
+        dead = {
+            node: entry
+            for node, entry in self._arrangements.items()
+            if entry[0] not in alive or (isinstance(node.input, Get) and node.input.name == name)
+        }
+        for node in dead:
+            del self._arrangements[node]
+        for collection in self._collections.values():
+            collection.indexes = [e for e in collection.indexes if e[0] in alive]
+        removed = {
+            stage
+            for piece in (*gone.piece.all_needed(), *(p for p, _ in dead.values()))
+            if piece not in alive
+            for stage in piece.stages
+        }
+        self._stages = [stage for stage in self._stages if stage not in removed]
+        self._errors = {piece: e for piece, e in self._errors.items() if piece in alive}
+
+    def drain(self, name: str) -> Deltas:
+        """Take the deltas of a dataflow since the last call, or since it was installed."""
+        with self._lock:
+            collection = self._collection(name, is_input=False)
+            rows, times, diffs = drain(
+                collection.captures, Layout(collection.schema), self._interner
+            )
+            sums: dict[tuple[int, str], int] = {}
+            for message, time, diff in collection.pending_errors:
+                sums[time, message] = sums.get((time, message), 0) + diff
+            collection.pending_errors = []
+            errors = sorted((t, m, d) for (t, m), d in sums.items() if d != 0)
+            return Deltas(
+                rows,
+                times,
+                diffs,
+                pa.RecordBatch.from_arrays(
+                    [pa.array([m for _, m, _ in errors], pa.string())], schema=ERROR_SCHEMA
+                ),
+                np.array([t for t, _, _ in errors], np.uint64),
+                np.array([d for _, _, d in errors], np.int64),
+            )
+
+    # --- readers ---
+
+    def peek(self, name: str, key: Mapping[str, object]) -> Snapshot:
+        """The rows of an input or dataflow with these column values.
+
+        Uses the arrangement whose key is exactly these columns. Raises UnknownCollection,
+        SchemaMismatch for a value of another type, NotIndexed naming the keys that there are.
+        """
+        collection = self._collection(name)
+        found = collection.index_on(key)
+        if found is None:
+            keys = ", ".join(f"({', '.join(i.key_names)})" for _, i in collection.indexes)
+            raise NotIndexed(f"{name!r} is not indexed by ({', '.join(key)}), but by {keys}")
+        _, index = found
+        return self._read(collection, index, [key[column] for column in index.key_names])
+
+    def scan(self, name: str) -> Snapshot:
+        """All rows of an input or dataflow (raises UnknownCollection)."""
+        collection = self._collection(name)
+        return self._read(collection, collection.indexes[0][1], None)
+
+    def _read(self, collection: Collection, index: Index, values: list[object] | None) -> Snapshot:
+        rows, counts, time = snapshot(
+            index.traces,
+            index.restored(),
+            Layout(collection.schema),
+            self._interner,
+            values,
+            Layout(index.key_schema),
+        )
+        errors = sum(
+            count
+            for piece in collection.piece.all_needed()
+            for count in self._errors.get(piece, {}).values()
+        )
+        return Snapshot(None if time < 0 else time, rows, counts, errors)
+
+    def arrangements(self) -> list[ArrangementInfo]:
+        """What every arrangement holds, and who reads it."""
+        users: dict[Piece, list[str]] = {}
+        for collection in list(self._collections.values()):
+            for piece in collection.piece.all_needed():
+                if not collection.is_input:
+                    users.setdefault(piece, []).append(collection.name)
+        infos = []
+        for piece in self._pieces():
+            accounts = [trace.account() for trace in piece.traces]
+            if accounts:
+                records, memory = (sum(column) for column in zip(*accounts, strict=True))
+                names = tuple(users.get(piece, ()))
+                infos.append(ArrangementInfo(piece.name, records, memory, names))
+        return infos
+
+    def explain(self, node: Node, key: Sequence[str]) -> Installed:
+        """What `install` would reuse and create, without doing so."""
+        reused: dict[str, None] = {}
+        created: dict[str, None] = {}
+        pending: list[Node] = [Arrange(node, _positions("the view", node.schema, key))]
+        while pending:
+            each = pending.pop()
+            known = self._arrangements.get(each) if isinstance(each, Arrange) else None
+            if known is not None:
+                reused[known[0].name] = None
+                continue
+            if isinstance(each, Get):
+                reused[self._collection(each.name).indexes[0][0].name] = None
+            elif isinstance(each, Arrange):
+                source = each.input.name if isinstance(each.input, Get) else "(new)"
+                names = ", ".join(each.input.schema.field(i).name for i in each.key)
+                created[f"{source}[{names}]"] = None
+            if not (isinstance(each, Arrange) and isinstance(each.input, Get)):
+                pending += children(each)
+        return Installed(tuple(reused), tuple(created))
+
+    # --- names ---
+
+    def _pieces(self) -> dict[Piece, None]:
+        """Every living piece, in the order in which they were first needed."""
+        return dict.fromkeys(
+            piece
+            for collection in list(self._collections.values())
+            for piece in collection.piece.all_needed()
+        )
+
+    def _collection(self, name: str, *, is_input: bool | None = None) -> Collection:
+        collection = self._collections.get(name)
+        if collection is None or (is_input is not None and collection.is_input != is_input):
+            kind = {None: "input or dataflow", True: "input", False: "dataflow"}[is_input]
+            raise UnknownCollection(f"there is no {kind} {name!r}")
+        return collection
+
+    def _refuse_duplicate(self, name: str) -> None:
+        if name in self._collections:
+            kind = "an input" if self._collections[name].is_input else "a dataflow"
+            raise DuplicateName(f"{name!r} is {kind} already: drop it first or choose another name")
+
+    def _refuse_in_use(self, name: str) -> None:
+        users = [other.name for other in self._collections.values() if name in other.reads]
+        if users:
+            raise InUse(f"{name!r} is read by {', '.join(users)}: drop that first")
+
+
+def _positions(name: str, schema: pa.Schema, key: Iterable[str]) -> tuple[int, ...]:
+    positions = tuple(schema.get_field_index(column) for column in key)
+    if -1 in positions:
+        unknown = next(c for c, i in zip(key, positions, strict=True) if i == -1)
+        raise SchemaMismatch(
+            f"{name}: the key's column {unknown!r} is not one of {', '.join(schema.names)}"
+        )
+    return positions

@@ -1,0 +1,117 @@
+"""What the pool maintains: pieces, each the stages that produce one arrangement or one capture.
+
+A piece lives while an input or a dataflow needs it, directly or through other pieces.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from ivm.dataflow import Arrange
+from ivm.operators.capture import Capture
+from ivm.operators.fallible import Fallible
+from ivm.operators.input import Input
+from ivm.operators.operator import Reader
+from ivm.rows.format import Format, followed_by, row_format
+from ivm.rows.packing import Packing
+from ivm.trace.trace import Trace
+from ivm.workers.stage import Loop, Stage
+
+
+@dataclass(eq=False, slots=True)
+class Piece:
+    """Stages that belong together, in order, and the pieces that they read."""
+
+    name: str
+    stages: list[Stage] = field(default_factory=list)
+    needs: set["Piece"] = field(default_factory=set)
+    readers: list[Reader] = field(default_factory=list)
+    fallible: list[Fallible] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    traces: list[Trace] = field(default_factory=list)
+
+    def all_needed(self) -> Iterator["Piece"]:
+        """This piece and all that it needs, each once."""
+        seen: set[Piece] = set()
+        pending = [self]
+        while pending:
+            piece = pending.pop()
+            if piece not in seen:
+                seen.add(piece)
+                yield piece
+                pending += piece.needs
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """How an arrangement lies: its node, the formats of its key and value, a trace for each shard."""
+
+    node: Arrange
+    key_format: Format
+    val_format: Format
+    traces: tuple[Trace, ...]
+
+    @property
+    def key_schema(self) -> pa.Schema:
+        return pa.schema(list(self.node.schema)[: len(self.node.key)])
+
+    @property
+    def key_names(self) -> tuple[str, ...]:
+        return tuple(self.key_schema.names)
+
+    def restored(self) -> Packing:
+        """The packing from (key, value) to a row of the arranged input, in its column order."""
+        width = len(self.node.input.schema)
+        others = [i for i in range(width) if i not in self.node.key]
+        picks = [
+            (0, self.node.key.index(i)) if i in self.node.key else (1, others.index(i))
+            for i in range(width)
+        ]
+        target = row_format(self.node.input.schema)
+        return Packing((self.key_format, self.val_format), picks, target)
+
+    def flattened(self) -> Packing:
+        """The packing from (key, value) to a row of the arrangement read as a collection."""
+        keys = [(0, i) for i in range(len(self.node.key))]
+        vals = [(1, i) for i in range(len(self.node.schema) - len(self.node.key))]
+        target = row_format(self.node.schema)
+        return Packing((self.key_format, self.val_format), keys + vals, target)
+
+
+def arranged_formats(node: Arrange) -> tuple[Format, Format, Format]:
+    """Formats of an arrangement's key, its value, and both as one row."""
+    fields = list(node.schema)
+    key = row_format(fields[: len(node.key)])
+    val = row_format(fields[len(node.key) :])
+    return key, val, followed_by(key, val)
+
+
+@dataclass(eq=False, slots=True)
+class Collection:
+    """An input or an installed dataflow.
+
+    `indexes` lists the arrangements of its rows, `reads` the collections that it refers to, and
+    `pending_errors` the (message, time, diff) that nobody has taken.
+    """
+
+    name: str
+    schema: pa.Schema
+    piece: Piece
+    indexes: list[tuple[Piece, Index]]
+    inputs: tuple[Input, ...] = ()
+    captures: tuple[Capture, ...] = ()
+    reads: frozenset[str] = frozenset()
+    pending_errors: list[tuple[str, int, int]] = field(default_factory=list)
+
+    @property
+    def is_input(self) -> bool:
+        return bool(self.inputs)
+
+    def index_on(self, names: Iterable[str]) -> tuple[Piece, Index] | None:
+        """The arrangement whose key is exactly these columns, in any order."""
+        wanted = set(names)
+        for piece, index in self.indexes:
+            if set(index.key_names) == wanted:
+                return piece, index
+        return None

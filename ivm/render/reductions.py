@@ -1,0 +1,202 @@
+"""Rendering of reductions: which operator, and which format lets it stop early.
+
+At the root sums take a state for each group and selections walk ordered values; inside loops both
+need the join closure of times, which `ivm.operators.reduce` provides for any logic.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+
+from ivm.dataflow import (
+    Aggregate,
+    Arrange,
+    Distinct,
+    Join,
+    Map,
+    Node,
+    Order,
+    Reduce,
+    TopK,
+    columns,
+    project,
+)
+from ivm.operators.accumulate import Accumulate
+from ivm.operators.accumulation import Accumulation
+from ivm.operators.fallible import Settle
+from ivm.operators.logic import Logic
+from ivm.operators.operator import Operator, Reader
+from ivm.operators.reduce import Reduce as ReduceOperator
+from ivm.operators.select import Select
+from ivm.operators.selection import Selection
+from ivm.render.pieces import Piece
+from ivm.render.scopes import Rendered, Scope
+from ivm.rows.format import Format, followed_by, ordered_format, row_format
+from ivm.rows.packing import Packing
+from ivm.rows.strings import Interner, word_of
+from ivm.trace.trace import Trace
+
+OVERFLOW = b"numeric value out of range in a sum or average"
+
+
+class Reductions:
+    """The part of the renderer that knows reductions; `Renderer` supplies the mechanics."""
+
+    shards: int
+    interner: Interner
+    scope: Scope
+    piece: Piece
+    render: Callable[[Node], Rendered]
+    stage: Callable[[Format, Callable[[int], Operator]], Rendered]
+    reader: Callable[[Trace], Reader]
+    packed: Callable[[Rendered, list[tuple[int, int]], Format], Rendered]
+    exchanged: Callable[..., Rendered]
+    sealed: Callable[[Rendered, int], tuple[Trace, ...]]
+
+    def distinct(self, node: Distinct) -> Rendered:
+        """Every present row once: the whole row is the key, and the first of its copies is kept."""
+        picks = tuple(range(len(node.schema)))
+        return self._selected(node.input, picks, (), 1, 0, node.schema, picks)
+
+    def top_k(self, node: TopK) -> Rendered:
+        """Values ordered by the order's columns, then by the others, ascending."""
+        others = [i for i in range(len(node.schema)) if i not in node.key]
+        order = {o.column: o for o in reversed(node.order) if o.column in others}
+        ordering = [order[o.column] for o in node.order if o.column in order]
+        unique = list(dict.fromkeys(ordering))
+        unique += [Order(i) for i in others if i not in order]
+        places = [*node.key, *(o.column for o in unique)]
+        picks = tuple(places.index(i) for i in range(len(node.schema)))
+        return self._selected(
+            node.input, node.key, tuple(unique), node.limit, node.offset, node.schema, picks
+        )
+
+    def reduce(self, node: Reduce) -> Rendered:
+        """Linear aggregates together, each min and max by itself, joined on the key."""
+        linear = tuple(a for a in node.aggregates if a.function not in ("min", "max"))
+        extremes = tuple(a for a in node.aggregates if a.function in ("min", "max"))
+        if not node.aggregates:
+            return self.render(Distinct(project(node.input, node.key)))
+        if not extremes:
+            return self._accumulated(node)
+        if len(node.aggregates) == 1:
+            return self._extreme(node, extremes[0])
+        parts = [Reduce(node.input, node.key, linear)] if linear else []
+        parts += [Reduce(node.input, node.key, (a,)) for a in extremes]
+        return self.render(_joined(node, parts))
+
+    def _extreme(self, node: Reduce, a: Aggregate) -> Rendered:
+        assert a.column is not None
+        value = project(node.input, (*node.key, a.column))
+        keys = tuple(range(len(node.key)))
+        order = (Order(len(keys), descending=a.function == "max"),)
+        return self._selected(value, keys, order, 1, 0, node.schema, (*keys, len(keys)))
+
+    def _selected(
+        self,
+        node: Node,
+        key: tuple[int, ...],
+        order: tuple[Order, ...],
+        limit: int | None,
+        offset: int,
+        schema: pa.Schema,
+        picks: tuple[int, ...],
+    ) -> Rendered:
+        """The selected rows of each group; output column i is `picks[i]` of (key, ordered columns)."""
+        given = node.schema
+        key_format = row_format([given.field(i) for i in key])
+        fields = [given.field(o.column) for o in order]
+        values = ordered_format(
+            fields, [o.descending for o in order], [o.nulls_first for o in order]
+        )
+        strings = [pa.types.is_string(f.type) or pa.types.is_binary(f.type) for f in fields]
+        taken = [*key, *(o.column for o in order)]
+        together = followed_by(key_format, values)
+        source = self.exchanged(self.render(node), given, key, taken, together)
+        traces = self.sealed(source, key_format.words)
+
+        def logic() -> Logic:
+            return Selection(values, strings, offset, limit, self.interner)
+
+        reduced = self._reduced(traces, logic, together, early=True)
+        return self.packed(reduced, [(0, i) for i in picks], row_format(schema))
+
+    def _reduced(
+        self, traces: tuple[Trace, ...], logic: Callable[[], Logic], form: Format, *, early: bool
+    ) -> Rendered:
+        region = self.scope.region
+        operator: Any = Select if early and self.scope.depth == 1 else ReduceOperator
+        return self.stage(
+            form, lambda s: operator(region, form.words, self.reader(traces[s]), logic())
+        )
+
+    def _accumulated(self, node: Reduce) -> Rendered:
+        given, region = node.input.schema, self.scope.region
+        key_format = row_format([given.field(i) for i in node.key])
+        used = sorted({a.column for a in node.aggregates if a.column is not None})
+        fields = [given.field(i) for i in used]
+        plain = [False] * len(used)
+        values = ordered_format(fields, plain, plain)
+        outputs = [pa.field(a.name, a.type, a.nullable) for a in node.aggregates]
+        plain = [False] * len(outputs)
+        results = ordered_format(outputs, plain, plain)
+        together = followed_by(key_format, values)
+        source = self.exchanged(
+            self.render(node.input), given, node.key, [*node.key, *used], together
+        )
+        moved = [_moved(a, used) for a in node.aggregates]
+        overflow = word_of(self.interner, OVERFLOW)
+        form = Format(key_format.words + 1 + results.words, ())
+
+        def logic() -> Accumulation:
+            return Accumulation(moved, fields, values, results, overflow)
+
+        if self.scope.depth == 1:
+            reduced = self.stage(
+                form,
+                lambda s: Accumulate(
+                    region, form.words, source.operators[s], key_format.words, logic()
+                ),
+            )
+        else:
+            traces = self.sealed(source, key_format.words)
+            reduced = self._reduced(traces, logic, form, early=False)
+        return self._settled(node, reduced, key_format, results)
+
+    def _settled(
+        self, node: Reduce, reduced: Rendered, key_format: Format, results: Format
+    ) -> Rendered:
+        form, region = row_format(node.schema), self.scope.region
+        picks = [(0, i) for i in range(len(node.key))]
+        picks += [(1, i) for i in range(len(node.aggregates))]
+        packing = Packing((key_format, results), picks, form)
+        settled = self.stage(
+            form,
+            lambda s: Settle(
+                region, form.words, reduced.operators[s], key_format.words, packing
+            ),
+        )
+        self.piece.fallible += settled.operators  # type: ignore[arg-type]
+        return settled
+
+
+def _moved(a: Aggregate, used: list[int]) -> Aggregate:
+    column = None if a.column is None else used.index(a.column)
+    return Aggregate(a.function, column, a.name, a.type, a.nullable)
+
+
+def _joined(node: Reduce, parts: list[Reduce]) -> Node:
+    """The parts' aggregates side by side, in the order of `node`."""
+    key = tuple(range(len(node.key)))
+    whole: Node = parts[0]
+    for part in parts[1:]:
+        names = [f.name for f in whole.schema] + [a.name for a in part.aggregates]
+        whole = Join(
+            Arrange(whole, key), Arrange(part, key), tuple((n, i) for i, n in enumerate(names))
+        )
+    order = [a for part in parts for a in part.aggregates]
+    given = columns(whole)
+    outputs = [(node.schema.field(i).name, given[i]) for i in key]
+    outputs += [(a.name, given[len(key) + order.index(a)]) for a in node.aggregates]
+    return Map(whole, tuple(outputs))

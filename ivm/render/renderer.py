@@ -1,0 +1,428 @@
+"""Rendering: each node becomes stages, arrangements are found or made.
+
+A node is rendered once, in the innermost scope whose recursive names it refers to, and entered
+into deeper ones. An arrangement that refers to none is the pool's and shared by structure.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+
+from ivm.dataflow import (
+    Arrange,
+    Concat,
+    Constant,
+    Distinct,
+    Filter,
+    Get,
+    Iterate,
+    Join,
+    Map,
+    Negate,
+    Node,
+    Recursive,
+    Reduce,
+    TopK,
+    columns,
+)
+from ivm.errors import SchemaMismatch, UnknownCollection, Unsupported
+from ivm.expressions import Column
+from ivm.operators.arrange import Arrange as ArrangeOperator
+from ivm.operators.concat import Concat as ConcatOperator
+from ivm.operators.exchange import Exchange
+from ivm.operators.fallible import Evaluate
+from ivm.operators.flatten import Flatten
+from ivm.operators.input import Input
+from ivm.operators.join import Join as JoinOperator
+from ivm.operators.loop import Collect, Enter, Feedback, Leave, Variable
+from ivm.operators.operator import Operator, Reader, Region
+from ivm.operators.project import Project
+from ivm.render.pieces import Collection, Index, Piece, arranged_formats
+from ivm.render.reductions import Reductions
+from ivm.render.scopes import Rendered, Scope, free_names, recursive_schemas
+from ivm.rows.format import Format, row_format
+from ivm.rows.layout import Layout
+from ivm.rows.packing import Packing
+from ivm.rows.program import Program
+from ivm.rows.strings import Interner
+from ivm.trace.trace import Trace
+from ivm.workers.edges import enqueue
+from ivm.workers.stage import Loop, Stage
+
+
+class Renderer(Reductions):
+    """Renders one dataflow.
+
+    `stages` lists the new root stages, upstream first; `made` the pieces of new arrangements,
+    `found` those of shared ones.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        root: Region,
+        shards: int,
+        interner: Interner,
+        collections: dict[str, Collection],
+        arrangements: dict[Arrange, tuple[Piece, Index]],
+        now: int,
+        max_rounds: int,
+    ) -> None:
+        self.name = name
+        self.shards = shards
+        self.interner = interner
+        self.collections = collections
+        self.arrangements = arrangements
+        self.now = now
+        self.max_rounds = max_rounds
+        self.scope = Scope(root)
+        self.piece = Piece(name)
+        self.stages: list[Stage] = []
+        self.made: list[Piece] = []
+        self.found: list[Piece] = []
+        self.new_arrangements: dict[Arrange, tuple[Piece, Index]] = {}
+        self._numbered = 0
+        self._owners: dict[int, Piece] = {}
+
+    # --- the shared mechanics ---
+
+    def add_stage(self, make: Callable[[int], Operator]) -> tuple[Operator, ...]:
+        """One new operator for each shard, as the present scope's next stage."""
+        operators = tuple(make(shard) for shard in range(self.shards))
+        self._append(Stage(operators))
+        self._owners[id(operators)] = self.piece
+        return operators
+
+    def _append(self, stage: Stage) -> None:
+        if self.scope.loop is None:
+            self.piece.stages.append(stage)
+            self.stages.append(stage)
+        else:
+            self.scope.loop.add(stage)
+
+    def render(self, node: Node) -> Rendered:
+        """The node's collection in the present scope."""
+        home = self.scope.home(free_names(node))
+        rendered: Rendered | None = self.scope.memo.get(node)
+        if rendered is None and home is not self.scope:
+            rendered = self._entered(node, home)
+        elif rendered is None:
+            rendered = self._render_new(node)
+        self.scope.memo[node] = rendered
+        self._need(rendered)
+        return rendered
+
+    def _need(self, rendered: Rendered) -> None:
+        owner = self._owners[id(rendered.operators)]
+        if owner is not self.piece:
+            self.piece.needs.add(owner)
+
+    def _entered(self, node: Node, home: Scope) -> Rendered:
+        inner = self.scope
+        assert inner.parent is not None
+        self.scope = inner.parent
+        try:
+            outside = self.render(node)
+        finally:
+            self.scope = inner
+        return self.stage(
+            outside.format,
+            lambda s: Enter(inner.region, outside.format.words, outside.operators[s]),
+        )
+
+    def _render_new(self, node: Node) -> Rendered:
+        method = getattr(self, f"_render_{type(node).__name__.lower()}", None)
+        if method is None:
+            raise Unsupported(f"no operator for {type(node).__name__}")
+        rendered: Rendered = method(node)
+        return rendered
+
+    def stage(self, form: Format, make: Callable[[int], Operator]) -> Rendered:
+        """A stage whose rows have format `form`."""
+        return Rendered(self.add_stage(make), form)
+
+    def reader(self, trace: Trace) -> Reader:
+        """A new view of `trace`, which catches up when the dataflow is hydrated."""
+        reader = Reader(trace)
+        self.piece.readers.append(reader)
+        return reader
+
+    def packed(self, source: Rendered, picks: list[tuple[int, int]], target: Format) -> Rendered:
+        """`source` with its columns moved into `target`; itself if nothing moves."""
+        packing = Packing((source.format,), picks, target)
+        if packing.identity:
+            return source
+        region = self.scope.region
+        return self.stage(
+            target, lambda s: Project(region, target.words, source.operators[s], packing)
+        )
+
+    def exchanged(
+        self,
+        source: Rendered,
+        schema: pa.Schema,
+        key: tuple[int, ...],
+        picks: list[int],
+        target: Format,
+    ) -> Rendered:
+        """`source`'s columns `picks` in format `target`, each row in the shard of its key."""
+        packing = Packing((source.format,), [(0, i) for i in picks], target)
+        if self.shards == 1 and packing.identity:
+            return source
+        region, layout = self.scope.region, Layout(schema)
+        return self.stage(
+            target,
+            lambda s: Exchange(
+                region, target.words, source.operators, layout, key, self.interner, packing, s
+            ),
+        )
+
+    def sealed(self, source: Rendered, key_words: int) -> tuple[Trace, ...]:
+        """Traces of `source`, whose rows are keys of `key_words` words and then values."""
+        region, words = self.scope.region, source.format.words
+        operators = self.add_stage(
+            lambda s: ArrangeOperator(region, words, source.operators[s], key_words)
+        )
+        traces = tuple(operator.trace for operator in operators)  # type: ignore[attr-defined]
+        self.piece.traces += traces
+        return traces
+
+    # --- arrangements ---
+
+    def arranged(self, node: Arrange) -> Index:
+        """The arrangement `node`, found or made, in the scope where it belongs."""
+        home = self.scope.home(free_names(node))
+        if home.loop is not None:
+            return self._arranged_in(node, home)
+        return self.shared(node)[1]
+
+    def shared(self, node: Arrange) -> tuple[Piece, Index]:
+        """An arrangement that refers to no recursive name, with the piece that maintains it."""
+        shared = self.arrangements.get(node) or self.new_arrangements.get(node)
+        if shared is None:
+            shared = self._arrange_shared(node)
+        elif shared[0] not in self.made and shared[0] not in self.found:
+            self.found.append(shared[0])
+        self.piece.needs.add(shared[0])
+        return shared
+
+    def _arranged_in(self, node: Arrange, home: Scope) -> Index:
+        key = ("arranged", node)
+        if key not in home.memo:  # type: ignore[comparison-overlap]
+            scope, self.scope = self.scope, home
+            try:
+                home.memo[key] = self._index(node)  # type: ignore[index]
+            finally:
+                self.scope = scope
+        index: Index = home.memo[key]  # type: ignore[index]
+        return index
+
+    def _arrange_shared(self, node: Arrange) -> tuple[Piece, Index]:
+        outer, scope = self.piece, self.scope
+        while self.scope.parent is not None:
+            self.scope = self.scope.parent
+        self.piece = Piece(self._arrangement_name(node))
+        try:
+            made = self.piece, self._index(node)
+        finally:
+            self.piece, self.scope = outer, scope
+        self.made.append(made[0])
+        self.new_arrangements[node] = made
+        return made
+
+    def _arrangement_name(self, node: Arrange) -> str:
+        keys = ", ".join(node.input.schema.field(i).name for i in node.key)
+        if isinstance(node.input, Get):
+            return f"{node.input.name}[{keys}]"
+        self._numbered += 1
+        number = "" if self._numbered == 1 else f".{self._numbered}"
+        return f"{self.name}{number}[{keys}]"
+
+    def _index(self, node: Arrange) -> Index:
+        key_format, val_format, form = arranged_formats(node)
+        source = self.render(node.input)
+        width = len(node.input.schema)
+        picks = [*node.key, *(i for i in range(width) if i not in node.key)]
+        source = self.exchanged(source, node.input.schema, node.key, picks, form)
+        return Index(node, key_format, val_format, self.sealed(source, key_format.words))
+
+    # --- nodes without state ---
+
+    def _render_get(self, node: Get) -> Rendered:
+        collection = self.collections.get(node.name)
+        if collection is None:
+            raise UnknownCollection(f"there is no input or dataflow {node.name!r}")
+        if collection.schema != node.schema:
+            raise SchemaMismatch(f"{node.name!r} has the schema {collection.schema}")
+        piece, index = collection.indexes[0]
+        if piece not in self.made and piece not in self.found:
+            self.found.append(piece)
+        self.piece.needs.add(piece)
+        return self.flattened(index, index.restored(), row_format(node.schema))
+
+    def flattened(self, index: Index, packing: Packing, form: Format) -> Rendered:
+        """An arrangement's rows as a collection."""
+        region = self.scope.region
+        return self.stage(
+            form,
+            lambda s: Flatten(region, form.words, self.reader(index.traces[s]), packing),
+        )
+
+    def _render_arrange(self, node: Arrange) -> Rendered:
+        index = self.arranged(node)
+        return self.flattened(index, index.flattened(), row_format(node.schema))
+
+    def _render_constant(self, node: Constant) -> Rendered:
+        form, region = row_format(node.schema), self.scope.region
+        rendered = self.stage(form, lambda s: Input(region, form.words))
+        rows = [dict(zip(node.schema.names, row, strict=True)) for row in node.rows]
+        batch = pa.RecordBatch.from_pylist(rows, schema=node.schema)
+        diffs = pa.array([1] * len(rows), pa.int64()).to_numpy()
+        enqueue(
+            rendered.operators[0], batch, Layout(node.schema), self.interner, self.now, diffs
+        )
+        return rendered
+
+    def _render_filter(self, node: Filter) -> Rendered:
+        return self._evaluated(node, None)
+
+    def _render_map(self, node: Map) -> Rendered:
+        picks = [e.index for _, e in node.outputs if isinstance(e, Column)]
+        if len(picks) == len(node.outputs) and not isinstance(node.input, Filter):
+            source = self.render(node.input)
+            return self.packed(source, [(0, i) for i in picks], row_format(node.schema))
+        return self._evaluated(node.input, node)
+
+    def _evaluated(self, node: Node, outputs: Map | None) -> Rendered:
+        """The filters down from `node`, then `outputs`, as one program."""
+        predicates = []
+        form = row_format(node.schema if outputs is None else outputs.schema)
+        while isinstance(node, Filter):
+            predicates.append(node.predicate)
+            node = node.input
+        source, region = self.render(node), self.scope.region
+        named = None if outputs is None else outputs.outputs
+        rendered = self.stage(
+            form,
+            lambda s: Evaluate(
+                region,
+                form.words,
+                source.operators[s],
+                Program(node.schema, predicates[::-1], named, self.interner),
+            ),
+        )
+        self.piece.fallible += rendered.operators  # type: ignore[arg-type]
+        return rendered
+
+    def _render_negate(self, node: Negate) -> Rendered:
+        return self._sum(node, ((node.input, True),))
+
+    def _render_concat(self, node: Concat) -> Rendered:
+        return self._sum(
+            node,
+            tuple((n.input, True) if isinstance(n, Negate) else (n, False) for n in node.inputs),
+        )
+
+    def _sum(self, node: Node, terms: tuple[tuple[Node, bool], ...]) -> Rendered:
+        form = row_format(node.schema)
+        picks = [(0, i) for i in range(len(node.schema))]
+        sources = [self.packed(self.render(term), picks, form) for term, _ in terms]
+        negated = tuple(negative for _, negative in terms)
+        region = self.scope.region
+        return self.stage(
+            form,
+            lambda s: ConcatOperator(
+                region, form.words, tuple(source.operators[s] for source in sources), negated
+            ),
+        )
+
+    # --- joins ---
+
+    def _render_join(self, node: Join) -> Rendered:
+        left, right = self.arranged(node.left), self.arranged(node.right)
+        if left.key_format != right.key_format:
+            return self._render_join(
+                Join(_nullable_key(node.left), _nullable_key(node.right), node.outputs)
+            )
+        keys, lefts = len(node.left.key), len(node.left.schema)
+        picks = [
+            (0, i) if i < keys else (1, i - keys) if i < lefts else (2, i - lefts)
+            for _, i in node.outputs
+        ]
+        form, region = row_format(node.schema), self.scope.region
+        packing = Packing((left.key_format, left.val_format, right.val_format), picks, form)
+        return self.stage(
+            form,
+            lambda s: JoinOperator(
+                region,
+                form.words,
+                self.reader(left.traces[s]),
+                self.reader(right.traces[s]),
+                packing,
+            ),
+        )
+
+    # --- recursion ---
+
+    def _render_recursive(self, node: Recursive) -> Rendered:
+        return self.scope.variables[node.name]
+
+    def _render_iterate(self, node: Iterate) -> Rendered:
+        outer = self.scope
+        loop = Loop(outer.region, self.max_rounds if node.max_rounds is None else node.max_rounds)
+        inner = self.scope = Scope(loop.region, loop, outer)
+        region = loop.region
+        try:
+            schemas = {name: body.schema for name, body in node.bindings}
+            for _, body in node.bindings:
+                schemas |= {n: s for n, s in recursive_schemas(body).items() if n in schemas}
+            for name, schema in schemas.items():
+                form = row_format(schema)
+                inner.variables[name] = self._variable(form)
+            bodies = {name: self.render(body) for name, body in node.bindings}
+            for name, body in node.bindings:
+                self._feed_back(bodies[name], len(body.schema), inner.variables[name])
+            result = bodies[node.result]
+            collects = self.add_stage(
+                lambda s: Collect(region, result.format.words, result.operators[s])
+            )
+        finally:
+            self.scope = outer
+        self._append(loop)
+        self.piece.loops.append(loop)
+        return self.stage(
+            result.format, lambda s: Leave(outer.region, result.format.words, collects[s])
+        )
+
+    def _variable(self, form: Format) -> Rendered:
+        region = self.scope.region
+        return self.stage(form, lambda s: Variable(region, form.words))
+
+    def _feed_back(self, body: Rendered, width: int, variable: Rendered) -> None:
+        source = self.packed(body, [(0, i) for i in range(width)], variable.format)
+        region, words = self.scope.region, variable.format.words
+        self.add_stage(
+            lambda s: Feedback(region, words, source.operators[s], variable.operators[s])
+        )
+
+    # --- reductions ---
+
+    def _render_distinct(self, node: Distinct) -> Rendered:
+        return self.distinct(node)
+
+    def _render_topk(self, node: TopK) -> Rendered:
+        return self.top_k(node)
+
+    def _render_reduce(self, node: Reduce) -> Rendered:
+        return self.reduce(node)
+
+
+def _nullable_key(node: Arrange) -> Arrange:
+    """`node` with a key whose columns may be NULL, so that its format meets another's."""
+    outputs: list[tuple[str, Any]] = []
+    for i, column in enumerate(columns(node.input)):
+        nullable = column.nullable or i in node.key
+        name = node.input.schema.field(i).name
+        outputs.append((name, Column(i, column.type, nullable)))
+    return Arrange(Map(node.input, tuple(outputs)), node.key)

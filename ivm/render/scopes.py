@@ -1,0 +1,79 @@
+"""Scopes while rendering: the root, and one for each loop that is being rendered."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from ivm.dataflow import Get, Iterate, Node, Recursive
+from ivm.operators.operator import Operator, Region
+from ivm.rows.format import Format
+from ivm.workers.stage import Loop
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A collection's operators, one for each shard, and the format of their rows."""
+
+    operators: tuple[Operator, ...]
+    format: Format
+
+
+@dataclass(eq=False, slots=True)
+class Scope:
+    """Where stages are added; `loop` and `parent` are None at the root."""
+
+    region: Region
+    loop: Loop | None = None
+    parent: "Scope | None" = None
+    variables: dict[str, Rendered] = field(default_factory=dict)
+    memo: dict[Node, Any] = field(default_factory=dict)
+
+    @property
+    def depth(self) -> int:
+        return self.region.depth
+
+    def home(self, names: frozenset[str]) -> "Scope":
+        """The innermost scope that binds one of `names`, or the root."""
+        scope = self
+        while scope.parent is not None and not names & scope.variables.keys():
+            scope = scope.parent
+        return scope
+
+
+def children(node: Node) -> Iterator[Node]:
+    """The nodes that `node` reads directly."""
+    for f in fields(node):
+        value = getattr(node, f.name)
+        if isinstance(value, Node):
+            yield value
+        elif f.name == "inputs":
+            yield from value
+        elif f.name == "bindings":
+            yield from (body for _, body in value)
+
+
+def free_names(node: Node) -> frozenset[str]:
+    """The recursive names that `node` refers to and does not bind."""
+    if isinstance(node, Recursive):
+        return frozenset([node.name])
+    names = frozenset().union(*(free_names(child) for child in children(node)))
+    if isinstance(node, Iterate):
+        names -= {name for name, _ in node.bindings}
+    return names
+
+
+def recursive_schemas(node: Node) -> dict[str, Any]:
+    """The schema under which each free recursive name is referred to."""
+    if isinstance(node, Recursive):
+        return {node.name: node.schema}
+    found: dict[str, Any] = {}
+    for child in children(node):
+        found |= recursive_schemas(child)
+    return found
+
+
+def reads(node: Node) -> frozenset[str]:
+    """The names of the inputs and dataflows that `node` refers to."""
+    if isinstance(node, Get):
+        return frozenset([node.name])
+    return frozenset().union(*(reads(child) for child in children(node)))

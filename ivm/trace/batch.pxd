@@ -1,0 +1,58 @@
+# An immutable, sorted batch of updates, columnar: keys, each key's values, each value's updates.
+#
+# Keys ascend strictly, a key's values ascend strictly, a value's updates ascend strictly in time
+# and no diff is zero. What would be constant is left out: see the NULL cases below.
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from ivm.rows.updates cimport Updates
+
+cdef struct Batch:
+    int references          # holders; changed atomically
+    int key_words           # words of a key
+    int val_words           # words of a value
+    int time_words          # coordinates of a time
+    Py_ssize_t keys         # distinct keys
+    Py_ssize_t vals         # distinct (key, value) pairs
+    Py_ssize_t updates      # distinct (key, value, time) triples
+    Py_ssize_t time_count   # distinct times
+    uint64_t* key           # keys * key_words
+    uint32_t* val_start     # keys + 1: key k's values; NULL: key k has the one value k
+    uint64_t* val           # vals * val_words; NULL if val_words is 0
+    uint32_t* update_start  # vals + 1: value v's updates; NULL: value v has the one update v
+    uint32_t* time_of       # updates: indices of times; NULL: all have time 0
+    int64_t* diff           # updates; NULL: all are 1
+    uint64_t* times         # time_count * time_words, ascending lexicographically
+
+cdef inline Py_ssize_t first_val(const Batch* b, Py_ssize_t k) noexcept nogil:
+    return k if b.val_start == NULL else b.val_start[k]
+
+cdef inline Py_ssize_t first_update(const Batch* b, Py_ssize_t v) noexcept nogil:
+    return v if b.update_start == NULL else b.update_start[v]
+
+cdef inline int64_t diff_of(const Batch* b, Py_ssize_t u) noexcept nogil:
+    return 1 if b.diff == NULL else b.diff[u]
+
+cdef inline const uint64_t* time_of(const Batch* b, Py_ssize_t u) noexcept nogil:
+    return b.times if b.time_of == NULL else b.times + b.time_of[u] * b.time_words
+
+cdef inline const uint64_t* key_at(const Batch* b, Py_ssize_t k) noexcept nogil:
+    return b.key + k * b.key_words
+
+cdef inline const uint64_t* val_at(const Batch* b, Py_ssize_t v) noexcept nogil:
+    return b.val + v * b.val_words
+
+# From consolidated updates whose rows are a key's words and then a value's; NULL where memory is short.
+cdef Batch* build_batch(const Updates* updates, int key_words) noexcept nogil
+
+# The sum of two batches with every root coordinate advanced to at least `since`.
+# NULL where memory is short. The result may be empty.
+cdef Batch* merge_batches(const Batch* a, const Batch* b, uint64_t since) noexcept nogil
+
+# The first key at or after position `start` that is not below `key`; by galloping, so a sweep over
+# ascending keys costs at most the logarithm of each gap.
+cdef Py_ssize_t seek_key(const Batch* b, const uint64_t* key, Py_ssize_t start) noexcept nogil
+
+cdef size_t batch_bytes(const Batch* b) noexcept nogil
+cdef void retain(Batch* b) noexcept nogil
+cdef void drop(Batch* b) noexcept nogil

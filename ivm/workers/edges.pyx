@@ -1,0 +1,191 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# distutils: language = c++
+"""The pool's edges: Arrow batches in, deltas, snapshots and errors out.
+
+Traces publish their batches and readers take them while holding the GIL, so that a reader sees
+all traces as of one frontier; the batches themselves never change and are read without it.
+"""
+
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memcpy
+from libcpp.vector cimport vector
+
+import numpy as np
+
+from ivm.operators.capture cimport Capture
+from ivm.operators.fallible cimport Fallible
+from ivm.operators.input cimport Input
+from ivm.rows.codec cimport decode, encode, encode_key
+from ivm.rows.hashing cimport hash_prefix
+from ivm.rows.layout cimport Layout
+from ivm.rows.packing cimport Packing
+from ivm.rows.strings cimport Interner
+from ivm.rows.updates cimport Updates, append, empty_updates, push, release
+from ivm.trace.batch cimport (
+    Batch, diff_of, drop, first_update, first_val, key_at, retain, seek_key, val_at,
+)
+from ivm.trace.sort cimport consolidate
+from ivm.trace.times cimport compare_words
+from ivm.trace.trace cimport Trace
+
+
+def enqueue(Input shard, batch, Layout layout, Interner interner, times, int64_t[::1] diffs):
+    """Queue the rows of a RecordBatch; `times` is an integer or one uint64 for each row.
+
+    Raises SchemaMismatch; then nothing is queued.
+    """
+    cdef const uint64_t[::1] each
+    cdef const uint64_t* at = NULL
+    cdef uint64_t constant = 0
+    cdef Py_ssize_t before = shard.queue.length
+    if batch.num_rows == 0:
+        return
+    if isinstance(times, int):
+        constant = times
+    else:
+        each = times
+        at = &each[0]
+    try:
+        encode(batch, layout, interner, at, constant, &diffs[0], 0, &shard.queue)
+    except BaseException:
+        shard.queue.length = before
+        raise
+
+
+def drain(captures, Layout layout, Interner interner):
+    """Take what `captures` (one for each shard) hold: (RecordBatch, times, diffs), consolidated."""
+    cdef Updates all = empty_updates(layout.words, 1)
+    cdef Capture capture
+    cdef int failed = 0
+    cdef Py_ssize_t i
+    try:
+        for capture in captures:
+            failed |= append(&all, capture.taken.words, capture.taken.length)
+            if failed == 0:
+                release(&capture.taken)
+        if failed == 0:
+            with nogil:
+                failed = consolidate(&all)
+        if failed != 0:
+            raise MemoryError("no memory to take a view's deltas")
+        times = np.empty(all.length, np.uint64)
+        diffs = np.empty(all.length, np.int64)
+        _copy_column(&all, layout.words, times)
+        _copy_column(&all, layout.words + 1, diffs.view(np.uint64))
+        return decode(all.words, all.length, all.stride, layout, interner), times, diffs
+    finally:
+        release(&all)
+
+
+cdef void _copy_column(const Updates* updates, int word, uint64_t[::1] target):
+    cdef Py_ssize_t i
+    for i in range(updates.length):
+        target[i] = updates.words[i * updates.stride + word]
+
+
+def publish(list traces, int64_t time):
+    """Let readers see these traces as they are now, as of `time`."""
+    cdef Trace trace
+    for trace in traces:
+        trace.publish(time)
+
+
+def snapshot(traces, Packing packing, Layout layout, Interner interner, values, Layout key):
+    """The published rows of an arrangement as (RecordBatch, counts, time); time -1: none yet.
+
+    `traces` has one for each shard; `packing` makes a row of `layout` from (key, value). With
+    `values` (of the key's columns, laid out by `key`) only that key's rows, else (None) all.
+    """
+    cdef vector[Batch*] batches
+    cdef vector[uint64_t] words
+    cdef Updates rows = empty_updates(layout.words, 0)
+    cdef Batch* b
+    cdef Trace trace
+    cdef const uint64_t* wanted = NULL
+    cdef int failed = 0
+    cdef int64_t time = -1
+    if values is not None:
+        words.assign(key.words + 1, 0)
+        encode_key(values, key, interner, words.data())
+        wanted = words.data()
+        owner = hash_prefix(words.data(), key.columns, key, interner) % len(traces)
+        traces = traces[owner : owner + 1]
+    for trace in traces:
+        time = trace.published_time
+        for b in trace.published:
+            retain(b)
+            batches.push_back(b)
+    try:
+        with nogil:
+            for b in batches:
+                failed |= _read(b, wanted, packing, &rows)
+            failed |= consolidate(&rows)
+        if failed != 0:
+            raise MemoryError("no memory to read an arrangement")
+        counts = np.empty(rows.length, np.int64)
+        _copy_column(&rows, layout.words, counts.view(np.uint64))
+        return decode(rows.words, rows.length, rows.stride, layout, interner), counts, time
+    finally:
+        for b in batches:
+            drop(b)
+        release(&rows)
+
+
+# Appends the batch's rows (of `key`, or all) with their diffs, whatever their times.
+cdef int _read(const Batch* b, const uint64_t* key, Packing packing, Updates* rows) noexcept nogil:
+    cdef Py_ssize_t k = 0, last = b.keys, v, u
+    cdef uint64_t* row
+    if key != NULL:
+        k = seek_key(b, key, 0)
+        if k == b.keys or compare_words(key_at(b, k), key, b.key_words) != 0:
+            return 0
+        last = k + 1
+    while k < last:
+        for v in range(first_val(b, k), first_val(b, k + 1)):
+            row = push(rows)
+            if row == NULL:
+                return -1
+            packing.pack(key_at(b, k), val_at(b, v), NULL, row)
+            row[rows.stride - 1] = 0
+            for u in range(first_update(b, v), first_update(b, v + 1)):
+                row[rows.stride - 1] += <uint64_t> diff_of(b, u)
+        k += 1
+    return 0
+
+
+def take_errors(operators, Layout layout, Interner interner):
+    """Take the error updates of `operators` (Fallible) as (messages, root times, diffs)."""
+    cdef Updates all = empty_updates(1, 1)
+    cdef Fallible operator
+    cdef Py_ssize_t i
+    cdef uint64_t* target
+    cdef const uint64_t* error
+    try:
+        for operator in operators:
+            for i in range(operator.errors.length):
+                error = operator.errors.words + i * operator.errors.stride
+                target = push(&all)
+                if target == NULL:
+                    raise MemoryError("no memory to take a view's errors")
+                memcpy(target, error, 2 * sizeof(uint64_t))
+                target[2] = error[operator.errors.stride - 1]
+            operator.errors.length = 0
+        if consolidate(&all) < 0:
+            raise MemoryError("no memory to take a view's errors")
+        times = np.empty(all.length, np.uint64)
+        diffs = np.empty(all.length, np.int64)
+        _copy_column(&all, 1, times)
+        _copy_column(&all, 2, diffs.view(np.uint64))
+        messages = decode(all.words, all.length, all.stride, layout, interner).column(0).to_pylist()
+        return messages, times.tolist(), diffs.tolist()
+    finally:
+        release(&all)
+
+
+def has_errors(operators) -> bool:
+    """Whether any of `operators` (Fallible) has met an error since they were taken."""
+    cdef Fallible operator
+    for operator in operators:
+        if operator.errors.length > 0:
+            return True
+    return False

@@ -1,0 +1,28 @@
+from libc.stdint cimport uint64_t
+from libcpp.vector cimport vector
+
+from ivm.operators.operator cimport Region
+
+
+# One operator in all shards.
+cdef class Stage:
+    cdef readonly tuple operators       # one for each shard
+    cdef vector[void*] shards           # borrowed from `operators`
+    cdef int run(self) except -1 nogil
+    cdef Py_ssize_t load(self) noexcept nogil
+    cdef bint parked(self, uint64_t* at) noexcept nogil
+    cdef int rest(self) except -1 nogil
+    cdef void abandon(self) noexcept nogil
+
+
+# The stages of a loop's body, run round by round.
+cdef class Loop(Stage):
+    cdef readonly Region outer
+    cdef readonly Region region
+    cdef readonly list stages
+    cdef vector[void*] body             # borrowed from `stages`
+    cdef readonly uint64_t max_rounds
+    cdef readonly bint failed           # did not converge within `max_rounds`
+    cdef void enter(self) noexcept nogil
+    cdef int round(self) except -1 nogil
+    cdef bint next_round(self) noexcept nogil

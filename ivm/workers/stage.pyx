@@ -1,0 +1,166 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# distutils: language = c++
+"""Stages: one operator in every shard, and loops of stages.
+
+Shards are not threads: few updates are worth no wake-up, so a small activation runs every shard
+on the calling thread. A loop is swept in lexicographic order of its coordinates with all root
+times of the step together, which is a linear extension of the product order; rounds in which
+nothing is parked are skipped.
+"""
+
+from cython.parallel cimport prange
+from libc.stdint cimport uint64_t
+from libcpp.vector cimport vector
+
+from ivm.operators.operator cimport Operator, Region, earlier
+from ivm.trace.times cimport MAX_COORDINATES
+
+cdef enum:
+    SMALL_LOAD = 256        # updates, below which one thread runs all shards
+
+cdef uint64_t NEVER = 0xFFFFFFFFFFFFFFFF
+
+
+cdef class Stage:
+    """`operators`: one for each shard."""
+
+    def __init__(self, tuple operators):
+        self.operators = operators
+        for operator in operators:
+            self.shards.push_back(<void*> (<Operator?> operator))
+
+    cdef int run(self) except -1 nogil:
+        cdef Py_ssize_t s, n = self.shards.size()
+        if n > 1 and self.load() >= SMALL_LOAD:
+            for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
+                (<Operator> self.shards[s]).step()
+        else:
+            for s in range(n):
+                (<Operator> self.shards[s]).step()
+        return 0
+
+    cdef Py_ssize_t load(self) noexcept nogil:
+        cdef Py_ssize_t total = 0
+        cdef size_t s
+        for s in range(self.shards.size()):
+            total += (<Operator> self.shards[s]).load()
+        return total
+
+    cdef bint parked(self, uint64_t* at) noexcept nogil:
+        cdef bint found = False
+        cdef size_t s
+        for s in range(self.shards.size()):
+            if (<Operator> self.shards[s]).parked(at):
+                found = True
+        return found
+
+    cdef int rest(self) except -1 nogil:
+        cdef size_t s
+        for s in range(self.shards.size()):
+            (<Operator> self.shards[s]).rest()
+        return 0
+
+    cdef void abandon(self) noexcept nogil:
+        cdef size_t s
+        for s in range(self.shards.size()):
+            (<Operator> self.shards[s]).abandon()
+
+
+cdef class Loop(Stage):
+    """A stage made of stages: those of the loop's body, in order."""
+
+    def __init__(self, Region outer, max_rounds):
+        self.operators = ()
+        self.outer = outer
+        self.region = Region(outer.depth + 1)
+        self.stages = []
+        self.max_rounds = max_rounds
+        self.failed = False
+
+    def add(self, Stage stage) -> None:
+        """Append a stage to the body."""
+        self.stages.append(stage)
+        self.body.push_back(<void*> stage)
+
+    cdef void enter(self) noexcept nogil:
+        cdef int i
+        self.region.lower = self.outer.lower
+        self.region.upper = self.outer.upper
+        for i in range(1, self.outer.depth):
+            self.region.at[i] = self.outer.at[i]
+        self.region.at[self.outer.depth] = 0
+
+    cdef Py_ssize_t load(self) noexcept nogil:
+        cdef Py_ssize_t total = 0
+        cdef size_t s
+        if self.failed:
+            return 0
+        self.enter()
+        for s in range(self.body.size()):
+            total += (<Stage> self.body[s]).load()
+        return total
+
+    cdef int run(self) except -1 nogil:
+        if self.failed:
+            return 0
+        if self.load() > 0:
+            self.round()
+        while self.next_round():
+            if self.region.at[self.outer.depth] > self.max_rounds:
+                self.failed = True
+                self.abandon()
+                break
+            self.round()
+        self.rest()
+        return 0
+
+    cdef int round(self) except -1 nogil:
+        cdef size_t s
+        for s in range(self.body.size()):
+            (<Stage> self.body[s]).run()
+        return 0
+
+    # Moves to the earliest round that holds updates, if it belongs to the outer scope's present round.
+    cdef bint next_round(self) noexcept nogil:
+        cdef uint64_t at[MAX_COORDINATES]
+        cdef bint found = False
+        cdef int i
+        cdef size_t s
+        for i in range(1, self.region.depth):
+            at[i] = NEVER
+        for s in range(self.body.size()):
+            if (<Stage> self.body[s]).parked(at):
+                found = True
+        if not found:
+            return False
+        for i in range(1, self.outer.depth):
+            if at[i] != self.outer.at[i]:
+                return False
+        self.region.at[self.outer.depth] = at[self.outer.depth]
+        return True
+
+    # For the enclosing loop: the rounds of this one's body, by the enclosing loop's coordinates.
+    cdef bint parked(self, uint64_t* at) noexcept nogil:
+        cdef bint found = False
+        cdef uint64_t inner[MAX_COORDINATES]
+        cdef int i
+        cdef size_t s
+        for i in range(1, self.region.depth):
+            inner[i] = NEVER
+        for s in range(self.body.size()):
+            if (<Stage> self.body[s]).parked(inner):
+                found = True
+        if found:
+            earlier(at, inner, self.outer.depth)
+        return found
+
+    cdef int rest(self) except -1 nogil:
+        cdef size_t s
+        for s in range(self.body.size()):
+            (<Stage> self.body[s]).rest()
+        return 0
+
+    cdef void abandon(self) noexcept nogil:
+        cdef size_t s
+        for s in range(self.body.size()):
+            (<Stage> self.body[s]).abandon()
