@@ -22,9 +22,9 @@ from views.rewrites import rewrite
 from views.sql.bind import Bound, bind
 
 Answer = TypeVar("Answer")
-_STACK_BYTES = 512 * 1024 * 1024
+_STACK_BYTES = 256 * 1024 * 1024
 _FRAMES = 100_000
-_STACK_LOCK = threading.Lock()
+_ONE_AT_A_TIME = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,10 @@ def default_key(plan: Plan) -> tuple[str, ...]:
 
 
 def deeply(work: Callable[[], Answer]) -> Answer:
-    """The result of `work`, run with a stack deep enough for any query within the limits."""
+    """The result of `work`, run with a stack deep enough for any query within the limits.
+
+    One at a time, since Python's bound on recursion is one for all threads.
+    """
     outcome: list[Answer | BaseException] = []
 
     def run() -> None:
@@ -99,15 +102,16 @@ def deeply(work: Callable[[], Answer]) -> Answer:
         except BaseException as error:
             outcome.append(error)
 
-    with _STACK_LOCK:
-        sys.setrecursionlimit(max(sys.getrecursionlimit(), _FRAMES))
-        before = threading.stack_size(_STACK_BYTES)
+    with _ONE_AT_A_TIME:
+        frames, stack = sys.getrecursionlimit(), threading.stack_size(_STACK_BYTES)
+        sys.setrecursionlimit(max(frames, _FRAMES))
         try:
             thread = threading.Thread(target=run, name="compile")
             thread.start()
+            thread.join()
         finally:
-            threading.stack_size(before)
-    thread.join()
+            threading.stack_size(stack)
+            sys.setrecursionlimit(frames)
     result = outcome[0]
     if isinstance(result, RecursionError):
         raise QueryTooLarge("the query is nested too deeply") from result

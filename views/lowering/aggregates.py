@@ -17,6 +17,9 @@ from views.lowering.lowered import Lowered
 from views.plan.nodes import Aggregate, AggregateCall
 from views.plan.scalars import TRUE
 
+_CONSTANT_KEY = -1
+"""The number of the constant that stands in for a grouping key where parts are joined on it."""
+
 
 def aggregate(plan: Aggregate, given: Lowered, needed: frozenset[int]) -> Lowered:
     """The groups of `given`, the lowered input, with the aggregates `needed`."""
@@ -34,16 +37,16 @@ def aggregate(plan: Aggregate, given: Lowered, needed: frozenset[int]) -> Lowere
     constant_key = not plan.keys and len(parts) > 1
     reduced = [_reduce(plan, given, part, constant_key) for part in parts]
     result = reduced[0]
-    width = len(plan.keys) + constant_key
+    keys = [k.number for k in plan.keys] or [_CONSTANT_KEY]
     for other in reduced[1:]:
-        sides = [_by_key(side, width) for side in (result, other)]
+        sides = [_by_key(side, keys) for side in (result, other)]
         result = joined(sides[0], sides[1], [*result.positions, *other.positions])
     return result
 
 
-def _by_key(lowered: Lowered, width: int) -> Access:
+def _by_key(lowered: Lowered, keys: Sequence[int]) -> Access:
     """A reduction's result, arranged by its grouping key."""
-    arrange = df.Arrange(lowered.node, tuple(range(width)))
+    arrange = df.Arrange(lowered.node, tuple(lowered.positions[k] for k in keys))
     to = arranged_positions(arrange)
     return Access(arrange, {n: to[p] for n, p in lowered.positions.items()})
 
@@ -80,7 +83,7 @@ def _reduce(
         )
         for c in calls
     )
-    numbers = [k.number for k in plan.keys]
+    numbers = [_CONSTANT_KEY] if constant_key else [k.number for k in plan.keys]
     positions = {n: i for i, n in enumerate(numbers)}
     positions |= {c.attribute.number: width + i for i, c in enumerate(calls)}
     return Lowered(df.Reduce(node, tuple(range(width)), aggregates), positions)

@@ -18,6 +18,7 @@ from views.errors import (
     SqlError,
     TypeMismatch,
     UnknownColumn,
+    UnknownFunction,
     suggestion,
 )
 from views.plan.nodes import AggregateCall, Apply, Attribute, JoinKind, Plan, SortKey
@@ -113,6 +114,8 @@ class Binder:
         """The typed expression that `node` denotes."""
         handler = self.handlers.get(type(node))
         if handler is None:
+            if isinstance(node, exp.Anonymous):
+                raise self.fault(UnknownFunction, f"no function {node.name}()", node)
             raise self.session.source.unsupported(_construct(node), node)
         self.session.source.only(node, handler.reads)
         return handler.bind(self, node)
@@ -137,7 +140,7 @@ class Binder:
             return Literal(literals.read(bound.text, wanted), wanted)
         except ValueError as error:
             raise self.fault(
-                InvalidLiteral, f"{bound.text!r} is not a {type_name(wanted)}", node
+                InvalidLiteral, f"{bound.text!r} is no value of type {type_name(wanted)}", node
             ) from error
 
     def as_type(self, node: exp.Expr, wanted: pa.DataType, what: str) -> Expression:
@@ -247,8 +250,6 @@ def _fitting_type(bounds: Sequence[Bound]) -> pa.DataType | None:
 
 
 def _construct(node: exp.Expr) -> str:
-    if isinstance(node, exp.Anonymous):
-        return f"the function {node.name}()"
     if isinstance(node, exp.Func):
         return f"the function {node.sql_name().lower()}()"
     return f"{node.key.upper()}"

@@ -199,7 +199,7 @@ def _type_of(b: Binder, node: exp.DataType, bound: Bound) -> pa.DataType:
     try:
         return parse_type(spelled)
     except BadDefinition as error:
-        raise b.session.source.unsupported(f"the type {spelled}", node) from error
+        raise b.session.source.unsupported(f"the type {spelled}", node.parent) from error
 
 
 def literal(b: Binder, node: exp.Literal) -> Bound:

@@ -19,6 +19,7 @@ MAX_DEPTH = 500
 DIALECT = "postgres"
 
 Fault = TypeVar("Fault", bound=SqlError)
+_PARTS = {"locks": "FOR UPDATE", "sample": "TABLESAMPLE", "db": "a schema's name"}
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END}
 _NESTING_PREFIX = {TokenType.NOT, TokenType.DASH, TokenType.TILDE}
@@ -51,9 +52,9 @@ class Source:
         """Refuse any part of `node` besides `allowed`, so that nothing is silently ignored."""
         for name, value in node.args.items():
             if value and name not in allowed:
-                what = f"{name.strip('_').replace('_', ' ').upper()} in {describe(node)}"
+                part = _PARTS.get(name, name.strip("_").replace("_", " ").upper())
                 at = value if isinstance(value, exp.Expr) else node
-                raise self.unsupported(what, at)
+                raise self.unsupported(f"{part} in {describe(node)}", at)
 
 
 def describe(node: exp.Expr) -> str:
@@ -87,6 +88,10 @@ def parse(source: Source) -> exp.Query:
     tree = trees[0]
     if isinstance(tree, exp.Command) or not isinstance(tree, exp.Query):
         raise source.unsupported(f"{describe(tree)} (a view is one SELECT)", tree)
+    _check_depth(source, tree)
+    for identifier in tree.find_all(exp.Identifier):
+        if not identifier.quoted:
+            identifier.set("this", identifier.name.lower())
     return tree
 
 
@@ -118,6 +123,22 @@ def _check_nesting(source: Source, tokens: list[Token]) -> None:
             raise source.fault_at(
                 QueryTooLarge, f"the query is nested more than {MAX_DEPTH} deep", token.start
             )
+
+
+def _check_depth(source: Source, tree: exp.Expr) -> None:
+    """Bound the depth of the tree itself, where a chain of AND or OR counts once."""
+    level: list[exp.Expr] = [tree]
+    for _ in range(MAX_DEPTH):
+        level = [below for node in level for below in _operands(node)]
+        if not level:
+            return
+    raise source.fault(QueryTooLarge, f"the query is nested more than {MAX_DEPTH} deep", level[0])
+
+
+def _operands(node: exp.Expr) -> list[exp.Expr]:
+    if isinstance(node, exp.Connector):
+        return list(node.flatten(unnest=False))
+    return list(node.iter_expressions())
 
 
 def _start(node: exp.Expr) -> int | None:
