@@ -1,0 +1,95 @@
+"""Where each column of a row lies among its words.
+
+Two formats are used. A *row* has one NULL-mask word first if any column is nullable, then each
+column's words. An *ordered* row compares, as words, like an ORDER BY: each nullable column has a
+flag word before its own words, and a descending column's words are complemented. Only strings
+longer than seven bytes do not order by their words.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from ivm.errors import Unsupported
+
+MAX_NULLABLE_COLUMNS = 64
+MAX_WORDS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One column: `words` words from `word` on, complemented if `flipped`.
+
+    Its NULL is bit `null_bit` of word `null_word`, or, where `null_bit` is -1, that whole word:
+    1 for NULL, or 0 if `null_flipped`. A column that is never NULL has `null_word` -1.
+    """
+
+    word: int
+    words: int
+    null_word: int = -1
+    null_bit: int = -1
+    null_flipped: bool = False
+    flipped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """`words` words in all; `places[i]` is column i."""
+
+    words: int
+    places: tuple[Place, ...]
+
+
+def words_of(type_: pa.DataType) -> int:
+    """Words that a value of this type takes."""
+    return 2 if pa.types.is_decimal(type_) else 1
+
+
+def row_format(schema: Iterable[pa.Field]) -> Format:
+    """The format of rows in motion and at rest (raises Unsupported for too many columns)."""
+    fields = list(schema)
+    masked = any(f.nullable for f in fields)
+    if masked and len(fields) > MAX_NULLABLE_COLUMNS:
+        raise Unsupported(
+            f"{len(fields)} columns with NULLs: a row holds {MAX_NULLABLE_COLUMNS}; split the table"
+        )
+    word = 1 if masked else 0
+    places = []
+    for i, f in enumerate(fields):
+        words = words_of(f.type)
+        places.append(Place(word, words, 0, i) if f.nullable else Place(word, words))
+        word += words
+    if word > MAX_WORDS:
+        raise Unsupported(f"a row of {word} words: at most {MAX_WORDS} fit; select fewer columns")
+    return Format(word, tuple(places))
+
+
+def ordered_format(
+    fields: Sequence[pa.Field], descending: Sequence[bool], nulls_first: Sequence[bool]
+) -> Format:
+    """The format whose rows compare like an ORDER BY of these columns."""
+    word = 0
+    places = []
+    for f, down, first in zip(fields, descending, nulls_first, strict=True):
+        words = words_of(f.type)
+        if f.nullable:
+            places.append(Place(word + 1, words, word, -1, first, down))
+            word += 1
+        else:
+            places.append(Place(word, words, flipped=down))
+        word += words
+    return Format(word, tuple(places))
+
+
+def followed_by(first: Format, second: Format) -> Format:
+    """Both formats' words, the first's first."""
+    shifted = tuple(
+        replace(
+            p,
+            word=p.word + first.words,
+            null_word=p.null_word + first.words if p.null_word >= 0 else -1,
+        )
+        for p in second.places
+    )
+    return Format(first.words + second.words, first.places + shifted)
