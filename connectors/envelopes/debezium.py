@@ -101,7 +101,7 @@ def timestamps(envelopes: Sequence[Any]) -> NDArray[np.int64]:
 
 def _ts_ms(envelope: Any) -> int:
     ts_ms = envelope.get("ts_ms") if type(envelope) is dict else None
-    return ts_ms if type(ts_ms) is int and 0 <= ts_ms < 2**63 else 0
+    return ts_ms if type(ts_ms) is int and abs(ts_ms) < 2**63 else 0
 
 
 def _fault(envelope: Any) -> Fault:

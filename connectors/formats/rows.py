@@ -12,6 +12,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+# Up to this scale, no decimal is cast to a string with an exponent.
+_PLAIN_SCALE = 6
+
 
 def json_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
     """One object per row, columns in order."""
@@ -30,6 +33,8 @@ def json_values(column: pa.Array) -> list[Any]:
         texts = pc.strftime(instants, format="%Y-%m-%dT%H:%M:%S")
         suffix = "Z" if dtype.tz is not None else ""
         return [None if text is None else text + suffix for text in texts.to_pylist()]
+    if pa.types.is_decimal(dtype) and dtype.scale > _PLAIN_SCALE:
+        return [None if value is None else format(value, "f") for value in column.to_pylist()]
     if pa.types.is_decimal(dtype) or pa.types.is_date(dtype) or pa.types.is_time(dtype):
         column = column.cast(pa.string())
     values = column.to_pylist()

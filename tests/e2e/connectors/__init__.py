@@ -1,0 +1,1 @@
+"""Connectors with a real Spark."""

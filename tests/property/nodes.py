@@ -1,0 +1,173 @@
+"""One node for each operator, and for what is built of several, over the inputs of `engine`."""
+
+import pyarrow as pa
+
+from ivm.dataflow import (
+    Aggregate,
+    Arrange,
+    Concat,
+    Constant,
+    Distinct,
+    Filter,
+    Iterate,
+    Join,
+    Map,
+    Negate,
+    Node,
+    Order,
+    Recursive,
+    Reduce,
+    TopK,
+    antijoin,
+    columns,
+    project,
+    semijoin,
+)
+from ivm.expressions import Call, Column, Literal
+from tests.property.engine import EDGES, edges, people
+
+INT = pa.int64()
+BOOL = pa.bool_()
+WIDE = pa.decimal128(38, 0)
+MONEY = pa.decimal128(38, 2)
+ID, TEAM, SCORE, PAY, WEIGHT = columns(people)
+NODE = pa.schema([pa.field("node", INT, nullable=False)])
+LABELS = pa.schema(
+    [pa.field("node", INT, nullable=False), pa.field("label", INT, nullable=False)]
+)
+COUNTS = pa.schema([pa.field("node", INT, nullable=False), pa.field("n", INT, nullable=False)])
+
+count = Aggregate("count", None, "n", INT, False)
+high = Filter(people, Call("gt", (SCORE, Literal(0, INT)), BOOL, True))
+inverse = Map(
+    people, (("id", ID), ("inverse", Call("divide", (Literal(6, INT), SCORE), INT, True)))
+)
+roots = project(Filter(edges, Call("eq", (columns(edges)[0], Literal(0, INT)), BOOL, False)), (1,))
+
+
+def _aggregate(function: str, column: int, type_: pa.DataType) -> Aggregate:
+    return Aggregate(function, column, f"{function}_{column}", type_, True)  # type: ignore[arg-type]
+
+
+def _step(name: str) -> Join:
+    """One more edge from each node of the recursive collection `name`."""
+    return Join(Arrange(Recursive(name, NODE), (0,)), Arrange(edges, (0,)), (("node", 1),))
+
+
+def reach() -> Iterate:
+    """Everything reachable from the successors of node 0."""
+    return Iterate((("x", Distinct(Concat((roots, _step("x"))))),), "x")
+
+
+def shortest() -> Iterate:
+    """Each reachable node's smallest number of steps, cut at eight."""
+    x = Recursive("x", COUNTS)
+    start = Map(roots, (("node", columns(roots)[0]), ("n", Literal(1, INT))))
+    longer = Join(Arrange(x, (0,)), Arrange(edges, (0,)), (("node", 2), ("n", 1)))
+    node, n = columns(longer)
+    longer_by_one = Map(longer, (("node", node), ("n", Call("add", (n, Literal(1, INT)), INT, False))))
+    short = Filter(longer_by_one, Call("lt", (Column(1, INT, False), Literal(8, INT)), BOOL, False))
+    least = Reduce(Concat((start, short)), (0,), (Aggregate("min", 1, "n", INT, False),))
+    return Iterate((("x", least),), "x")
+
+
+def parity() -> Iterate:
+    """Mutual recursion: nodes at an odd and at an even distance; the odd ones."""
+    odd = Distinct(Concat((roots, _step("even"))))
+    even = Distinct(_step("odd"))
+    return Iterate((("odd", odd), ("even", even)), "odd")
+
+
+def components_within() -> Iterate:
+    """A loop in a loop: edges are trimmed until each one's target is reachable from its source."""
+    x = Recursive("kept", EDGES)
+    labels = Recursive("labels", LABELS)
+    own = Map(Distinct(project(x, (0,))), (("node", Column(0, INT, False)), ("label", Column(0, INT, False))))
+    along = Join(Arrange(labels, (0,)), Arrange(x, (0,)), (("node", 2), ("label", 1)))
+    least = Reduce(Concat((own, along)), (0,), (Aggregate("min", 1, "label", INT, False),))
+    labelled = Iterate((("labels", least),), "labels")
+    from_source = Join(Arrange(edges, (0,)), Arrange(labelled, (0,)), (("src", 0), ("dst", 1), ("a", 2)))
+    both = Join(
+        Arrange(from_source, (1,)), Arrange(labelled, (0,)), (("src", 1), ("dst", 0), ("a", 2), ("b", 3))
+    )
+    a, b = columns(both)[2:]
+    same = Filter(both, Call("eq", (a, b), BOOL, False))
+    return Iterate((("kept", Distinct(project(same, (0, 1)))),), "kept", max_rounds=60)
+
+
+def counting() -> Iterate:
+    """A bag that grows along edges for a bounded number of rounds, then is counted in the loop."""
+    x = Recursive("x", COUNTS)
+    start = Map(edges, (("node", columns(edges)[1]), ("n", Literal(0, INT))))
+    moved = Join(Arrange(x, (0,)), Arrange(edges, (0,)), (("node", 2), ("n", 1)))
+    node, n = columns(moved)
+    later = Map(moved, (("node", node), ("n", Call("add", (n, Literal(1, INT)), INT, False))))
+    early = Filter(later, Call("lt", (Column(1, INT, False), Literal(4, INT)), BOOL, False))
+    paths = Reduce(Concat((start, early)), (0, 1), (count,))
+    return Iterate((("x", project(paths, (0, 1))),), "x")
+
+
+NODES: dict[str, Node] = {
+    "get": people,
+    "filter": high,
+    "map": Map(
+        people,
+        (
+            ("twice", Call("add", (SCORE, SCORE), INT, True)),
+            ("team", Call("coalesce", (TEAM, Literal("none", pa.string())), pa.string(), False)),
+        ),
+    ),
+    "map with errors": inverse,
+    "project": project(people, (1, 0)),
+    "concat": Concat((project(people, (0, 2)), edges)),
+    "negate": Concat((project(people, (0,)), Negate(project(edges, (0,))))),
+    "constant": Concat((Constant(((1,), (7,), (7,)), NODE), project(edges, (0,)))),
+    "arrange": Arrange(people, (2, 1)),
+    "join": Join(
+        Arrange(people, (0,)), Arrange(edges, (0,)), (("id", 0), ("team", 1), ("dst", 5))
+    ),
+    "self join": Join(Arrange(edges, (1,)), Arrange(edges, (0,)), (("a", 1), ("b", 0), ("c", 2))),
+    "join on a string": Join(
+        Arrange(people, (1,)), Arrange(people, (1,)), (("team", 0), ("a", 1), ("b", 5))
+    ),
+    "join of nullable and not": Join(
+        Arrange(people, (2,)), Arrange(edges, (0,)), (("score", 0), ("id", 1), ("dst", 5))
+    ),
+    "semijoin": semijoin(Arrange(people, (0,)), project(edges, (0,))),
+    "antijoin": antijoin(Arrange(people, (0,)), project(edges, (1,))),
+    "distinct": Distinct(project(people, (1, 2))),
+    "distinct of nothing": Distinct(project(people, ())),
+    "count": Reduce(people, (1,), (count, _aggregate("count", 2, INT))),
+    "sums": Reduce(
+        people,
+        (1,),
+        (
+            _aggregate("sum", 2, WIDE),
+            _aggregate("sum", 3, MONEY),
+            _aggregate("avg", 2, pa.decimal128(38, 6)),
+            _aggregate("avg", 3, pa.decimal128(38, 6)),
+        ),
+    ),
+    "sum that overflows": Reduce(people, (1,), (_aggregate("sum", 2, pa.int16()),)),
+    "sum of floats": Reduce(
+        people, (), (_aggregate("sum", 4, pa.float64()), _aggregate("avg", 4, pa.float64()))
+    ),
+    "min and max": Reduce(
+        people, (1,), (_aggregate("min", 2, INT), _aggregate("max", 2, INT))
+    ),
+    "min of strings": Reduce(people, (), (_aggregate("min", 1, pa.string()),)),
+    "max of strings": Reduce(people, (2,), (_aggregate("max", 1, pa.string()),)),
+    "mixed aggregates": Reduce(
+        people, (), (_aggregate("max", 3, PAY.type), count, _aggregate("min", 4, WEIGHT.type))
+    ),
+    "top-k": TopK(people, (1,), (Order(2, descending=True), Order(0)), 2),
+    "top-k by string": TopK(people, (), (Order(1, descending=True, nulls_first=True),), 3, 1),
+    "offset": TopK(people, (2,), (Order(3),), None, 1),
+    "reach": reach(),
+    "shortest": shortest(),
+    "parity": parity(),
+    "nested loops": components_within(),
+    "counting in a loop": counting(),
+    "reduce after a loop": Reduce(reach(), (), (count,)),
+    "join of a loop": Join(Arrange(reach(), (0,)), Arrange(people, (0,)), (("id", 0), ("team", 1))),
+}

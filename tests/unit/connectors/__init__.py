@@ -1,0 +1,1 @@
+"""Connectors, by themselves: no JVM."""

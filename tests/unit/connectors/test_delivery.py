@@ -1,0 +1,239 @@
+"""The protocol between journal, quarantine and receiver, with real files and without Spark."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from connectors.batches import Range, TimedBatch
+from connectors.delivery import Delivery
+from connectors.errors import Stalled
+from connectors.files.reader import TopicReader
+from connectors.files.writer import TopicWriter
+from connectors.progress.journal import Entry, Journal
+from connectors.quarantine import Quarantine
+from connectors.spark.chunks import SCHEMA, encode
+from connectors.tables import TableSpec
+from tests.unit.connectors.records import insert, record, table
+
+
+class Recorder:
+    """A receiver that commits each time and remembers what it got."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self.batches: list[TimedBatch] = []
+
+    def receive(self, batch: TimedBatch) -> None:
+        """Remember, commit."""
+        self.batches.append(batch)
+        if not batch.committed:
+            self.journal.commit(batch.time, {})
+
+    def ids(self) -> list[tuple[int, bool, list[int | None]]]:
+        """Per batch: time, committed?, the ids of table people."""
+        return [
+            (b.time, b.committed, b.tables["people"].rows["id"].to_pylist()) for b in self.batches
+        ]
+
+
+class Broken:
+    """A receiver that fails at its first batch."""
+
+    def receive(self, batch: TimedBatch) -> None:
+        """Fail."""
+        raise RuntimeError("broken")
+
+
+@pytest.fixture
+def topics(tmp_path: Path) -> Path:
+    return tmp_path / "topics"
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    return Journal(tmp_path / "journal")
+
+
+@pytest.fixture
+def quarantine(tmp_path: Path) -> Quarantine:
+    return Quarantine(tmp_path / "quarantine")
+
+
+def open_delivery(
+    journal: Journal, quarantine: Quarantine, receiver: Recorder | Broken, *specs: TableSpec
+) -> Delivery:
+    delivery = Delivery(journal, quarantine, receiver)
+    for spec in specs or (table(),):
+        delivery.add_table(f"{spec.name}@0", spec)
+    delivery.open()
+    return delivery
+
+
+def batch(
+    topics: Path,
+    ranges: Sequence[tuple[int, int]],
+    spec: TableSpec | None = None,
+    partition: int = 0,
+) -> pa.Table:
+    """A micro-batch as Spark brings it, with these ranges of one partition."""
+    spec = spec or table()
+    reader = TopicReader(topics, spec.topic)
+    reader.ends()
+    rows = [
+        encode(f"{spec.name}@0", partition, spec, span)
+        for first, end in ranges
+        for span in reader.spans(partition, first, end)
+    ]
+    return pa.Table.from_batches(rows, SCHEMA)
+
+
+def test_a_batch_is_journaled_delivered_and_committed(
+    topics: Path, journal: Journal, quarantine: Quarantine
+) -> None:
+    TopicWriter(topics, "people").append([insert(1), record("d", {"id": 1, "name": "a"})])
+    receiver = Recorder(journal)
+    open_delivery(journal, quarantine, receiver).deliver(batch(topics, [(0, 2)]))
+    (got,) = receiver.batches
+    assert got.tables["people"].diffs.tolist() == [1, -1]
+    assert got.tables["people"].rows.schema == table().schema
+    assert got.tables["people"].ts_ms.tolist() == [1_700_000_000_000] * 2
+    assert got.ranges == (Range("people", "people", 0, 0, 2),)
+    assert got.offsets == {"people": {0: 2}}
+    assert (got.time, got.records, got.rejected, got.committed) == (1, 2, 0, False)
+    assert journal.entries() == [Entry(1, got.ranges)]
+    assert journal.committed_time == 1
+
+
+def test_chunks_of_one_partition_come_in_order_as_one_range(
+    topics: Path, journal: Journal, quarantine: Quarantine
+) -> None:
+    TopicWriter(topics, "people").append([insert(n) for n in range(6)])
+    receiver = Recorder(journal)
+    out_of_order = batch(topics, [(4, 6), (0, 2), (2, 4)])
+    open_delivery(journal, quarantine, receiver).deliver(out_of_order)
+    assert receiver.ids() == [(1, False, [0, 1, 2, 3, 4, 5])]
+    assert receiver.batches[0].ranges == (Range("people", "people", 0, 0, 6),)
+
+
+def test_a_batch_delivered_twice_is_applied_once(
+    topics: Path, journal: Journal, quarantine: Quarantine
+) -> None:
+    TopicWriter(topics, "people").append([insert(n) for n in range(4)])
+    receiver = Recorder(journal)
+    delivery = open_delivery(journal, quarantine, receiver)
+    delivery.deliver(batch(topics, [(0, 2)]))
+    delivery.deliver(batch(topics, [(0, 2)]))
+    delivery.deliver(batch(topics, [(1, 4)]))
+    assert receiver.ids() == [(1, False, [0, 1]), (2, False, [2, 3])]
+
+
+def test_after_a_restart_the_same_times_come_again_and_then_new_ones(
+    topics: Path, journal: Journal, quarantine: Quarantine
+) -> None:
+    TopicWriter(topics, "people").append([insert(n) for n in range(5)])
+    delivery = open_delivery(journal, quarantine, Recorder(journal))
+    delivery.deliver(batch(topics, [(0, 1)]))
+    delivery.deliver(batch(topics, [(1, 3)]))
+    receiver = Recorder(journal)
+    open_delivery(journal, quarantine, receiver).deliver(batch(topics, [(0, 5)]))
+    assert receiver.ids() == [(1, True, [0]), (2, True, [1, 2]), (3, False, [3, 4])]
+    assert [b.offsets["people"][0] for b in receiver.batches] == [1, 3, 5]
+
+
+def test_a_time_that_was_prepared_but_not_applied_comes_again_uncommitted(
+    topics: Path, journal: Journal, quarantine: Quarantine
+) -> None:
+    TopicWriter(topics, "people").append([insert(n) for n in range(2)])
+    with pytest.raises(RuntimeError, match="broken"):
+        open_delivery(journal, quarantine, Broken()).deliver(batch(topics, [(0, 1)]))
+    receiver = Recorder(journal)
+    open_delivery(journal, quarantine, receiver).deliver(batch(topics, [(0, 2)]))
+    assert receiver.ids() == [(1, False, [0]), (2, False, [1])]
+
+
+def test_rejected_records_are_kept_once_across_a_replay(
+    topics: Path, journal: Journal, quarantine: Quarantine
+) -> None:
+    TopicWriter(topics, "people").append([insert(1), b"{bad", insert(2)])
+    for _ in range(2):
+        receiver = Recorder(journal)
+        open_delivery(journal, quarantine, receiver).deliver(batch(topics, [(0, 3)]))
+        assert receiver.ids()[0][2] == [1, 2]
+        assert receiver.batches[0].rejected == 1
+    (kept,) = quarantine.page(10)
+    assert (kept.topic, kept.partition, kept.offset) == ("people", 0, 1)
+    assert (kept.reason, kept.value) == ("not-json", b"{bad")
+
+
+def test_a_stalling_table_stops_before_the_batch_is_journaled(
+    topics: Path, journal: Journal, quarantine: Quarantine
+) -> None:
+    TopicWriter(topics, "people").append([insert(1), b"{bad"])
+    receiver = Recorder(journal)
+    delivery = open_delivery(journal, quarantine, receiver, table(on_error="stall"))
+    delivery.deliver(batch(topics, [(0, 1)]))
+    with pytest.raises(Stalled, match="topic 'people', partition 0, offset 1: not-json"):
+        delivery.deliver(batch(topics, [(1, 2)]))
+    assert journal.last_time == 1
+    assert quarantine.page(10) == []
+    assert receiver.ids() == [(1, False, [1])]
+
+
+def test_delivery_goes_on_after_a_stall_once_the_table_quarantines(
+    topics: Path, journal: Journal, quarantine: Quarantine
+) -> None:
+    TopicWriter(topics, "people").append([b"{bad", insert(1)])
+    receiver = Recorder(journal)
+    delivery = open_delivery(journal, quarantine, receiver, table(on_error="stall"))
+    with pytest.raises(Stalled):
+        delivery.deliver(batch(topics, [(0, 2)]))
+    delivery.add_table("people@0", table(on_error="quarantine"))
+    delivery.deliver(batch(topics, [(0, 2)]))
+    assert receiver.ids() == [(1, False, [1])]
+
+
+def test_records_of_an_unknown_table_are_left_out(
+    topics: Path, journal: Journal, quarantine: Quarantine
+) -> None:
+    TopicWriter(topics, "people").append([insert(1)])
+    receiver = Recorder(journal)
+    delivery = open_delivery(journal, quarantine, receiver, table("others"))
+    delivery.deliver(batch(topics, [(0, 1)]))
+    assert receiver.batches == []
+
+
+def test_a_removed_table_is_forgotten(
+    topics: Path, journal: Journal, quarantine: Quarantine
+) -> None:
+    TopicWriter(topics, "people").append([insert(1)])
+    delivery = open_delivery(journal, quarantine, Recorder(journal))
+    delivery.deliver(batch(topics, [(0, 1)]))
+    delivery.remove_table("people@0")
+    assert journal.positions() == {}
+    assert delivery.reached() == {}
+
+
+def test_nothing_is_delivered_once_closed(
+    topics: Path, journal: Journal, quarantine: Quarantine
+) -> None:
+    TopicWriter(topics, "people").append([insert(1)])
+    receiver = Recorder(journal)
+    delivery = open_delivery(journal, quarantine, receiver)
+    delivery.close()
+    delivery.deliver(batch(topics, [(0, 1)]))
+    assert receiver.batches == []
+    assert journal.last_time == 0
+
+
+def test_tables_on_one_topic_reflect_the_least_of_their_offsets(
+    topics: Path, journal: Journal, quarantine: Quarantine
+) -> None:
+    TopicWriter(topics, "people").append([insert(n) for n in range(3)])
+    other = TableSpec("others", "people", table().schema, ("id",))
+    receiver = Recorder(journal)
+    delivery = open_delivery(journal, quarantine, receiver, table(), other)
+    delivery.deliver(pa.concat_tables([batch(topics, [(0, 3)]), batch(topics, [(0, 2)], other)]))
+    assert receiver.batches[0].offsets == {"people": {0: 2}}
+    assert set(receiver.batches[0].tables) == {"people", "others"}

@@ -1,0 +1,98 @@
+"""Deltas on file topics: one line per change, a frontier after them, cut to what was committed."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pytest
+from numpy.typing import NDArray
+
+from connectors.errors import TopicTruncated
+from connectors.files.reader import TopicReader
+from connectors.sinks.deltas import DeltaSink
+
+
+@dataclass(frozen=True)
+class Drained:
+    rows: pa.RecordBatch
+    times: NDArray[np.uint64]
+    diffs: NDArray[np.int64]
+    errors: pa.RecordBatch
+    error_times: NDArray[np.uint64]
+    error_diffs: NDArray[np.int64]
+
+
+def drained(rows: list[tuple[int, int, int]], errors: list[tuple[str, int, int]] = []) -> Drained:  # noqa: B006
+    """Rows as (id, time, diff), errors as (message, time, diff)."""
+    return Drained(
+        pa.RecordBatch.from_pydict({"id": pa.array([row[0] for row in rows], pa.int64())}),
+        np.array([row[1] for row in rows], np.uint64),
+        np.array([row[2] for row in rows], np.int64),
+        pa.RecordBatch.from_pydict({"error": pa.array([e[0] for e in errors], pa.string())}),
+        np.array([e[1] for e in errors], np.uint64),
+        np.array([e[2] for e in errors], np.int64),
+    )
+
+
+def published(root: Path, topic: str = "deltas.v") -> list[Any]:
+    return [orjson.loads(line) for line in TopicReader(root, topic).read(0, 0, 1_000)]
+
+
+def test_each_change_is_a_line_and_a_frontier_follows(tmp_path: Path) -> None:
+    sink = DeltaSink(tmp_path)
+    sink.open("v")
+    changes = drained([(7, 4, 2), (8, 5, -1)], [("division by zero", 5, 1)])
+    assert sink.write("v", changes, 5, {"t": {0: 9}}) == 3
+    assert published(tmp_path) == [
+        {"op": "+", "diff": 2, "time": 4, "row": {"id": 7}},
+        {"op": "-", "diff": -1, "time": 5, "row": {"id": 8}},
+        {"op": "+", "diff": 1, "time": 5, "error": "division by zero"},
+        {"frontier": 5, "offsets": {"t": {"0": 9}}},
+    ]
+
+
+def test_a_time_without_changes_moves_the_frontier(tmp_path: Path) -> None:
+    sink = DeltaSink(tmp_path)
+    sink.open("v")
+    sink.write("v", drained([]), 3, {})
+    assert published(tmp_path) == [{"frontier": 3, "offsets": {}}]
+
+
+def test_flush_tells_the_ends_of_what_was_written_since(tmp_path: Path) -> None:
+    sink = DeltaSink(tmp_path)
+    sink.open("v")
+    sink.open("w")
+    sink.write("v", drained([(1, 1, 1)]), 1, {})
+    assert sink.flush() == {"v": 2}
+    sink.write("w", drained([]), 1, {})
+    assert sink.flush() == {"w": 1}
+    assert sink.flush() == {}
+
+
+def test_what_was_not_committed_is_cut_off_on_opening(tmp_path: Path) -> None:
+    sink = DeltaSink(tmp_path)
+    sink.open("v")
+    sink.write("v", drained([(1, 1, 1)]), 1, {})
+    committed = sink.flush()["v"]
+    sink.write("v", drained([(2, 2, 1)]), 2, {})
+    again = DeltaSink(tmp_path)
+    again.open("v", committed)
+    again.write("v", drained([(3, 2, 1)]), 2, {})
+    assert [line["row"]["id"] for line in published(tmp_path) if "row" in line] == [1, 3]
+
+
+def test_a_topic_with_less_than_was_committed_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TopicTruncated):
+        DeltaSink(tmp_path).open("v", 1)
+
+
+def test_dropping_a_view_deletes_its_topic(tmp_path: Path) -> None:
+    sink = DeltaSink(tmp_path, prefix="out-")
+    sink.open("v")
+    sink.write("v", drained([(1, 1, 1)]), 1, {})
+    sink.drop("v")
+    assert not (tmp_path / "out-v").exists()
+    assert sink.flush() == {}

@@ -1,0 +1,125 @@
+"""The journal survives any crash while appending, and refuses to guess when it is damaged."""
+
+from pathlib import Path
+
+import pytest
+
+from connectors.batches import Range
+from connectors.errors import JournalCorrupt, OffsetGap
+from connectors.progress.journal import Entry, Journal
+
+
+def range_of(first: int, end: int, table: str = "t", partition: int = 0) -> Range:
+    return Range(table, table, partition, first, end)
+
+
+def filled(path: Path) -> None:
+    journal = Journal(path)
+    journal.prepare(1, [range_of(0, 5)])
+    journal.commit(1, {"v": 3})
+    journal.prepare(2, [range_of(5, 8), range_of(0, 2, partition=1)])
+    journal.commit(2, {"w": 4})
+    journal.prepare(3, [range_of(8, 9)])
+    journal.close()
+
+
+def test_everything_is_there_again_after_reopening(tmp_path: Path) -> None:
+    filled(tmp_path / "j")
+    journal = Journal(tmp_path / "j")
+    assert journal.entries() == [
+        Entry(1, (range_of(0, 5),)),
+        Entry(2, (range_of(5, 8), range_of(0, 2, partition=1))),
+        Entry(3, (range_of(8, 9),)),
+    ]
+    assert (journal.last_time, journal.committed_time) == (3, 2)
+    assert journal.published == {"v": 3, "w": 4}
+    assert journal.positions() == {("t", 0): 9, ("t", 1): 2}
+    assert journal.tables == {"t": "t"}
+
+
+def test_a_new_journal_is_empty(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "j")
+    assert (journal.last_time, journal.committed_time) == (0, 0)
+    assert journal.entries() == []
+
+
+def test_a_journal_cut_anywhere_opens_with_its_whole_lines_and_goes_on(tmp_path: Path) -> None:
+    filled(tmp_path / "j")
+    content = (tmp_path / "j").read_bytes()
+    for size in range(len(content)):
+        path = tmp_path / "cut"
+        path.write_bytes(content[:size])
+        journal = Journal(path)
+        whole = content[:size].count(b"\n")
+        assert path.read_bytes() == b"".join(content.splitlines(keepends=True)[:whole])
+        time = journal.last_time + 1
+        journal.prepare(time, [range_of(0, 1, "other")])
+        journal.close()
+        assert Journal(path).last_time == time
+
+
+def test_a_damaged_last_line_is_taken_for_a_torn_one(tmp_path: Path) -> None:
+    filled(tmp_path / "j")
+    content = bytearray((tmp_path / "j").read_bytes())
+    content[-3] ^= 1
+    (tmp_path / "j").write_bytes(content)
+    assert Journal(tmp_path / "j").last_time == 2
+
+
+def test_damage_before_the_last_line_halts(tmp_path: Path) -> None:
+    filled(tmp_path / "j")
+    content = (tmp_path / "j").read_bytes()
+    last = content.rstrip(b"\n").rindex(b"\n")
+    for position in range(0, last, 7):
+        damaged = bytearray(content)
+        damaged[position] ^= 4
+        (tmp_path / "j").write_bytes(damaged)
+        with pytest.raises(JournalCorrupt):
+            Journal(tmp_path / "j")
+
+
+def test_a_range_must_adjoin_the_one_before(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "j")
+    journal.prepare(1, [range_of(3, 5)])
+    with pytest.raises(OffsetGap, match="'t', partition 0"):
+        journal.prepare(2, [range_of(6, 7)])
+    assert journal.last_time == 1
+
+
+def test_a_dropped_table_has_no_positions_and_is_not_replayed(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "j")
+    journal.prepare(1, [range_of(0, 5), range_of(0, 1, "u")])
+    journal.drop_table("t")
+    journal.prepare(2, [range_of(0, 2)])
+    journal.close()
+    journal = Journal(tmp_path / "j")
+    assert journal.entries() == [Entry(1, (range_of(0, 1, "u"),)), Entry(2, (range_of(0, 2),))]
+    assert journal.positions() == {("t", 0): 2, ("u", 0): 1}
+    assert (journal.epoch("t"), journal.epoch("u")) == (1, 0)
+
+
+def test_a_dropped_view_has_no_published_end(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "j")
+    journal.commit(0, {"v": 2, "w": 1})
+    journal.drop_view("v")
+    journal.close()
+    assert Journal(tmp_path / "j").published == {"w": 1}
+
+
+def test_a_full_disk_leaves_the_journal_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path / "j")
+    journal.prepare(1, [range_of(0, 5)])
+    before = (tmp_path / "j").read_bytes()
+
+    def full(file: int) -> None:
+        raise OSError("no space left")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("connectors.files.durable.os.fdatasync", full)
+        with pytest.raises(OSError, match="no space"):
+            journal.prepare(2, [range_of(5, 6)])
+    assert (tmp_path / "j").read_bytes() == before
+    journal.prepare(2, [range_of(5, 6)])
+    assert Journal(tmp_path / "j").last_time == 2
