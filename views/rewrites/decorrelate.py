@@ -117,7 +117,7 @@ class Unnesting:
     def unnest(self, plan: Plan, wanted: frozenset[int]) -> tuple[Plan, Names]:
         """`plan` for every value of the columns `wanted`, which it reads, and where they are.
 
-        The answer has all columns of `plan`, and one for each of `wanted`.
+        The answer has at least all columns of `plan`, and one for each of `wanted`.
         """
         used = free_columns(plan).keys() & wanted
         if not used:
@@ -143,7 +143,8 @@ class Unnesting:
                 return self.with_defaults(domain, plan, _columns(names)), names
             case Distinct():
                 below, names = self.unnest(plan.input, wanted)
-                return Distinct(below), names
+                outputs = [(a, a.column) for a in plan.attributes]
+                return Distinct(Project(below, _with(outputs, names.values()))), names
             case TopK() | RowNumber():
                 below, names = self.unnest(plan.input, wanted)
                 keys = (*plan.keys, *(names[n].column for n in sorted(names)))
