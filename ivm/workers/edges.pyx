@@ -29,7 +29,7 @@ from ivm.trace.times cimport compare_words
 from ivm.trace.trace cimport Trace
 
 
-def enqueue(Input shard, batch, Layout layout, Interner interner, times, int64_t[::1] diffs):
+def enqueue(Input shard, batch, Layout layout, Interner interner, times, const int64_t[::1] diffs):
     """Queue the rows of a RecordBatch; `times` is an integer or one uint64 for each row.
 
     Raises SchemaMismatch; then nothing is queued.
