@@ -340,17 +340,17 @@ class Renderer(Reductions):
     # --- joins ---
 
     def _render_join(self, node: Join) -> Rendered:
+        form = row_format(node.schema)
         left, right = self.arranged(node.left), self.arranged(node.right)
         if left.key_format != right.key_format:
-            return self._render_join(
-                Join(_nullable_key(node.left), _nullable_key(node.right), node.outputs)
-            )
+            node = Join(_nullable_key(node.left), _nullable_key(node.right), node.outputs)
+            left, right = self.arranged(node.left), self.arranged(node.right)
         keys, lefts = len(node.left.key), len(node.left.schema)
         picks = [
             (0, i) if i < keys else (1, i - keys) if i < lefts else (2, i - lefts)
             for _, i in node.outputs
         ]
-        form, region = row_format(node.schema), self.scope.region
+        region = self.scope.region
         packing = Packing((left.key_format, left.val_format, right.val_format), picks, form)
         return self.stage(
             form,
@@ -420,6 +420,8 @@ class Renderer(Reductions):
 
 def _nullable_key(node: Arrange) -> Arrange:
     """`node` with a key whose columns may be NULL, so that its format meets another's."""
+    if all(node.input.schema.field(i).nullable for i in node.key):
+        return node
     outputs: list[tuple[str, Any]] = []
     for i, column in enumerate(columns(node.input)):
         nullable = column.nullable or i in node.key
