@@ -8,7 +8,8 @@ with the same records.
 import threading
 import time as clock
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import pyarrow as pa
@@ -48,11 +49,6 @@ class Delivery:
         """The journaled times that are still to be delivered."""
         return self._progress.pending
 
-    def positions(self) -> dict[tuple[str, int], int]:
-        """The offset to be read next, by (table, partition), while nothing is being delivered."""
-        with self._running:
-            return dict(self._progress.positions)
-
     def reached(self) -> dict[tuple[str, int], int]:
         """The offset after the last one received, by (table, partition)."""
         return dict(self._reached)
@@ -76,13 +72,18 @@ class Delivery:
         """Accept chunks with this key, for table `spec`."""
         self._tables[key] = spec
 
-    def remove_table(self, key: str) -> None:
-        """Forget a table, once the batch under way is through."""
+    @contextmanager
+    def between_batches(self) -> Iterator[None]:
+        """Wait for the batch under way; no other is delivered before the context ends."""
         with self._running:
-            name = self._tables.pop(key).name
-            self._journal.drop_table(name)
-            self._progress.forget(name)
-            self._reached = {k: end for k, end in self._reached.items() if k[0] != name}
+            yield
+
+    def remove_table(self, key: str) -> None:
+        """Forget a table (between batches only)."""
+        name = self._tables.pop(key).name
+        self._journal.drop_table(name)
+        self._progress.forget(name)
+        self._reached = {k: end for k, end in self._reached.items() if k[0] != name}
 
     def deliver(self, batch: pa.Table) -> None:
         """Hand over one micro-batch of chunks.

@@ -7,7 +7,7 @@ journal alone.
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -23,7 +23,7 @@ from connectors.quarantine import Quarantine
 from connectors.spark.control import Control, Cut, Position
 from connectors.spark.query import Query
 from connectors.spark.session import create_session
-from connectors.tables import TableSpec
+from connectors.tables import OnError, TableSpec
 
 State = Literal["stopped", "starting", "replaying", "running", "stalled", "failed"]
 
@@ -114,7 +114,7 @@ class Pipeline:
         self._run()
 
     def resume(self) -> None:
-        """Go on after a stall, from the record that caused it, under the tables as they are now."""
+        """Go on after a stall; the record that caused it comes again, under the tables of now."""
         assert self._state == "stalled", self._state
         self._run()
 
@@ -148,12 +148,21 @@ class Pipeline:
 
         Waits for the batch under way: no later one holds the table.
         """
-        with self._changed:
+        with self._started.between_batches(), self._changed:
             key = self._key(name)
             if self._tables.pop(key, None) is None:
                 raise UnknownTable(f"table {name!r} is not read")
+            self._started.remove_table(key)
             self._save()
-        self._started.remove_table(key)
+
+    def set_on_error(self, name: str, on_error: OnError) -> None:
+        """Change what a bad record of a table does from now on (raises UnknownTable)."""
+        with self._changed:
+            key = self._key(name)
+            if key not in self._tables:
+                raise UnknownTable(f"table {name!r} is not read")
+            self._tables[key] = replace(self._tables[key], on_error=on_error)
+            self._started.add_table(key, self._tables[key])
 
     def status(self) -> PipelineStatus:
         """The present state; cheap enough for every scrape."""

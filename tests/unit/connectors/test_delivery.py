@@ -210,7 +210,8 @@ def test_a_removed_table_is_forgotten(
     TopicWriter(topics, "people").append([insert(1)])
     delivery = open_delivery(journal, quarantine, Recorder(journal))
     delivery.deliver(batch(topics, [(0, 1)]))
-    delivery.remove_table("people@0")
+    with delivery.between_batches():
+        delivery.remove_table("people@0")
     assert journal.positions() == {}
     assert delivery.reached() == {}
 
