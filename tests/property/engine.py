@@ -169,9 +169,7 @@ def run(
     return output
 
 
-def assert_law(
-    node: Node, changes: Sequence[Change], stops: Sequence[int], **how: Any
-) -> None:
+def assert_law(node: Node, changes: Sequence[Change], stops: Sequence[int], **how: Any) -> None:
     """The law, at every time from the installation on."""
     output = run(node, changes, stops, **how)
     first = max(how.get("install_at", 0) - 1, 0)

@@ -32,9 +32,7 @@ WIDE = pa.decimal128(38, 0)
 MONEY = pa.decimal128(38, 2)
 ID, TEAM, SCORE, PAY, WEIGHT = columns(people)
 NODE = pa.schema([pa.field("node", INT, nullable=False)])
-LABELS = pa.schema(
-    [pa.field("node", INT, nullable=False), pa.field("label", INT, nullable=False)]
-)
+LABELS = pa.schema([pa.field("node", INT, nullable=False), pa.field("label", INT, nullable=False)])
 COUNTS = pa.schema([pa.field("node", INT, nullable=False), pa.field("n", INT, nullable=False)])
 
 count = Aggregate("count", None, "n", INT, False)
@@ -65,7 +63,9 @@ def shortest() -> Iterate:
     start = Map(roots, (("node", columns(roots)[0]), ("n", Literal(1, INT))))
     longer = Join(Arrange(x, (0,)), Arrange(edges, (0,)), (("node", 2), ("n", 1)))
     node, n = columns(longer)
-    longer_by_one = Map(longer, (("node", node), ("n", Call("add", (n, Literal(1, INT)), INT, False))))
+    longer_by_one = Map(
+        longer, (("node", node), ("n", Call("add", (n, Literal(1, INT)), INT, False)))
+    )
     short = Filter(longer_by_one, Call("lt", (Column(1, INT, False), Literal(8, INT)), BOOL, False))
     least = Reduce(Concat((start, short)), (0,), (Aggregate("min", 1, "n", INT, False),))
     return Iterate((("x", least),), "x")
@@ -82,13 +82,20 @@ def components_within() -> Iterate:
     """A loop in a loop: edges are trimmed until each one's target is reachable from its source."""
     x = Recursive("kept", EDGES)
     labels = Recursive("labels", LABELS)
-    own = Map(Distinct(project(x, (0,))), (("node", Column(0, INT, False)), ("label", Column(0, INT, False))))
+    own = Map(
+        Distinct(project(x, (0,))),
+        (("node", Column(0, INT, False)), ("label", Column(0, INT, False))),
+    )
     along = Join(Arrange(labels, (0,)), Arrange(x, (0,)), (("node", 2), ("label", 1)))
     least = Reduce(Concat((own, along)), (0,), (Aggregate("min", 1, "label", INT, False),))
     labelled = Iterate((("labels", least),), "labels")
-    from_source = Join(Arrange(edges, (0,)), Arrange(labelled, (0,)), (("src", 0), ("dst", 1), ("a", 2)))
+    from_source = Join(
+        Arrange(edges, (0,)), Arrange(labelled, (0,)), (("src", 0), ("dst", 1), ("a", 2))
+    )
     both = Join(
-        Arrange(from_source, (1,)), Arrange(labelled, (0,)), (("src", 1), ("dst", 0), ("a", 2), ("b", 3))
+        Arrange(from_source, (1,)),
+        Arrange(labelled, (0,)),
+        (("src", 1), ("dst", 0), ("a", 2), ("b", 3)),
     )
     a, b = columns(both)[2:]
     same = Filter(both, Call("eq", (a, b), BOOL, False))
@@ -123,9 +130,7 @@ NODES: dict[str, Node] = {
     "negate": Concat((project(people, (0,)), Negate(project(edges, (0,))))),
     "constant": Concat((Constant(((1,), (7,), (7,)), NODE), project(edges, (0,)))),
     "arrange": Arrange(people, (2, 1)),
-    "join": Join(
-        Arrange(people, (0,)), Arrange(edges, (0,)), (("id", 0), ("team", 1), ("dst", 5))
-    ),
+    "join": Join(Arrange(people, (0,)), Arrange(edges, (0,)), (("id", 0), ("team", 1), ("dst", 5))),
     "self join": Join(Arrange(edges, (1,)), Arrange(edges, (0,)), (("a", 1), ("b", 0), ("c", 2))),
     "join on a string": Join(
         Arrange(people, (1,)), Arrange(people, (1,)), (("team", 0), ("a", 1), ("b", 5))
@@ -152,9 +157,7 @@ NODES: dict[str, Node] = {
     "sum of floats": Reduce(
         people, (), (_aggregate("sum", 4, pa.float64()), _aggregate("avg", 4, pa.float64()))
     ),
-    "min and max": Reduce(
-        people, (1,), (_aggregate("min", 2, INT), _aggregate("max", 2, INT))
-    ),
+    "min and max": Reduce(people, (1,), (_aggregate("min", 2, INT), _aggregate("max", 2, INT))),
     "min of strings": Reduce(people, (), (_aggregate("min", 1, pa.string()),)),
     "max of strings": Reduce(people, (2,), (_aggregate("max", 1, pa.string()),)),
     "mixed aggregates": Reduce(
