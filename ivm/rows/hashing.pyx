@@ -4,6 +4,7 @@
 
 from libc.stdint cimport uint64_t
 
+from ivm.rows.codec cimport encode_key
 from ivm.rows.layout cimport STRING, Layout, Slot
 from ivm.rows.strings cimport Interner, content_hash
 
@@ -53,3 +54,22 @@ cdef uint64_t hash_prefix(
     for i in range(n):
         h = add_column(h, row, i, layout, interner)
     return fold(h, SEED)
+
+
+def hash_of(values, schema, key, Interner interner):
+    """The hash of the columns at positions `key` of one row of Python values."""
+    cdef Layout layout = Layout(schema)
+    cdef uint64_t row[256]
+    cdef int columns[64]
+    for i, column in enumerate(key):
+        columns[i] = column
+    encode_key(values, layout, interner, row)
+    return hash_key(row, columns, len(key), layout, interner)
+
+
+def hash_of_first(values, schema, int n, Interner interner):
+    """The hash of the first `n` columns of one row of Python values."""
+    cdef Layout layout = Layout(schema)
+    cdef uint64_t row[256]
+    encode_key(values, layout, interner, row)
+    return hash_prefix(row, n, layout, interner)

@@ -145,16 +145,16 @@ cdef bint parse_decimal(
     cdef const char* digit = s.at
     cdef int64_t integer_digits = 0, exponent, weight
     cdef int64_t digits = mantissa_end(&s, &integer_digits)
-    cdef int128_t result = 0, limit = power_of_ten(precision)
+    cdef int128_t result = 0, limit = power_of_ten(precision), tenth = power_of_ten(precision - 1)
     if digits == 0 or not read_exponent(&s, &exponent):
         return False
     # The power of ten, in units of the last digit kept, that the next digit counts.
     weight = integer_digits - 1 + exponent + scale
     while digits and weight >= 0:
         if digit[0] != c'.':
-            result = result * 10 + (digit[0] - c'0')
-            if result >= limit:
+            if result >= tenth:
                 return False
+            result = result * 10 + (digit[0] - c'0')
             digits -= 1
             weight -= 1
         digit += 1
@@ -163,10 +163,10 @@ cdef bint parse_decimal(
     if digits and weight == -1 and digit[0] >= c'5':
         result += 1
     while weight >= 0 and result != 0:
+        if result >= tenth:
+            return False
         result *= 10
         weight -= 1
-        if result >= limit:
-            return False
     value[0] = -result if negative else result
     return result < limit
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from tests.oracle.values import NAN, Error, Outcome, Scalar, fit, has_zone
+from tests.oracle.values import EXACT, NAN, Error, Outcome, Scalar, fit, has_zone
 
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")
@@ -31,7 +31,7 @@ def cast(value: Scalar, source: pa.DataType, target: pa.DataType) -> Outcome:
         return fit(value, target)
     if isinstance(value, Decimal):
         if pa.types.is_integer(target):
-            return fit(value.quantize(Decimal(1), rounding="ROUND_HALF_UP"), target)
+            return fit(value.quantize(Decimal(1), context=EXACT), target)
         return fit(value, target)
     if isinstance(value, date):
         return _from_moment(value, target)
@@ -46,7 +46,7 @@ def text(value: Scalar) -> str:
         case float():
             return _float_text(value)
         case datetime():
-            seconds = value.strftime("%Y-%m-%d %H:%M:%S")
+            seconds = value.replace(tzinfo=None).isoformat(" ", "seconds")
             fraction = f".{value.microsecond:06}".rstrip("0") if value.microsecond else ""
             return seconds + fraction + ("+00" if value.tzinfo else "")
         case time():
@@ -130,4 +130,6 @@ def _parse_float(value: str, target: pa.DataType, bad: Error) -> Outcome:
         return NAN
     if math.isinf(number):
         return number if "inf" in value.lower() else Error("float out of range")
+    if number == 0 and re.search("[1-9]", value.lower().partition("e")[0]):
+        return Error("float out of range")
     return fit(number, target)

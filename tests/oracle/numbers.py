@@ -54,7 +54,7 @@ def modulo(kind: pa.DataType, a: Any, b: Any) -> Outcome:
     if b == 0:
         return Error("division by zero")
     if isinstance(a, float):
-        return _float(kind, lambda: math.fmod(a, b))
+        return _float(kind, lambda: math.fmod(a, b)) if math.isfinite(a) else NAN
     if isinstance(a, Decimal):
         return fit(EXACT.remainder(a, b), kind)
     return fit(abs(a) % abs(b) * (-1 if a < 0 else 1), kind)

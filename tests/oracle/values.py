@@ -60,7 +60,7 @@ def fit(value: float | Decimal, kind: pa.DataType) -> Outcome:
     number = float(value)
     if pa.types.is_float32(kind) and math.isfinite(number):
         try:
-            number = struct.unpack("f", struct.pack("f", number))[0]
+            number = struct.unpack("<f", struct.pack("<f", number))[0]
         except OverflowError:
             return Error("float out of range")
     return canonical(number)
@@ -68,12 +68,12 @@ def fit(value: float | Decimal, kind: pa.DataType) -> Outcome:
 
 def fit_decimal(value: Decimal, kind: pa.Decimal128Type) -> Outcome:
     """`value` rounded half away from zero to the scale of `kind`, if its precision holds that."""
-    if not value.is_finite():
+    if not value.is_finite() or (value and value.adjusted() > kind.precision):
         return Error("decimal out of range")
     rounded = value.quantize(Decimal(1).scaleb(-kind.scale), context=EXACT)
-    if abs(rounded).scaleb(kind.scale, context=EXACT) >= 10**kind.precision:
+    if EXACT.abs(rounded).scaleb(kind.scale, context=EXACT) >= 10**kind.precision:
         return Error("decimal out of range")
-    return rounded + 0
+    return EXACT.plus(rounded)
 
 
 def has_zone(kind: pa.DataType) -> bool:

@@ -1,0 +1,1 @@
+"""Tests of single rooms, with no part of the system replaced."""

@@ -1,0 +1,1 @@
+"""Rows, from Arrow and back, and the expressions over them."""
