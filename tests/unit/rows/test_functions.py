@@ -46,15 +46,21 @@ def column(call: Call, index: int, type_: pa.DataType) -> st.SearchStrategy[list
         return st.lists(st.none() | written(call.type), min_size=ROWS, max_size=ROWS)
     if call.function in ("add_days", "add_months", "add_micros") and index == 1:
         return st.lists(st.none() | st.integers(-500, 500), min_size=ROWS, max_size=ROWS)
-    if call.function == "add_months" and pa.types.is_timestamp(type_):
-        zone = None if type_ == STAMP else UTC
-        early = st.datetimes(datetime(100, 1, 1), datetime(9900, 1, 1), timezones=st.just(zone))
-        return st.lists(st.none() | early, min_size=ROWS, max_size=ROWS)
+    if call.function == "add_months" and index == 0:
+        return st.lists(st.none() | far_from_the_ends(type_), min_size=ROWS, max_size=ROWS)
     if call.function in ("substring", "split_part") and pa.types.is_integer(type_):
         return plain | st.lists(st.integers(-3, 9), min_size=ROWS, max_size=ROWS)
     if call.function in ("replace", "split_part", "position", "starts_with") and index:
         return st.lists(st.text("aA% é", max_size=2), min_size=ROWS, max_size=ROWS)
     return plain
+
+
+def far_from_the_ends(type_: pa.DataType) -> st.SearchStrategy[Any]:
+    """Dates or timestamps to which years can be added within what Python can hold."""
+    first, last = datetime(100, 1, 1), datetime(9900, 1, 1)
+    if pa.types.is_date(type_):
+        return st.dates(first.date(), last.date())
+    return st.datetimes(first, last, timezones=st.none() if type_ == STAMP else st.just(UTC))
 
 
 NUMBERS = (
@@ -70,7 +76,7 @@ MOMENTS = (
     "23:59:59.999999", "25:00", "12:60", "2024-02-29 12:30:00+02", "2024-02-29 12:30:00Z",
     "2024-02-29 12:30:00-05:30", "2024-02-29 12:30:00 noon", "", "today", "2024-02", "24-02-29",
 )  # fmt: skip
-TIMES = ("12:30", "12:30:01", "23:59:59.999999", "00:00:00.5", "25:00", "12:60", "12", "noon", "")
+TIMES = ("12:30", "12:30:01", "23:59:59.999999", "00:00:00.5", "25:00", "12:60", "noon", "")
 TRUTHS = ("true", "FALSE", "t", "f", "y", "No", "on", "of", "off", "o", "1", "0", " yes ", "2", "")
 
 
