@@ -1,0 +1,1 @@
+"""The service: settings, runtime (the composition root), REST, command line and demo."""

@@ -1,0 +1,5 @@
+"""`python -m api`: the command line."""
+
+from api.cli import app
+
+app()

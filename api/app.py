@@ -1,0 +1,42 @@
+"""The FastAPI application over one runtime."""
+
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from prometheus_client import CollectorRegistry
+from starlette.concurrency import run_in_threadpool
+
+from api import problems
+from api.limits import BodyLimit
+from api.metrics import RuntimeCollector
+from api.routes import changes, health, inspection, rows, sources, views
+from api.runtime import Runtime
+from api.signals import Signal
+
+ROUTERS = (health, sources, views, rows, changes, inspection)
+
+
+def create_app(runtime: Runtime) -> FastAPI:
+    """The service; `runtime` is started with it, in the background, and stopped with it."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.published = Signal()
+        runtime.applier.listen(app.state.published.notify)
+        starting = threading.Thread(target=runtime.start, name="start", daemon=True)
+        starting.start()
+        yield
+        await run_in_threadpool(starting.join)
+        await run_in_threadpool(runtime.stop)
+
+    app = FastAPI(title="ivm", version="1", lifespan=lifespan)
+    app.state.runtime = runtime
+    app.state.metrics = CollectorRegistry()
+    app.state.metrics.register(RuntimeCollector(runtime))
+    app.add_middleware(BodyLimit, limit=runtime.settings.max_body_bytes)
+    problems.install(app)
+    for module in ROUTERS:
+        app.include_router(module.router)
+    return app

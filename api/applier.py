@@ -1,0 +1,168 @@
+"""Applies timed batches: feed the tables, complete the time, publish every view's deltas.
+
+The protocol of exactly once: a time's deltas and the frontier record are durable in the delta
+topics before the journal commits the topics' ends. A time that the journal has committed already
+is applied all the same, since the engine starts empty, and its deltas are thrown away.
+"""
+
+import threading
+import time as clock
+from collections import Counter, deque
+from collections.abc import Callable
+
+import numpy as np
+import structlog
+
+from api.meter import Meter
+from connectors.batches import Offsets, TableUpdates, TimedBatch
+from connectors.progress.journal import Journal
+from connectors.sinks.deltas import DeltaSink
+from ivm.dataflow import Node
+from ivm.errors import IvmError, NoFixedPoint, UnknownCollection
+from ivm.pool import Deltas, Installed, Pool
+
+# How many recent times keep their offsets, for readers that hold a snapshot of one.
+REMEMBERED = 256
+
+log = structlog.get_logger()
+
+
+class Applier:
+    """The pipeline's receiver, and the only place where views are installed and dropped.
+
+    `lock` excludes changes of the set of views while a time is being applied.
+    """
+
+    def __init__(self, pool: Pool, journal: Journal, sink: DeltaSink, meter: Meter) -> None:
+        self.pool = pool
+        self.meter = meter
+        self.lock = threading.Lock()
+        self.failed: dict[str, str] = {}
+        self.errors: dict[str, Counter[str]] = {}
+        self.published: dict[str, int] = dict(journal.published)
+        self._journal = journal
+        self._sink = sink
+        self._offsets: deque[tuple[int, Offsets]] = deque([(0, {})], REMEMBERED)
+        self._listeners: list[Callable[[], None]] = []
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Call `listener`, from the applying thread, whenever something was published."""
+        self._listeners.append(listener)
+
+    def offsets(self, time: int | None = None) -> Offsets:
+        """The input offsets reflected at a recent `time`, by default at the last one applied."""
+        known = tuple(self._offsets)
+        if time is None:
+            return known[-1][1]
+        return next((offsets for t, offsets in reversed(known) if t <= time), {})
+
+    def receive(self, batch: TimedBatch) -> None:
+        """Apply one batch and, unless it was committed before, publish its deltas."""
+        started = clock.monotonic()
+        with self.lock:
+            self._apply(batch)
+            drained = {name: self._drained(name) for name in self.errors}
+            if not batch.committed:
+                self._publish(batch, drained)
+        if not batch.committed:
+            self._count(batch, drained, clock.monotonic() - started)
+        for listener in self._listeners:
+            listener()
+
+    def restore(self, name: str, node: Node, key: tuple[str, ...]) -> None:
+        """Install a view that the journal knows: its topic goes on at the committed end."""
+        with self.lock:
+            self.pool.install(name, node, key)
+            self.errors[name] = Counter()
+            self._drained(name)
+            self._sink.open(name, self.published[name])
+
+    def install(self, name: str, node: Node, key: tuple[str, ...]) -> Installed:
+        """Install a new view and publish its snapshot as of the present time, durably.
+
+        Raises what `Pool.install` raises; then nothing is changed.
+        """
+        with self.lock:
+            installed = self.pool.install(name, node, key)
+            self.errors[name] = Counter()
+            try:
+                time, offsets = self._offsets[-1]
+                self._sink.open(name)
+                deltas = self._drained(name)
+                self.meter.deltas[name] += self._sink.write(name, deltas, time, offsets)
+                self._commit(time)
+            except (IvmError, OSError):
+                self.pool.drop(name)
+                del self.errors[name]
+                raise
+        for listener in self._listeners:
+            listener()
+        return installed
+
+    def drop(self, name: str) -> None:
+        """Stop a view and delete its topic."""
+        with self.lock:
+            if self.failed.pop(name, None) is None:
+                self.pool.drop(name)
+            self.errors.pop(name, None)
+            self.published.pop(name, None)
+            self._journal.drop_view(name)
+            self._sink.drop(name)
+        for listener in self._listeners:
+            listener()
+
+    def _apply(self, batch: TimedBatch) -> None:
+        for table, updates in batch.tables.items():
+            self.pool.feed(table, updates.rows, updates.diffs, batch.time)
+        self._offsets.append((batch.time, batch.offsets))
+        try:
+            self.pool.advance(batch.time + 1)
+        except NoFixedPoint as error:
+            self._set_failed(str(error))
+
+    def _set_failed(self, reason: str) -> None:
+        """The pool dropped views that did not converge: remember which, and why."""
+        for name in list(self.errors):
+            try:
+                self.pool.scan(name)
+            except UnknownCollection:
+                self.failed[name] = reason
+                del self.errors[name]
+                log.error("view failed", view=name, reason=reason)
+
+    def _drained(self, name: str) -> Deltas:
+        """The view's deltas; its row errors are folded into `errors`."""
+        deltas = self.pool.drain(name)
+        if deltas.errors.num_rows:
+            messages = deltas.errors.column(0).to_pylist()
+            fold = Counter(self.errors[name])
+            for message, diff in zip(messages, deltas.error_diffs.tolist(), strict=True):
+                fold[str(message)] += diff
+            self.errors[name] = Counter({m: n for m, n in fold.items() if n})
+        return deltas
+
+    def _publish(self, batch: TimedBatch, drained: dict[str, Deltas]) -> None:
+        for name, deltas in drained.items():
+            self.meter.deltas[name] += self._sink.write(name, deltas, batch.time, batch.offsets)
+        self._commit(batch.time)
+
+    def _commit(self, time: int) -> None:
+        ends = self._sink.flush()
+        self._journal.commit(time, ends)
+        self.published.update(ends)
+
+    def _count(self, batch: TimedBatch, drained: dict[str, Deltas], seconds: float) -> None:
+        meter = self.meter
+        meter.batches += 1
+        meter.records += batch.records
+        meter.batch_seconds.observe(np.array([seconds]))
+        for table, updates in batch.tables.items():
+            meter.updates[table] += len(updates.diffs)
+            if drained:
+                meter.latency_seconds.observe(_ages(updates))
+
+
+def _ages(updates: TableUpdates) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Seconds from each record's own timestamp until now; records without one are left out."""
+    stamped = updates.ts_ms[updates.ts_ms > 0]
+    return (clock.time() * 1000 - stamped) / 1000

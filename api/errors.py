@@ -1,0 +1,45 @@
+"""What callers of the service can get wrong beyond what the rooms below already refuse."""
+
+from ivm.errors import IvmError
+
+
+class NotReady(IvmError):
+    """The service is still starting: it replays its journal, or Spark is not up yet."""
+
+    code = "not-ready"
+
+
+class DifferentDefinition(IvmError):
+    """The name is taken by another definition."""
+
+    code = "different-definition"
+
+
+class BadParameter(IvmError):
+    """A query parameter cannot be read, or names nothing."""
+
+    code = "bad-parameter"
+
+
+class OffsetNotReached(IvmError):
+    """The input offset asked for was not reflected within the bound on waiting."""
+
+    code = "offset-not-reached"
+
+
+class ViewFailed(IvmError):
+    """The view was stopped because its recursion did not converge."""
+
+    code = "view-failed"
+
+
+class BodyTooLarge(IvmError):
+    """The request's body exceeds the limit named in the message."""
+
+    code = "body-too-large"
+
+
+class RegistryCorrupt(IvmError):
+    """The file of declared sources and views cannot be read; going on would lose them."""
+
+    code = "registry-corrupt"

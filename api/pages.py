@@ -1,0 +1,101 @@
+"""Pages of a snapshot: rows in the order of a view's key, cut at a cursor.
+
+A cursor holds the last row's values, not a position, so paging goes on at the right place even if
+rows came and went between two pages.
+"""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from api.errors import BadParameter
+from api.values import parse
+from connectors.formats.rows import json_rows
+from ivm.pool import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """JSON rows, each as often as the view holds it; `next` is the cursor of the next page."""
+
+    rows: list[dict[str, Any]]
+    next: str | None
+
+
+def matching(snapshot: Snapshot, values: Mapping[str, Any]) -> pa.Table:
+    """The distinct rows with these column values, and how often each is there, as last column."""
+    table = pa.Table.from_batches([snapshot.rows])
+    table = table.append_column("", pa.array(snapshot.counts))
+    for name, value in values.items():
+        literal = pa.scalar(value, table.schema.field(name).type)
+        table = table.filter(pc.equal(table[name], literal))
+    return table
+
+
+def page(table: pa.Table, key: Sequence[str], limit: int, cursor: str | None) -> Page:
+    """At most `limit` distinct rows of what `matching` gave (raises BadParameter)."""
+    names = table.schema.names[:-1]
+    order = [*key, *(name for name in names if name not in key)]
+    if table.num_rows > 1:
+        table = table.take(pc.sort_indices(table, sort_keys=[(n, "ascending") for n in order]))
+    if cursor is not None:
+        table = table.filter(_beyond(table, order, _read(cursor, table.schema, order)))
+    more = table.num_rows > limit
+    table = table.slice(0, limit)
+    rows = json_rows(_one_batch(table.select(names)))
+    following = _cursor(rows[-1], order) if more else None
+    counts = table[table.num_columns - 1].to_numpy()
+    if (counts != 1).any():
+        rows = [rows[i] for i in np.repeat(np.arange(len(rows)), counts)]
+    return Page(rows, following)
+
+
+def _one_batch(table: pa.Table) -> pa.RecordBatch:
+    batches = table.combine_chunks().to_batches()
+    return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema)
+
+
+def _cursor(row: Mapping[str, Any], order: Sequence[str]) -> str:
+    return urlsafe_b64encode(orjson.dumps([row[name] for name in order])).decode()
+
+
+def _read(cursor: str, schema: pa.Schema, order: Sequence[str]) -> list[Any]:
+    try:
+        values = orjson.loads(urlsafe_b64decode(cursor))
+        if not isinstance(values, list) or len(values) != len(order):
+            raise ValueError(cursor)
+    except ValueError as error:
+        raise BadParameter("this is no cursor of this view") from error
+    return [
+        None if value is None else parse(_text(value), schema.field(name))
+        for name, value in zip(order, values, strict=True)
+    ]
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _beyond(table: pa.Table, order: Sequence[str], values: Sequence[Any]) -> pa.ChunkedArray:
+    """Which rows come after the row `values`, columns in `order`, NULLs last."""
+    equal: Any = pa.scalar(True)
+    beyond: Any = pa.scalar(False)
+    for name, value in zip(order, values, strict=True):
+        column: Any = table[name]
+        null: Any = pc.is_null(column)
+        if value is not None:
+            literal: Any = pa.scalar(value, table.schema.field(name).type)
+            greater = pc.or_(null, pc.fill_null(pc.greater(column, literal), False))
+            beyond = pc.or_(beyond, pc.and_(equal, greater))
+            same: Any = pc.fill_null(pc.equal(column, literal), False)
+        else:
+            same = null
+        equal = pc.and_(equal, same)
+    found: pa.ChunkedArray = beyond
+    return found

@@ -1,0 +1,84 @@
+"""Errors as RFC 9457 problem documents, `application/problem+json`.
+
+`code` is the error's stable code; `type` is a URN made of it. A fault in SQL adds `position`,
+`line` and `column`, counted from 1.
+"""
+
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+import structlog
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from ivm.errors import IvmError
+from views.errors import SqlError
+
+log = structlog.get_logger()
+
+# What is not listed is a request that was understood and cannot be carried out: 422.
+STATUS = {
+    "unknown-name": 404,
+    "unknown-collection": 404,
+    "name-taken": 409,
+    "duplicate-name": 409,
+    "duplicate-table": 409,
+    "different-definition": 409,
+    "still-used": 409,
+    "in-use": 409,
+    "view-failed": 409,
+    "bad-parameter": 400,
+    "not-indexed": 400,
+    "body-too-large": 413,
+    "not-ready": 503,
+    "pipeline-failed": 503,
+    "stalled": 503,
+    "offset-not-reached": 504,
+}
+
+
+def problem(status: int, code: str, detail: str, **more: Any) -> Response:
+    """One problem document as a response; members of `more` that are None are left out."""
+    document = {
+        "type": f"urn:ivm:problem:{code}",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        "code": code,
+        **{name: value for name, value in more.items() if value is not None},
+    }
+    headers = {"retry-after": "2"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
+    return Response(orjson.dumps(document), status, headers, "application/problem+json")
+
+
+def of_error(error: IvmError) -> Response:
+    """The problem document of an error."""
+    if isinstance(error, SqlError):
+        place = {"position": error.position, "line": error.line, "column": error.column}
+        return problem(422, error.code, error.message, **place)
+    return problem(STATUS.get(error.code, 422), error.code, str(error))
+
+
+def install(app: FastAPI) -> None:
+    """Let `app` answer every error by a problem document."""
+
+    @app.exception_handler(IvmError)
+    async def on_error(_: Request, error: IvmError) -> Response:
+        return of_error(error)
+
+    @app.exception_handler(RequestValidationError)
+    async def on_invalid(_: Request, error: RequestValidationError) -> Response:
+        faults = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
+        return problem(422, "invalid-request", "; ".join(faults))
+
+    @app.exception_handler(HTTPException)
+    async def on_http(_: Request, error: HTTPException) -> Response:
+        code = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
+        return problem(error.status_code, code, str(error.detail))
+
+    @app.exception_handler(Exception)
+    async def on_fault(request: Request, error: Exception) -> Response:
+        log.error("request failed", path=request.url.path, exc_info=error)
+        return problem(500, "internal-error", f"{type(error).__name__}; the log has the details")

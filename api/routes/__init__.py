@@ -1,0 +1,1 @@
+"""The REST resources, one router each."""

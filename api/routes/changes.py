@@ -1,0 +1,88 @@
+"""`/v1/views/{name}/changes`: the change feed, as server-sent events.
+
+With `snapshot` (the default) come `snapshot` events, `{"time", "rows", "counts"}`, and then
+`changes` events, `{"time", "deltas", "offsets"}`, for every later time. With `since`, or the header
+`Last-Event-ID`, only what came after that time. A large time comes in several events; the last
+carries the event's id, which is the time, and the offsets. `end` says that the view is no more.
+"""
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Header, Query
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.concurrency import run_in_threadpool
+
+from api.deps import PublishedDep, RuntimeDep
+from api.errors import BadParameter
+from api.feed import LINES, Event, Feed
+from api.runtime import Runtime
+from api.signals import Signal
+from connectors.formats.rows import json_rows
+
+router = APIRouter(prefix="/v1/views", tags=["views"])
+
+
+@router.get("/{name}/changes")
+async def get_changes(
+    name: str,
+    runtime: RuntimeDep,
+    published: PublishedDep,
+    snapshot: bool = True,
+    since: Annotated[int | None, Query(ge=0)] = None,
+    last_event_id: Annotated[str | None, Header()] = None,
+) -> EventSourceResponse:
+    """Follow a view; a client that takes nothing for `send_seconds` is disconnected."""
+    runtime.readable(name)
+    if last_event_id is not None:
+        if not last_event_id.isdecimal():
+            raise BadParameter(f"Last-Event-ID {last_event_id!r} is no time")
+        since = int(last_event_id)
+    events = _events(runtime, published, name, snapshot, since)
+    return EventSourceResponse(events, send_timeout=runtime.settings.send_seconds)
+
+
+async def _events(
+    runtime: Runtime, published: Signal, name: str, snapshot: bool, since: int | None
+) -> AsyncIterator[ServerSentEvent]:
+    feed = Feed(runtime.topics, runtime.sink.topic(name))
+    if since is None:
+        since = runtime.pool.frontier - 1
+        if snapshot:
+            taken = await run_in_threadpool(runtime.pool.scan, name)
+            since = taken.time or 0
+            rows, counts = json_rows(taken.rows), taken.counts.tolist()
+            for part in _parts(since, rows, counts):
+                yield part
+    await run_in_threadpool(feed.seek, since, runtime.applier.published[name])
+    while True:
+        changed = published.next()
+        end = runtime.applier.published.get(name)
+        if end is None:
+            yield ServerSentEvent(event="end", data='{"detail":"the view is no more"}')
+            return
+        events = feed.events(end)
+        while (event := await run_in_threadpool(next, events, None)) is not None:
+            yield _sent(event)
+        await changed.wait()
+
+
+def _parts(time: int, rows: list[Any], counts: list[int]) -> Iterator[ServerSentEvent]:
+    """A snapshot in events of at most `LINES` rows; only the last one has an id."""
+    starts = range(0, max(len(rows), 1), LINES)
+    for start in starts:
+        stop = start + LINES
+        data = {"time": time, "rows": rows[start:stop], "counts": counts[start:stop]}
+        is_last = start == starts[-1]
+        yield ServerSentEvent(
+            orjson.dumps(data).decode(), event="snapshot", id=str(time) if is_last else None
+        )
+
+
+def _sent(event: Event) -> ServerSentEvent:
+    data: dict[str, Any] = {"time": event.time, "deltas": event.deltas}
+    if event.offsets is None:
+        return ServerSentEvent(orjson.dumps(data).decode(), event="changes")
+    data["offsets"] = event.offsets
+    return ServerSentEvent(orjson.dumps(data).decode(), event="changes", id=str(event.time))

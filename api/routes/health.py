@@ -1,0 +1,31 @@
+"""Liveness, readiness and metrics."""
+
+from fastapi import APIRouter, Request, Response
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from api.deps import RuntimeDep, answer
+from api.problems import problem
+
+router = APIRouter(tags=["health"])
+
+
+@router.get("/healthz")
+async def healthz() -> Response:
+    """200 while the process serves."""
+    return answer({"status": "alive"})
+
+
+@router.get("/readyz")
+def readyz(runtime: RuntimeDep) -> Response:
+    """200 once the journal is replayed and while the pipeline runs, else 503 with the reason."""
+    fault = runtime.fault()
+    if fault is not None:
+        return problem(503, "not-ready", fault)
+    return answer({"status": "ready", "time": runtime.pool.frontier - 1})
+
+
+@router.get("/metrics")
+def metrics(request: Request) -> Response:
+    """All metrics in Prometheus' text format."""
+    content = generate_latest(request.app.state.metrics)
+    return Response(content, media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,128 @@
+"""`/v1/views/{name}/rows`: look-ups, as of one consistent time.
+
+Numbers and booleans are JSON's; decimals are strings with all their digits; dates, times and
+timestamps are ISO 8601 strings; binary is base64. Parameters that are not listed here are column
+values, written the same way.
+"""
+
+import asyncio
+from hashlib import blake2b
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from api.deps import PublishedDep, RuntimeDep, answer
+from api.errors import BadParameter, OffsetNotReached
+from api.pages import matching, page
+from api.runtime import Runtime
+from api.signals import Signal
+from api.values import parse
+from ivm.errors import NotIndexed
+from ivm.pool import Snapshot
+from views.catalog import View
+
+router = APIRouter(prefix="/v1/views", tags=["views"])
+RESERVED = frozenset({"limit", "cursor", "scan", "at_least"})
+
+
+@router.get("/{name}/rows")
+async def get_rows(
+    name: str,
+    request: Request,
+    runtime: RuntimeDep,
+    published: PublishedDep,
+    limit: Annotated[int, Query(ge=1)] = 100,
+    cursor: str | None = None,
+    scan: bool = False,
+    at_least: Annotated[list[str] | None, Query()] = None,
+) -> Response:
+    """Rows with the given column values; with `scan=true` also by columns without an index.
+
+    The ETag depends on the rows alone, so `If-None-Match` answers 304 while they stay the same.
+    """
+    view = runtime.readable(name)
+    for position in at_least or ():
+        await _reached(position, runtime, published)
+    values = _values(request, view)
+    if scan:
+        snapshot = await run_in_threadpool(runtime.pool.scan, name)
+    else:
+        snapshot = _peeked(runtime, view, values)
+    limit = min(limit, runtime.settings.max_rows)
+    if snapshot.rows.num_rows > limit:
+        body = await run_in_threadpool(_body, snapshot, view, values, limit, cursor)
+    else:
+        body = _body(snapshot, view, values, limit, cursor)
+    return _tagged(request, {**body, "offsets": runtime.offsets(snapshot.time)})
+
+
+def _body(
+    snapshot: Snapshot, view: View, values: dict[str, Any], limit: int, cursor: str | None
+) -> dict[str, Any]:
+    found = page(matching(snapshot, values), view.key, limit, cursor)
+    body = {"time": snapshot.time, "rows": found.rows, "errors": snapshot.errors}
+    return body if found.next is None else {**body, "next": found.next}
+
+
+def _tagged(request: Request, body: dict[str, Any]) -> Response:
+    stable = orjson.dumps([body["rows"], body["errors"], body.get("next")])
+    tag = f'W/"{blake2b(stable, digest_size=12).hexdigest()}"'
+    known = {t.strip() for t in request.headers.get("if-none-match", "").split(",")}
+    if tag in known or "*" in known:
+        return Response(status_code=304, headers={"etag": tag})
+    return answer(body, headers={"etag": tag})
+
+
+def _values(request: Request, view: View) -> dict[str, Any]:
+    """The column values among the parameters, typed (raises BadParameter)."""
+    values: dict[str, Any] = {}
+    for name, text in request.query_params.multi_items():
+        if name in RESERVED:
+            continue
+        if name not in view.schema.names:
+            raise BadParameter(
+                f"view {view.name!r} has no column {name!r}; its columns are "
+                f"{', '.join(view.schema.names)}"
+            )
+        if name in values:
+            raise BadParameter(f"column {name!r} is given twice")
+        values[name] = parse(text, view.schema.field(name))
+    return values
+
+
+def _peeked(runtime: Runtime, view: View, values: dict[str, Any]) -> Snapshot:
+    try:
+        return runtime.pool.peek(view.name, values)
+    except NotIndexed as error:
+        raise NotIndexed(
+            f"{error}. Give exactly the columns of an index, or add scan=true to read all rows"
+        ) from error
+
+
+async def _reached(position: str, runtime: Runtime, published: Signal) -> None:
+    """Wait until an input offset is reflected (raises BadParameter, OffsetNotReached)."""
+    topic, partition, offset = _position(position)
+    if topic not in {spec.topic for spec in runtime.registry.sources.values()}:
+        raise BadParameter(f"at_least: no source reads a topic {topic!r}")
+    try:
+        async with asyncio.timeout(runtime.settings.wait_seconds):
+            while True:
+                changed = published.next()
+                if runtime.offsets().get(topic, {}).get(partition, 0) > offset:
+                    return
+                await changed.wait()
+    except TimeoutError as error:
+        raise OffsetNotReached(
+            f"offset {offset} of {topic}:{partition} was not reflected within "
+            f"{runtime.settings.wait_seconds:g} s; try again"
+        ) from error
+
+
+def _position(text: str) -> tuple[str, int, int]:
+    topic, _, rest = text.partition(":")
+    partition, _, offset = rest.partition(":")
+    if not (topic and partition.isdecimal() and offset.isdecimal()):
+        raise BadParameter(f"at_least={text!r}: write it topic:partition:offset")
+    return topic, int(partition), int(offset)

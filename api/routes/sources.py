@@ -1,0 +1,41 @@
+"""`/v1/sources`: tables and the topics that carry their changes."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Response
+
+from api.deps import RuntimeDep, answer
+from api.models import Name, SourceBody
+
+router = APIRouter(prefix="/v1/sources", tags=["sources"])
+SourceName = Annotated[Name, Path()]
+
+
+@router.put("/{name}")
+def put_source(name: SourceName, body: SourceBody, runtime: RuntimeDep) -> Response:
+    """Declare a table: 201 when it is new, 200 when the same is there already."""
+    spec = body.spec(name, runtime.settings.on_error)
+    created = runtime.put_source(spec)
+    return answer(spec.to_json(), 201 if created else 200)
+
+
+@router.get("")
+def list_sources(runtime: RuntimeDep) -> Response:
+    """All sources, in the order they were declared."""
+    specs = list(runtime.registry.sources.values())
+    return answer({"sources": [spec.to_json() for spec in specs]})
+
+
+@router.get("/{name}")
+def get_source(name: str, runtime: RuntimeDep) -> Response:
+    """A source, and how far its topic is reflected."""
+    spec = runtime.source(name)
+    status = runtime.pipeline.status()
+    offsets = runtime.offsets().get(spec.topic, {})
+    return answer({**spec.to_json(), "offsets": offsets, "lag": status.lag.get(spec.topic, 0)})
+
+
+@router.delete("/{name}", status_code=204)
+def delete_source(name: str, runtime: RuntimeDep) -> None:
+    """Forget a source that no view reads; its topic stays."""
+    runtime.drop_source(name)

@@ -1,0 +1,239 @@
+"""The composition root: owns the pool, the registry, the journal, the pipeline and the sink.
+
+Start: declare the registered sources and views on the empty pool, then let the pipeline replay
+the journal; the service is ready when all that was journaled has been applied again. Changes of
+sources and views wait for that, and run one at a time.
+
+Two locks: `_changing` orders changes of sources and views; the applier's own excludes them from
+the batch under way. `_changing` is taken first, and the pipeline takes only the second.
+"""
+
+import threading
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import structlog
+
+from api.applier import Applier
+from api.errors import DifferentDefinition, NotReady, ViewFailed
+from api.meter import Meter
+from api.registry import Registry
+from api.settings import Settings
+from connectors.batches import Offsets
+from connectors.errors import PipelineFailed
+from connectors.pipeline import Pipeline, PipelineSettings
+from connectors.progress.journal import Journal
+from connectors.quarantine import Quarantine
+from connectors.sinks.deltas import DeltaSink
+from connectors.tables import TableSpec
+from ivm.errors import IvmError
+from ivm.pool import Installed, Pool
+from views.catalog import View
+from views.compile import CompiledView, compile_view
+from views.errors import UnknownName, suggestion
+
+log = structlog.get_logger()
+
+
+class Runtime:
+    """One running service on one data directory; safe to call from several threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Open or create the data directory (raises JournalCorrupt, RegistryCorrupt)."""
+        self.settings = settings
+        data, topics = settings.data.resolve(), settings.topics_directory.resolve()
+        for directory in (data, data / "work", topics):
+            directory.mkdir(parents=True, exist_ok=True)
+        self.registry = Registry(data / "registry.json")
+        self.quarantine = Quarantine(data / "quarantine.sqlite")
+        self.pool = Pool(settings.workers, settings.max_rounds)
+        self.meter = Meter()
+        self.topics = topics
+        self.sink = DeltaSink(topics)
+        self._journal = Journal(data / "journal")
+        self.applier = Applier(self.pool, self._journal, self.sink, self.meter)
+        self.pipeline = self._pipeline(data / "work")
+        self._changing = threading.Lock()
+        self._ready = threading.Event()
+        self._fault: str | None = None
+
+    def _pipeline(self, work: Path) -> Pipeline:
+        settings = PipelineSettings(
+            self.topics,
+            work,
+            self.settings.spark_master,
+            self.settings.spark_memory,
+            self.settings.batch_records,
+        )
+        return Pipeline(settings, self._journal, self.quarantine, self.applier)
+
+    # --- life ---
+
+    def start(self) -> None:
+        """Start the pipeline and return once the journal has been replayed.
+
+        A failure is remembered for `fault`, not raised: the service stays up to tell it.
+        """
+        try:
+            self._restore()
+            self.pipeline.start(tuple(self.registry.sources.values()))
+            self.pipeline.wait_replayed()
+        except Exception as error:
+            log.exception("the pipeline did not start")
+            self._fault = f"{type(error).__name__}: {error}"
+        else:
+            log.info("ready", time=self.pool.frontier - 1)
+        self._ready.set()
+
+    def stop(self) -> None:
+        """Finish the batch under way, and release everything."""
+        self.pipeline.stop()
+        self.sink.close()
+        self.quarantine.close()
+        self._journal.close()
+
+    def _restore(self) -> None:
+        """Declare what is registered on the empty pool, and forget what never was acknowledged."""
+        for spec in self.registry.sources.values():
+            self.pool.create_input(spec.name, spec.schema, spec.key)
+        self.pool.advance(1)
+        for name in self.applier.published.keys() - {v.name for v in self.registry.catalog.views}:
+            self._journal.drop_view(name)
+            del self.applier.published[name]
+        for view in self.registry.catalog.views:
+            compiled = self._compiled(view.query, view.key)
+            self.applier.restore(view.name, compiled.node, view.key)
+
+    @property
+    def is_replayed(self) -> bool:
+        """Whether all that was journaled before the start has been applied."""
+        return self._ready.is_set() and self._fault is None
+
+    def fault(self) -> str | None:
+        """Why the service is not ready; None if it is."""
+        if self._fault is not None:
+            return self._fault
+        status = self.pipeline.status()
+        if status.state in ("stalled", "failed", "stopped"):
+            return f"the pipeline is {status.state}: {status.error}"
+        return None if self._ready.is_set() else f"the service is starting ({status.state})"
+
+    def wait_ready(self) -> None:
+        """Wait, within bounds, until changes are possible (raises NotReady, PipelineFailed)."""
+        if not self._ready.wait(self.settings.ready_seconds):
+            raise NotReady(f"{self.fault()}; try again in a few seconds")
+        if self._fault is not None:
+            raise PipelineFailed(self._fault)
+
+    # --- sources ---
+
+    def put_source(self, spec: TableSpec) -> bool:
+        """Declare a source; False if it is there already (raises DifferentDefinition)."""
+        self.wait_ready()
+        with self._changing:
+            known = self.registry.sources.get(spec.name)
+            if known is not None:
+                if known != spec:
+                    raise DifferentDefinition(
+                        f"source {spec.name!r} is declared otherwise; delete it first, or choose "
+                        "another name"
+                    )
+                return False
+            self.pool.create_input(spec.name, spec.schema, spec.key)
+            try:
+                self.registry.add_source(spec)
+            except (IvmError, OSError):
+                self.pool.drop_input(spec.name)
+                raise
+            self.pipeline.add_table(spec)
+            return True
+
+    def source(self, name: str) -> TableSpec:
+        """The source of this name (raises UnknownName)."""
+        spec = self.registry.sources.get(name)
+        if spec is None:
+            raise _unknown("source", name, self.registry.sources)
+        return spec
+
+    def drop_source(self, name: str) -> None:
+        """Forget a source, not its topic (raises UnknownName, StillUsed)."""
+        self.wait_ready()
+        with self._changing:
+            self.source(name)
+            self.registry.drop(name)
+            self.pipeline.remove_table(name)
+            with self.applier.lock:
+                self.pool.drop_input(name)
+
+    # --- views ---
+
+    def put_view(
+        self, name: str, query: str, language: str, key: Sequence[str] | None
+    ) -> Installed | None:
+        """Maintain a view; None if the same is there already.
+
+        Raises DifferentDefinition, a kind of SqlError, and what `Pool.install` raises.
+        """
+        self.wait_ready()
+        with self._changing:
+            known = self.registry.view(name)
+            if known is not None:
+                same = (known.query, known.language) == (query, language)
+                if not same or (key is not None and tuple(key) != known.key):
+                    raise DifferentDefinition(
+                        f"view {name!r} is defined otherwise; delete it first, or choose another "
+                        "name"
+                    )
+                return None
+            compiled = self._compiled(query, key)
+            view = View(name, query, language, compiled.schema, compiled.key, compiled.dependencies)
+            installed = self.applier.install(name, compiled.node, compiled.key)
+            try:
+                self.registry.add_view(view)
+            except (IvmError, OSError):
+                self.applier.drop(name)
+                raise
+            log.info("view installed", view=name, created=installed.created)
+            return installed
+
+    def view(self, name: str) -> View:
+        """The view of this name (raises UnknownName)."""
+        view = self.registry.view(name)
+        if view is None:
+            names = [v.name for v in self.registry.catalog.views]
+            raise _unknown("view", name, names)
+        return view
+
+    def readable(self, name: str) -> View:
+        """The view of this name, if it can be looked up now (also raises NotReady, ViewFailed)."""
+        view = self.view(name)
+        if not self.is_replayed:
+            raise NotReady(f"{self.fault()}; try again in a few seconds")
+        if name in self.applier.failed:
+            raise ViewFailed(f"{self.applier.failed[name]}; delete the view and put it anew")
+        return view
+
+    def drop_view(self, name: str) -> None:
+        """Stop a view and delete its delta topic (raises UnknownName, StillUsed)."""
+        self.wait_ready()
+        with self._changing:
+            self.view(name)
+            self.registry.drop(name)
+            self.applier.drop(name)
+
+    def explain(self, query: str, key: Sequence[str] | None) -> tuple[CompiledView, Installed]:
+        """What a view over `query` would be, and which arrangements it would share or make."""
+        compiled = self._compiled(query, key)
+        return compiled, self.pool.explain(compiled.node, compiled.key)
+
+    def _compiled(self, query: str, key: Sequence[str] | None) -> CompiledView:
+        arranged = {info.name for info in self.pool.arrangements()}
+        return compile_view(query, self.registry.catalog, key, arranged)
+
+    def offsets(self, time: int | None = None) -> Offsets:
+        """The input offsets reflected at a recent time, by default at the last one."""
+        return self.applier.offsets(time)
+
+
+def _unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
+    return UnknownName(f"there is no {kind} {name!r}{suggestion(name, known)}")

@@ -1,0 +1,58 @@
+"""Values of columns as texts in URLs: the texts that the answers' JSON has, read by column type.
+
+Integers, floats and booleans are read as JSON writes them; decimals, dates, times and timestamps
+as in the answers (strings, ISO 8601); binary is base64.
+"""
+
+from base64 import b64decode
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.types as kinds
+
+from api.errors import BadParameter
+from connectors.tables import type_name
+
+
+def parse(text: str, field: pa.Field) -> Any:
+    """The Python value of `field`'s type that `text` denotes (raises BadParameter)."""
+    try:
+        value = _reader(field.type)(text)
+        pa.scalar(value, field.type)
+    except (ValueError, InvalidOperation, pa.ArrowInvalid, OverflowError) as error:
+        raise BadParameter(
+            f"column {field.name!r} is {type_name(field.type)}; {text!r} is no such value"
+        ) from error
+    return value
+
+
+def _reader(dtype: pa.DataType) -> Callable[[str], Any]:
+    readers: list[tuple[Callable[[pa.DataType], bool], Callable[[str], Any]]] = [
+        (kinds.is_string, str),
+        (kinds.is_integer, int),
+        (kinds.is_decimal, Decimal),
+        (kinds.is_floating, float),
+        (kinds.is_boolean, _boolean),
+        (kinds.is_date, date.fromisoformat),
+        (kinds.is_time, time.fromisoformat),
+        (kinds.is_timestamp, lambda text: _timestamp(text, "tz=" in str(dtype))),
+        (kinds.is_binary, lambda text: b64decode(text, validate=True)),
+    ]
+    return next(read for matches, read in readers if matches(dtype))
+
+
+def _boolean(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError(text)
+    return text == "true"
+
+
+def _timestamp(text: str, zoned: bool) -> datetime:
+    """An instant in UTC, or a local timestamp; a text of the other kind is refused."""
+    value = datetime.fromisoformat(text)
+    if (value.tzinfo is not None) != zoned:
+        raise ValueError(text)
+    return value.astimezone(UTC) if zoned else value
