@@ -31,6 +31,8 @@ SCHEMA = pa.schema(_FIELDS)
 # Small enough for the parsed objects of a block to stay in the processor's cache.
 BLOCK = 1024
 
+_COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
+
 _REJECTED_FIELDS: list[pa.Field] = [
     pa.field("offset", pa.int64()),
     pa.field("reason", pa.string()),
@@ -112,7 +114,7 @@ def _records(stream: pa.Buffer) -> tuple[RejectedRecord, ...]:
 
 def _stream(batches: list[pa.RecordBatch]) -> bytes:
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batches[0].schema) as writer:
+    with pa.ipc.new_stream(sink, batches[0].schema, options=_COMPRESSED) as writer:
         for batch in batches:
             writer.write_batch(batch)
     return sink.getvalue().to_pybytes()
