@@ -140,6 +140,8 @@ class Joins:
         numbers = frozenset(a.number for a in order)
         pairs = self.inner(replace(plan, kind="inner"), numbers)
         rows = [pairs.ordered([a.number for a in order])]
+        if plan.kind == "left" and self._at_most_one_partner(plan):
+            return self._looked_up(plan, order)
         sides = [replace(plan, kind="anti")]
         if plan.kind == "full":
             sides.append(Join("anti", plan.right, plan.left, plan.predicate))
@@ -148,6 +150,25 @@ class Joins:
             lowered = self.others(side, numbers & own)
             rows.append(_padded(lowered, order))
         return Lowered(df.Concat(tuple(rows)), {a.number: i for i, a in enumerate(order)})
+
+    def _at_most_one_partner(self, plan: Join) -> bool:
+        """Whether no left row can have two partners, and columns alone decide about that."""
+        keys = {k.right.index for k in equalities(plan).keys if isinstance(k.right, Column)}
+        unique = unique_key(plan.right)
+        return unique is not None and unique <= keys and not equalities(plan).residual
+
+    def _looked_up(self, plan: Join, order: Sequence[Attribute]) -> Lowered:
+        """A left join that repeats no left row: those without partner are all less the pairs."""
+        own = [a for a in plan.left.attributes if a in order] or [plan.left.attributes[0]]
+        numbers = [a.number for a in own]
+        pairs = self.inner(
+            replace(plan, kind="inner"), frozenset([*numbers, *(a.number for a in order)])
+        )
+        every = self.lower(plan.left, frozenset(numbers)).ordered(numbers)
+        unmatched = df.Concat((every, df.Negate(pairs.ordered(numbers))))
+        lone = Lowered(unmatched, {n: i for i, n in enumerate(numbers)})
+        rows = (pairs.ordered([a.number for a in order]), _padded(lone, order))
+        return Lowered(df.Concat(rows), {a.number: i for i, a in enumerate(order)})
 
 
 def _without_nulls(plan: Join) -> Join:
@@ -193,8 +214,11 @@ def _padded(lowered: Lowered, order: Sequence[Attribute]) -> df.Node:
 
 
 def mapped(node: df.Node, outputs: Sequence[tuple[str, Expression]]) -> df.Node:
-    """`outputs` over `node`, as a projection where that is all it is."""
+    """`outputs` over `node`; where they only choose columns of a Map, that Map with fewer."""
     positions = [e.index for _, e in outputs if isinstance(e, Column)]
-    if len(positions) == len(outputs) and not isinstance(node, df.Map):
-        return projected(node, tuple(positions))
-    return df.Map(node, tuple(outputs))
+    if len(positions) < len(outputs):
+        return df.Map(node, tuple(outputs))
+    if isinstance(node, df.Map):
+        chosen = [node.outputs[p][1] for p in positions]
+        return df.Map(node.input, tuple((n, e) for (n, _), e in zip(outputs, chosen, strict=True)))
+    return projected(node, tuple(positions))

@@ -1,0 +1,70 @@
+"""Plans before and after each rewrite, and the dataflows of whole queries, as golden files.
+
+With `REWRITE_GOLDEN=1` in the environment the files are written anew instead; a file is a list of
+cases, each a query and the texts that belong to it.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.property.shop import CATALOG
+from views.explain import dataflow_text, plan_text
+from views.lowering.lower import lower
+from views.rewrites import RULES, rewrite
+from views.sql.bind import bind
+
+GOLDEN = Path(__file__).parent / "golden"
+Case = dict[str, str]
+
+
+def rewritten_by(rule: str, query: str) -> Case:
+    """The plan before and after `rule`."""
+    bound = bind(query, CATALOG)
+    plan = bound.plan
+    for name, apply in RULES:
+        before, plan = plan, apply(plan, bound.numbers)
+        if name == rule:
+            return {"query": query, "before": plan_text(before), "after": plan_text(plan)}
+    raise AssertionError(f"no rule {rule}")
+
+
+def lowered(query: str) -> Case:
+    """The dataflow of a query."""
+    bound = bind(query, CATALOG)
+    node = lower(rewrite(bound.plan, bound.numbers), ())
+    return {"query": query, "dataflow": dataflow_text(node)}
+
+
+def read(path: Path) -> list[Case]:
+    """The cases of a golden file."""
+    cases: list[Case] = []
+    for section in path.read_text().split("== ")[1:]:
+        name, _, text = section.partition("\n")
+        if name == "query":
+            cases.append({})
+        cases[-1][name] = text.strip("\n")
+    return cases
+
+
+def check(path: Path, produce: Callable[[str], Case]) -> None:
+    """Compare each case with what is produced from its query."""
+    cases = read(path)
+    assert cases
+    produced = [produce(case["query"]) for case in cases]
+    if os.environ.get("REWRITE_GOLDEN") == "1":
+        sections = [f"== {name}\n{text}\n" for case in produced for name, text in case.items()]
+        path.write_text("\n".join(sections))
+    else:
+        assert produced == cases
+
+
+@pytest.mark.parametrize("rule", [name for name, _ in RULES])
+def test_a_rewrite_maps_plans_as_recorded(rule: str) -> None:
+    check(GOLDEN / f"{rule}.txt", lambda query: rewritten_by(rule, query))
+
+
+def test_queries_lower_to_dataflows_as_recorded() -> None:
+    check(GOLDEN / "dataflow.txt", lowered)

@@ -1,0 +1,210 @@
+"""Every stage of a compilation as text: what was parsed, bound, rewritten and lowered.
+
+In a plan `#7` is the column numbered 7; in a dataflow `$2` is the column at position 2.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from ivm import dataflow as df
+from ivm.expressions import Column, Expression, Literal
+from views.catalog import Catalog
+from views.compile import deeply
+from views.lowering.lower import lower
+from views.plan.nodes import (
+    Aggregate,
+    Apply,
+    Attribute,
+    Filter,
+    Fixpoint,
+    Join,
+    Plan,
+    Project,
+    Recursive,
+    RowNumber,
+    Scan,
+    SortKey,
+    TopK,
+    Union,
+    Values,
+)
+from views.plan.trees import inputs
+from views.rewrites import RULES
+from views.sql.bind import bind
+from views.types import type_name
+
+_INFIX = {
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "modulo": "%",
+    "eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
+    "and": "AND", "or": "OR", "is_distinct": "IS DISTINCT FROM",
+    "is_not_distinct": "IS NOT DISTINCT FROM",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stage's name and its plan as indented text."""
+
+    name: str
+    text: str
+
+
+def explain(query: str, catalog: Catalog, arranged: Collection[str] = ()) -> tuple[Stage, ...]:
+    """All stages of compiling `query`; a rewrite is shown where it changed the plan.
+
+    The parameters are those of `compile_view`, and so are the errors.
+    """
+    return deeply(lambda: _explain(query, catalog, arranged))
+
+
+def _explain(query: str, catalog: Catalog, arranged: Collection[str]) -> tuple[Stage, ...]:
+    bound = bind(query, catalog)
+    plan = bound.plan
+    stages = [
+        Stage("parsed", bound.tree.sql(dialect="postgres", pretty=True)),
+        Stage("bound", plan_text(plan)),
+    ]
+    for name, rule in RULES:
+        before, plan = plan, rule(plan, bound.numbers)
+        if plan != before:
+            stages.append(Stage(name, plan_text(plan)))
+    stages.append(Stage("dataflow", dataflow_text(lower(plan, arranged))))
+    return tuple(stages)
+
+
+def plan_text(plan: Plan) -> str:
+    """A plan, one node on each line, inputs indented below."""
+    return "\n".join(_plan_lines(plan, 0))
+
+
+def _plan_lines(plan: Plan, depth: int) -> Iterator[str]:
+    yield "  " * depth + _plan_line(plan)
+    for below in inputs(plan):
+        yield from _plan_lines(below, depth + 1)
+
+
+def _plan_line(plan: Plan) -> str:
+    name = type(plan).__name__
+    match plan:
+        case Scan():
+            return f"Scan {plan.name} {_attributes(plan.attributes)}"
+        case Values():
+            return f"Values {len(plan.rows)} rows {_attributes(plan.attributes)}"
+        case Filter():
+            return f"Filter {expression_text(plan.predicate, '#')}"
+        case Project():
+            outputs = (f"{_attribute(a)} := {expression_text(e, '#')}" for a, e in plan.outputs)
+            return f"Project {', '.join(outputs)}"
+        case Join() | Apply():
+            mark = f" {_attribute(plan.mark)}" if plan.mark else ""
+            return f"{name} {plan.kind}{mark} on {expression_text(plan.predicate, '#')}"
+        case Aggregate():
+            calls = (
+                f"{_attribute(c.attribute)} := {c.function}({'distinct ' if c.distinct else ''}"
+                f"{'*' if c.argument is None else f'#{c.argument.index}'})"
+                for c in plan.calls
+            )
+            return f"Aggregate by {_attributes(plan.keys)} {', '.join(calls)}".rstrip()
+        case TopK():
+            keys = ", ".join(f"#{k.index}" for k in plan.keys)
+            order = ", ".join(map(_sort_key, plan.order))
+            return f"TopK by ({keys}) order ({order}) limit {plan.limit} offset {plan.offset}"
+        case RowNumber():
+            keys = ", ".join(f"#{k.index}" for k in plan.keys)
+            order = ", ".join(map(_sort_key, plan.order))
+            return f"RowNumber {_attribute(plan.attribute)} by ({keys}) order ({order})"
+        case Recursive():
+            return f"Recursive {plan.name} {_attributes(plan.attributes)}"
+        case Fixpoint():
+            kind = "set" if plan.distinct else "bag"
+            return f"Fixpoint {plan.name} ({kind}) {_attributes(plan.attributes)}"
+        case Union():
+            return f"Union {_attributes(plan.attributes)}"
+        case _:
+            return name
+
+
+def _attribute(attribute: Attribute) -> str:
+    return f"{attribute.name}#{attribute.number}"
+
+
+def _attributes(attributes: tuple[Attribute, ...]) -> str:
+    return f"({', '.join(_attribute(a) for a in attributes)})"
+
+
+def _sort_key(key: SortKey) -> str:
+    return _direction(f"#{key.column.index}", key.descending, key.nulls_first)
+
+
+def _direction(column: str, descending: bool, nulls_first: bool) -> str:
+    nulls = " nulls first" if nulls_first else ""
+    return f"{column}{' desc' if descending else ''}{nulls}"
+
+
+def dataflow_text(node: df.Node) -> str:
+    """A dataflow, one node on each line, inputs indented below."""
+    return "\n".join(_dataflow_lines(node, 0))
+
+
+def _dataflow_lines(node: df.Node, depth: int) -> Iterator[str]:
+    yield "  " * depth + _dataflow_line(node)
+    match node:
+        case df.Join():
+            below: tuple[df.Node, ...] = (node.left, node.right)
+        case df.Concat():
+            below = node.inputs
+        case df.Iterate():
+            below = tuple(body for _, body in node.bindings)
+        case df.Get() | df.Constant() | df.Recursive():
+            below = ()
+        case _:
+            below = (node.input,)
+    for child in below:
+        yield from _dataflow_lines(child, depth + 1)
+
+
+def _dataflow_line(node: df.Node) -> str:
+    name = type(node).__name__
+    match node:
+        case df.Get() | df.Recursive():
+            return f"{name} {node.name}"
+        case df.Constant():
+            return f"Constant {len(node.rows)} rows"
+        case df.Filter():
+            return f"Filter {expression_text(node.predicate, '$')}"
+        case df.Map():
+            outputs = (f"{n} := {expression_text(e, '$')}" for n, e in node.outputs)
+            return f"Map {', '.join(outputs)}"
+        case df.Arrange():
+            return f"Arrange by ({', '.join(f'${i}' for i in node.key)})"
+        case df.Join():
+            return f"Join to ({', '.join(f'{n} := ${i}' for n, i in node.outputs)})"
+        case df.Reduce():
+            calls = (
+                f"{a.name} := {a.function}({'*' if a.column is None else f'${a.column}'})"
+                for a in node.aggregates
+            )
+            return f"Reduce by ({', '.join(f'${i}' for i in node.key)}) {', '.join(calls)}"
+        case df.TopK():
+            order = (_direction(f"${o.column}", o.descending, o.nulls_first) for o in node.order)
+            key = ", ".join(f"${i}" for i in node.key)
+            by = f"TopK by ({key}) order ({', '.join(order)})"
+            return f"{by} limit {node.limit} offset {node.offset}"
+        case df.Iterate():
+            return f"Iterate {node.result}"
+        case _:
+            return name
+
+
+def expression_text(expression: Expression, mark: str) -> str:
+    """An expression in the manner of SQL, with `mark` before column numbers."""
+    if isinstance(expression, Column):
+        return f"{mark}{expression.index}"
+    if isinstance(expression, Literal):
+        return "NULL" if expression.value is None else repr(expression.value)
+    arguments = [expression_text(a, mark) for a in expression.arguments]
+    if expression.function in _INFIX:
+        return f"({f' {_INFIX[expression.function]} '.join(arguments)})"
+    if expression.function == "cast":
+        return f"cast({arguments[0]} as {type_name(expression.type)})"
+    return f"{expression.function}({', '.join(arguments)})"
