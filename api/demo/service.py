@@ -14,8 +14,6 @@ from typing import Any, Self
 
 import httpx
 
-from connectors.spark.java import java_home
-
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -36,7 +34,6 @@ class Service:
             "IVM_DATA": str(data),
             "IVM_TOPICS": str(topics),
             "IVM_PORT": str(port),
-            "JAVA_HOME": str(java_home()),
         }
         self.http = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=120)
         self._process: subprocess.Popen[bytes] | None = None
@@ -81,14 +78,12 @@ class Service:
             self._process.wait()
             self._process = None
 
-    def put(self, path: str, body: Mapping[str, Any]) -> float:
-        """PUT `body`; returns milliseconds (raises ServiceFailed for anything but 201 or 200)."""
-        began = time.perf_counter()
+    def put(self, path: str, body: Mapping[str, Any]) -> Any:
+        """PUT `body` and return the answer's JSON (raises ServiceFailed for an error)."""
         answer = self.http.put(path, json=body)
-        took = (time.perf_counter() - began) * 1000
         if not answer.is_success:
             raise ServiceFailed(f"PUT {path}: {answer.status_code} {answer.text}\n{self._tail()}")
-        return took
+        return answer.json()
 
     def get(self, path: str) -> Any:
         """The JSON of `path` (raises ServiceFailed for an error)."""
