@@ -55,9 +55,10 @@ def _connect(a: Assembly, call: Call) -> int:
 
     def pair(left: int, right: int) -> int:
         cells = (a.cells[left], a.cells[right])
-        if any(c.nullable or c.fallible for c in cells):
+        if any(c.fallible for c in cells):
             return a.emit("decide", (left, right), call.type, p=int(call.function == "or"))
-        return a.emit(f"{call.function}_plain", (left, right), call.type)
+        kind = "nulls" if any(c.nullable for c in cells) else "plain"
+        return a.emit(f"{call.function}_{kind}", (left, right), call.type)
 
     return reduce(pair, [a.register(e) for e in call.arguments])
 

@@ -121,6 +121,28 @@ cdef void decide(Frame* f, const Instruction* it) noexcept nogil:
             take(it.out, it.b, i)
 
 
+cdef void and_nulls(Frame* f, const Instruction* it) noexcept nogil:
+    """`and` of arguments that are not errors, without branches: a NULL counts as true at first."""
+    cdef uint64_t result
+    cdef Py_ssize_t i
+    start_strict(f, it)
+    for i in range(f.n):
+        result = (it.a.words[i] | has_null(it.a, i)) & (it.b.words[i] | has_null(it.b, i)) & 1
+        it.out.words[i] = result
+        it.out.nulls[i] &= result
+
+
+cdef void or_nulls(Frame* f, const Instruction* it) noexcept nogil:
+    """`or` of arguments that are not errors, without branches: a NULL counts as false at first."""
+    cdef uint64_t result
+    cdef Py_ssize_t i
+    start_strict(f, it)
+    for i in range(f.n):
+        result = (it.a.words[i] & (not has_null(it.a, i))) | (it.b.words[i] & (not has_null(it.b, i)))
+        it.out.words[i] = result & 1
+        it.out.nulls[i] &= result ^ 1
+
+
 cdef void and_plain(Frame* f, const Instruction* it) noexcept nogil:
     """`and` of arguments that are neither NULL nor errors."""
     cdef Py_ssize_t i
@@ -207,6 +229,8 @@ KERNELS = {
     "distinct": <uintptr_t> <Kernel> distinct,
     "null_test": <uintptr_t> <Kernel> null_test,
     "decide": <uintptr_t> <Kernel> decide,
+    "and_nulls": <uintptr_t> <Kernel> and_nulls,
+    "or_nulls": <uintptr_t> <Kernel> or_nulls,
     "and_plain": <uintptr_t> <Kernel> and_plain,
     "or_plain": <uintptr_t> <Kernel> or_plain,
     "negation": <uintptr_t> <Kernel> negation,

@@ -14,8 +14,8 @@ from libc.string cimport memcpy
 import pyarrow as pa
 
 from ivm.expressions import Column
+from ivm.rows import functions
 from ivm.rows.assembly import Assembly
-from ivm.rows.functions import FUNCTIONS, KERNELS
 
 from ivm.rows.codec cimport decode, encode, encode_key
 from ivm.rows.layout cimport STRING, Layout, Slot
@@ -112,7 +112,7 @@ cdef int make_code(Code* code, object assembly, dict numbers, Interner interner,
         make_register(&code.registers[code.register_count - 1], cell, interner, pins)
     for step in assembly.steps:
         it = &code.instructions[code.length]
-        it.run = <Kernel> <uintptr_t> (LOADS.get(step.kernel) or KERNELS[step.kernel])
+        it.run = <Kernel> <uintptr_t> (LOADS.get(step.kernel) or functions.KERNELS[step.kernel])
         it.out = &code.registers[<Py_ssize_t> step.out]
         it.a = register_at(code, step.arguments, 0)
         it.b = register_at(code, step.arguments, 1)
@@ -177,7 +177,7 @@ cdef class Program:
         if self._predicates == NULL or self._conditions == NULL:
             raise MemoryError
         for i, predicate in enumerate(predicates):
-            assembly = Assembly(schema, FUNCTIONS)
+            assembly = Assembly(schema, functions.FUNCTIONS)
             number = assembly.register(predicate)
             self._predicate_count += 1
             make_code(&self._predicates[i], assembly, numbers, self._interner, self._pins)
@@ -191,7 +191,7 @@ cdef class Program:
         self._outputs = <Output*> calloc(len(outputs) + 1, sizeof(Output))
         if self._outputs == NULL:
             raise MemoryError
-        assembly = Assembly(schema, FUNCTIONS)
+        assembly = Assembly(schema, functions.FUNCTIONS)
         registers = [
             None if isinstance(e, Column) else assembly.register(e) for _, e in outputs
         ]

@@ -1,14 +1,14 @@
 # What kernels that make strings share.
 
 from ivm.rows.strings cimport NO_STRING, intern
-from ivm.rows.vectors cimport Frame, Instruction
+from ivm.rows.vectors cimport Frame, Instruction, wanted
 
 
-# Row i becomes these bytes; where they cannot be kept, the frame is told and the row is ''.
+# Row i becomes these bytes, unless it is NULL or an error; where they cannot be kept, the frame is told.
 cdef inline void put_string(
     Frame* f, const Instruction* it, Py_ssize_t i, const char* data, Py_ssize_t n
 ) noexcept nogil:
-    it.out.words[i] = intern(f.strings, data, n)
+    it.out.words[i] = intern(f.strings, data, n) if wanted(it.out, i) else 0
     if it.out.words[i] == NO_STRING:
         it.out.words[i] = 0
         f.out_of_memory = True

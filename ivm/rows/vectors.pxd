@@ -5,7 +5,7 @@
 # and those of strings are always valid, so that `view` may be called on any.
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from ivm.rows.strings cimport Strings
 
@@ -50,12 +50,12 @@ cdef struct Instruction:
 # Begins the NULLs and errors of `out`: where an argument is NULL or has an error, so is the result.
 cdef inline void start_strict(Frame* f, const Instruction* it) noexcept nogil:
     if it.out.nulls != NULL:
-        memset(it.out.nulls, 0, VECTOR)
+        memset(it.out.nulls, 0, f.n)
         spread_nulls(f, it.out, it.a)
         spread_nulls(f, it.out, it.b)
         spread_nulls(f, it.out, it.c)
     if it.out.errors != NULL:
-        memset(it.out.errors, 0, VECTOR * sizeof(uint32_t))
+        memset(it.out.errors, 0, f.n * sizeof(uint32_t))
         spread_errors(f, it.out, it.a)
         spread_errors(f, it.out, it.b)
         spread_errors(f, it.out, it.c)

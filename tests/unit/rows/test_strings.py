@@ -3,12 +3,16 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
+import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ivm.rows.codec import round_trip
 from ivm.rows.strings import Interner, content_of, hash_of, keep_only, order_of, word_of
+from tests.unit.rows.values import batch_of, schema_of
 
 CONTENTS = st.binary(max_size=20) | st.lists(st.sampled_from([b"a", b"b", b"\0", b"\xff"])).map(
     b"".join
@@ -84,3 +88,18 @@ def test_a_string_after_a_sweep_is_found_again_by_its_word() -> None:
     keep_only(interner, [kept])
     word_of(interner, b"this one is new here")
     assert word_of(interner, b"this one stays") == kept
+
+
+def test_threads_agree_on_the_words_of_the_same_strings() -> None:
+    interner = Interner()
+    texts = [f"a string that threads share, number {i}" for i in range(20_000)]
+    batches = [
+        batch_of(schema_of(("s", pa.string(), True)), texts[k:] + texts[:k]) for k in (0, 999)
+    ]
+
+    def encode(batch: pa.RecordBatch) -> pa.RecordBatch:
+        return round_trip(batch, batch.schema, interner)
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(encode, batches * 4)) == batches * 4
+    assert interner.count == len(texts)
