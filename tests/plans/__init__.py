@@ -1,0 +1,1 @@
+"""Rewrites and lowering against recorded plans."""

@@ -354,7 +354,16 @@ count(*) as n from customers;
 select count(*) as n from (select 1 as one from customers, orders) t;
 
 select o.status, count(*) as n from orders o where exists (select 1 from items i where
-i.order_id = o.id) group by o.status having sum(o.total) > (select avg(total) from orders)
+i.order_id = o.id) group by o.status having sum(o.total) > (select avg(total) from orders);
+
+select id from customers union select id from orders intersect select src from follows;
+
+(select id from customers union select id from orders) intersect select src from follows;
+
+select id from customers except select id from orders intersect select src from follows;
+
+with recursive r(a, n) as (select src, 0::bigint from follows union select f.dst, 1 from r join
+follows f on f.src = r.a) select a, n from r
 """
 
 QUERIES = tuple(query.strip() for query in _TEXT.split(";"))

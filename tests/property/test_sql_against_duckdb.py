@@ -11,7 +11,7 @@ from tests.property.queries import QUERIES
 from tests.property.shop import CATALOG, Tables, judged, normal, tables
 from views.compile import CompiledView, compile_view
 
-EXAMPLES = 12
+EXAMPLES = 6
 
 compiled = cache(lambda query: compile_view(query, CATALOG))
 
@@ -32,14 +32,14 @@ def test_a_query_answers_as_in_duckdb(query: str, given: Tables) -> None:
 
 @pytest.mark.parametrize("query", QUERIES)
 @given(given=tables)
-@settings(max_examples=EXAMPLES // 2, deadline=None)
+@settings(max_examples=EXAMPLES // 3, deadline=None)
 def test_the_default_key_is_a_column_set_without_two_equal_rows(query: str, given: Tables) -> None:
     view = compiled(query)
     if view.key == tuple(view.schema.names):
         return
     at = [view.schema.get_field_index(name) for name in view.key]
     result = evaluate(view.node, {name: Counter(rows) for name, rows in given.items()})
-    keys = Counter()
+    keys: Counter[tuple[object, ...]] = Counter()
     for row, count in result.rows.items():
         keys[tuple(row[i] for i in at)] += count
     assert all(count == 1 for count in keys.values())

@@ -196,5 +196,5 @@ def _schema(attributes: tuple[Attribute, ...]) -> pa.Schema:
     return pa.schema([_field(a) for a in attributes])
 
 
-def _field(attribute: Attribute) -> pa.Field:  # type: ignore[type-arg]
+def _field(attribute: Attribute) -> pa.Field:
     return pa.field(attribute.name, attribute.type, attribute.nullable)

@@ -103,13 +103,6 @@ def _named(session: Session, bound: BoundQuery, cte: exp.CTE) -> Named:
 
 def _set_operation(session: Session, env: Environment, node: exp.SetOperation) -> BoundQuery:
     sides = [bind_query(session, env, side) for side in (node.this, node.expression)]
-    for side in (node.this, node.expression):
-        if isinstance(node, exp.Intersect) != isinstance(side, exp.Intersect) and isinstance(
-            side, exp.SetOperation
-        ):
-            raise session.source.unsupported(
-                "INTERSECT beside another set operation without parentheses", node
-            )
     left, right = _aligned(session, sides, node)
     names = [name for name, _ in sides[0].columns]
     if isinstance(node, exp.Union):

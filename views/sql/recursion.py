@@ -19,11 +19,13 @@ from views.plan.nodes import (
     Fixpoint,
     Join,
     Plan,
+    Project,
     Recursive,
     RowNumber,
     TopK,
 )
 from views.plan.trees import free_columns, inputs
+from views.sql.coercion import cast, common_type
 from views.sql.scope import BoundQuery, Environment, Named, Session
 from views.types import type_name
 
@@ -90,14 +92,17 @@ def _bind_step(
             cte,
         )
     for name, wanted, (_, found) in zip(names, shape, step.columns, strict=True):
-        if found.type != wanted.type:
+        if common_type(wanted.type, found.type) != wanted.type:
             raise session.source.fault(
                 TypeMismatch,
                 f"column {name!r} of {cte.alias!r} is {type_name(wanted.type)} in its base and "
                 f"{type_name(found.type)} in its step; cast one of them",
                 cte,
             )
-    return step
+    values = [cast(a.column, w.type) for (_, a), w in zip(step.columns, shape, strict=True)]
+    fresh = [session.numbers.fresh(n, v) for n, v in zip(names, values, strict=True)]
+    plan = Project(step.plan, tuple(zip(fresh, values, strict=True)))
+    return BoundQuery(plan, tuple(zip(names, fresh, strict=True)))
 
 
 def _check_step(session: Session, cte: exp.CTE, step: Plan, label: str, distinct: bool) -> None:

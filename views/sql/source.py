@@ -33,8 +33,7 @@ class Source:
 
     def fault(self, kind: type[Fault], message: str, node: exp.Expr | None = None) -> Fault:
         """An error of `kind` at the place of `node`."""
-        start = None if node is None else _start(node)
-        return self.fault_at(kind, message, start)
+        return self.fault_at(kind, message, _start(node))
 
     def fault_at(self, kind: type[Fault], message: str, offset: int | None) -> Fault:
         """An error of `kind` at the character `offset`, counted from 0."""
@@ -141,5 +140,11 @@ def _operands(node: exp.Expr) -> list[exp.Expr]:
     return list(node.iter_expressions())
 
 
-def _start(node: exp.Expr) -> int | None:
-    return min((n.meta["start"] for n in node.walk() if "start" in n.meta), default=None)
+def _start(node: exp.Expr | None) -> int | None:
+    """Where `node` starts; where the parser did not note that, what it stands in."""
+    while node is not None:
+        starts = [n.meta["start"] for n in node.walk() if "start" in n.meta]
+        if starts:
+            return int(min(starts))
+        node = node.parent
+    return None

@@ -1,0 +1,1 @@
+"""The views room, unit by unit."""

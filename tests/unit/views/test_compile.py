@@ -1,0 +1,95 @@
+"""What a compiled view says of itself, and which arrangements it reads."""
+
+import pyarrow as pa
+import pytest
+
+from ivm.dataflow import Get, Join, Node
+from tests.property.shop import CATALOG
+from views.catalog import Catalog, View
+from views.compile import compile_view
+from views.errors import DuplicateColumn, UnknownColumn
+
+KEYS = [
+    ("select id, name from customers", ("id",)),
+    ("select name from customers", ("name",)),
+    ("select segment, city, count(*) as n from customers group by segment, city", None),
+    ("select distinct segment, city from customers", ("segment", "city")),
+    ("select segment as s, count(*) as n from customers group by segment", ("s",)),
+    ("select count(*) as n, max(id) as m from customers", ("n", "m")),
+    ("select o.id, c.name from orders o join customers c on c.id = o.customer_id", ("id",)),
+    ("select o.id, i.line from orders o join items i on i.order_id = o.id", ("id", "line")),
+    ("select c.id, o.id as o from customers c left join orders o on o.total > 1", ("id", "o")),
+    ("select id from customers c where exists (select 1 from orders o where o.id = c.id)", ("id",)),
+    ("select id from customers union all select id from orders", ("id",)),
+    ("with recursive r(a, b) as (select src, dst from follows union select a, 1 from r) "
+     "select a, b from r", ("a", "b")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("query", "key"), KEYS)
+def test_a_view_is_keyed_by_what_is_unique_in_it(query: str, key: tuple[str, ...] | None) -> None:
+    assert compile_view(query, CATALOG).key == (key or ("segment", "city"))
+
+
+def test_a_given_key_is_taken() -> None:
+    assert compile_view("select id, city from customers", CATALOG, ["city"]).key == ("city",)
+
+
+def test_a_key_must_be_in_the_result() -> None:
+    with pytest.raises(UnknownColumn, match="'city'"):
+        compile_view("select id, city from customers", CATALOG, ["cty"])
+
+
+@pytest.mark.parametrize("key", [[], ["id", "id"]])
+def test_a_key_names_columns_once(key: list[str]) -> None:
+    with pytest.raises(DuplicateColumn):
+        compile_view("select id from customers", CATALOG, key)
+
+
+def test_dependencies_are_what_is_read_directly() -> None:
+    query = "with c as (select id from customers) select c.id from c join orders o using (id)"
+    assert compile_view(query, CATALOG).dependencies == ("customers", "orders")
+
+
+def test_a_view_reads_another_view() -> None:
+    fields: list[pa.Field] = [
+        pa.field("City", pa.string()),
+        pa.field("n", pa.int64(), nullable=False),
+    ]
+    by_city = View("by_city", "", "sql", pa.schema(fields), ("City",), ("customers",))
+    catalog = Catalog(CATALOG.tables, [by_city])
+    view = compile_view('select "City" as city, n + 1 as n from by_city', catalog)
+    assert view.dependencies == ("by_city",)
+    assert view.schema == pa.schema([fields[0].with_name("city"), fields[1]])
+
+
+def test_unquoted_names_are_lower_case() -> None:
+    assert compile_view("SELECT ID AS Total FROM Customers", CATALOG).schema.names == ["total"]
+
+
+def arrangements(node: Node) -> set[Node]:
+    """The arrangements that a join of two inputs reads."""
+    while not isinstance(node, Join):
+        assert not isinstance(node, Get)
+        node = node.input  # type: ignore[union-attr]
+    return {node.left.input, node.right.input}
+
+
+JOINED = "select c.name from customers c join orders o on o.customer_id = c.id where o.total > 5"
+
+
+def test_a_filtered_table_is_arranged_for_itself() -> None:
+    inputs = arrangements(compile_view(JOINED, CATALOG).node)
+    assert not any(isinstance(i, Get) and i.name == "orders" for i in inputs)
+
+
+def test_a_filter_waits_where_the_whole_table_is_arranged_already() -> None:
+    node = compile_view(JOINED, CATALOG, arranged=["orders[customer_id]"]).node
+    assert {i.name for i in arrangements(node) if isinstance(i, Get)} == {"customers", "orders"}
+    assert "Filter" in repr(node)
+
+
+def test_a_join_of_tables_by_columns_reads_their_own_arrangements() -> None:
+    query = "select c.name, o.total from customers c join orders o on o.customer_id = c.id"
+    inputs = arrangements(compile_view(query, CATALOG).node)
+    assert all(isinstance(i, Get) for i in inputs)

@@ -1,0 +1,47 @@
+"""Queries at the limits of size and nesting compile, and beyond them are refused."""
+
+import sys
+
+import pytest
+
+from tests.property.shop import CATALOG
+from views.compile import compile_view
+from views.errors import QueryTooLarge
+
+WITHIN = {
+    "parentheses": f"select {'(' * 490}1{')' * 490} as x",
+    "not": f"select {'not ' * 400}true as x",
+    "sum": f"select {' + '.join(['id'] * 400)} as x from customers",
+    "or": f"select id from customers where {' or '.join(f'id = {i}' for i in range(3000))}",
+    "list": f"select id from customers where id in ({', '.join(map(str, range(3000)))})",
+    "union": " union all ".join(["select id from customers"] * 300),
+}
+BEYOND = {
+    "characters": "select 1 as x" + " " * 1_000_000,
+    "parentheses": f"select {'(' * 100_000}1{')' * 100_000} as x",
+    "minus": f"select {'- ' * 100_000}1 as x",
+    "sum": f"select {' + '.join(['id'] * 5000)} as x from customers",
+    "doubling": "with a0 as (select id from customers)"
+    + "".join(
+        f", a{i} as (select x.id from a{i - 1} x join a{i - 1} y on x.id = y.id)"
+        for i in range(1, 40)
+    )
+    + " select * from a39",
+}
+
+
+@pytest.mark.parametrize("query", WITHIN.values(), ids=WITHIN)
+def test_a_large_query_compiles(query: str) -> None:
+    assert compile_view(query, CATALOG).schema.names in (["x"], ["id"])
+
+
+@pytest.mark.parametrize("query", BEYOND.values(), ids=BEYOND)
+def test_a_query_beyond_a_limit_is_refused(query: str) -> None:
+    with pytest.raises(QueryTooLarge):
+        compile_view(query, CATALOG)
+
+
+def test_compiling_leaves_the_bound_on_recursion_as_it_was() -> None:
+    before = sys.getrecursionlimit()
+    compile_view(WITHIN["parentheses"], CATALOG)
+    assert sys.getrecursionlimit() == before
