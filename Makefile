@@ -79,9 +79,10 @@ $(FLAGS):
 # Cython is not safe for threads: its own processes translate, the build's threads then compile.
 # A file that does not translate keeps no other from being built; the second command fails on it.
 extensions:
-	@$(BIN)/cythonize -3 --quiet --keep-going --parallel 2 $$(find ivm -name '*.pyx') || true
-	@$(BIN)/python -W ignore -c 'import setuptools; setuptools.setup()' --quiet \
-		build_ext --parallel 2 --build-lib .
+	@$(BIN)/python -c 'from Cython.Build import cythonize; \
+		cythonize("ivm/**/*.pyx", language_level=3, nthreads=2)' || true
+	@$(BIN)/python -W ignore -c 'import setuptools; setuptools.setup()' \
+		build_ext --parallel 2 --build-lib . | sed -un '/^building .* extension$$/p'
 
 $(INSTALLED): requirements.lock
 	$(call say,Installing the dependencies into $(VENV))
@@ -93,5 +94,5 @@ $(INSTALLED): requirements.lock
 	@test -x $(BIN)/python || { \
 		echo 'Python 3.11 or newer is needed, with venv; on Debian or Ubuntu:' >&2; \
 		echo '  apt install python3 python3-venv python3-dev g++' >&2; exit 1; }
-	@$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
+	@$(BIN)/python -m pip install --require-hashes --requirement requirements.lock
 	@touch $@
