@@ -1,0 +1,81 @@
+"""Every command of README.md works as it stands there.
+
+The `make` targets that take minutes have tests of their own; of them it is only checked that they
+exist. The walk-through runs block after block against a service started for it, in an empty
+directory and on a free port.
+"""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+BLOCKS = re.findall(r"^```sh\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+TARGETS = sorted(set(re.findall(r"\bmake ([a-z]+)\b", README)))
+WALK = [block for block in BLOCKS if "make " not in block]
+ADDRESS = "127.0.0.1:8080"
+STARTS_WITHIN = 90.0
+
+
+@pytest.fixture(scope="module")
+def address() -> str:
+    with closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{free.getsockname()[1]}"
+
+
+@pytest.fixture(scope="module")
+def service(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The directory in which the service of `make serve` runs, once it is ready."""
+    directory = tmp_path_factory.mktemp("readme")
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "IVM_PORT": address.split(":")[1]}
+    program = [sys.executable, "-m", "api", "serve"]
+    process = subprocess.Popen(program, cwd=directory, env=environment, start_new_session=True)
+    try:
+        _wait_ready(process, f"http://{address}/readyz")
+        yield directory
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(30)
+
+
+def test_the_walk_through_answers_as_it_says(service: Path, address: str) -> None:
+    outputs = []
+    for block in WALK:
+        shell = ["bash", "-euo", "pipefail", "-c", block.replace(ADDRESS, address)]
+        finished = subprocess.run(shell, cwd=service, capture_output=True, text=True)
+        assert finished.returncode == 0, f"{block}\n{finished.stdout}\n{finished.stderr}"
+        outputs.append(finished.stdout)
+    looked_up, looked_up_again, deltas = outputs[-3:]
+    assert '"total":"42.50"' in looked_up
+    assert '"total":"12.50"' in looked_up_again
+    assert '"op":"-"' in deltas
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_make_target_of_the_readme_exists(target: str) -> None:
+    subprocess.run(["make", "--dry-run", target], cwd=ROOT, check=True, capture_output=True)
+
+
+def _wait_ready(process: subprocess.Popen[bytes], url: str) -> None:
+    deadline = time.monotonic() + STARTS_WITHIN
+    while time.monotonic() < deadline:
+        assert process.poll() is None, "the service ended"
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.2)
+    pytest.fail(f"the service was not ready within {STARTS_WITHIN} s")
