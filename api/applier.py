@@ -43,6 +43,7 @@ class Applier:
         self._journal = journal
         self._sink = sink
         self._offsets: deque[tuple[int, Offsets]] = deque([(0, {})], REMEMBERED)
+        self._reflected: tuple[int, Offsets] = self._offsets[-1]
         self._listeners: list[Callable[[], None]] = []
 
     def listen(self, listener: Callable[[], None]) -> None:
@@ -50,11 +51,10 @@ class Applier:
         self._listeners.append(listener)
 
     def offsets(self, time: int | None = None) -> Offsets:
-        """The input offsets reflected at a recent `time`, by default at the last one applied."""
-        known = tuple(self._offsets)
+        """The input offsets reflected at a recent `time`, by default at the last one published."""
         if time is None:
-            return known[-1][1]
-        return next((offsets for t, offsets in reversed(known) if t <= time), {})
+            return self._reflected[1]
+        return next((offsets for t, offsets in reversed(tuple(self._offsets)) if t <= time), {})
 
     def receive(self, batch: TimedBatch) -> None:
         """Apply one batch and, unless it was committed before, publish its deltas."""
@@ -64,6 +64,7 @@ class Applier:
             drained = {name: self._drained(name) for name in self.errors}
             if not batch.committed:
                 self._publish(batch, drained)
+            self._reflected = batch.time, batch.offsets
         if not batch.committed:
             self._count(batch, drained, clock.monotonic() - started)
         for listener in self._listeners:
@@ -86,7 +87,7 @@ class Applier:
             installed = self.pool.install(name, node, key)
             self.errors[name] = Counter()
             try:
-                time, offsets = self._offsets[-1]
+                time, offsets = self._reflected
                 self._sink.open(name)
                 deltas = self._drained(name)
                 self.meter.deltas[name] += self._sink.write(name, deltas, time, offsets)

@@ -30,7 +30,7 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(default=2 << 20, ge=1)
     max_rows: int = Field(default=10_000, ge=1)
     ready_seconds: float = Field(default=60.0, ge=0)
-    wait_seconds: float = Field(default=10.0, ge=0)
+    wait_seconds: float = Field(default=30.0, ge=0)
     send_seconds: float = Field(default=30.0, gt=0)
 
     @property

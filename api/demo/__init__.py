@@ -1,1 +1,1 @@
-"""The demo: a shop and a follower graph as change data, five views, a kill, and a judge."""
+"""The demo: change data of a shop and a follower graph, five views, a kill, and a verification."""

@@ -1,190 +1,225 @@
-"""The demo's course: generate, register, load, add a view, kill, restart, pace, look up, verify."""
+"""The demo's story: start, load, kill, recover, pace, look up, verify."""
 
-import random
+import http.client
+import socket
 import tempfile
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+import httpx
 import numpy as np
+from prometheus_client.parser import text_string_to_metric_families
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
-from rich.progress import Progress as Bar
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from api.demo.generate import Change, Shop
-from api.demo.queries import FIFTH, VIEWS, DemoView
-from api.demo.report import Report, ViewResult
+from api.demo.changes import Change
+from api.demo.queries import FIFTH, FIRST_FOUR, REVENUE, SOURCES, DemoView
+from api.demo.report import Report
 from api.demo.service import Service
-from api.demo.tables import TABLES, source
-from api.demo.topics import Inputs, Progress, paced, wait_until
-from api.demo.verify import Judge, fold
+from api.demo.shop import SEGMENTS
+from api.demo.topics import Topics
+from api.demo.verify import Judge
+from api.demo.workload import Workload, make_workload
+from api.meter import quantile
 
-PACED_RATE = 10_000
-PACED_SHARE = 0.25  # of the changes, at most `PACED_SECONDS` worth of them
+PACED_PER_SECOND = 10_000
 PACED_SECONDS = 15
-LOOKUPS = 500
+PHASE_SECONDS = 150.0
+LOOKUP_PAUSE = 0.01
 
 
-def run(changes: int, console: Console) -> Report:
-    """Run the demo with about `changes` changes (raises ServiceFailed, TimeoutError)."""
-    with tempfile.TemporaryDirectory(prefix="ivm-demo-") as directory:
-        data, topics = Path(directory), Path(directory, "topics")
-        bar = Bar(
+class Demo:
+    """One run on a data directory of its own."""
+
+    def __init__(self, changes: int, data: Path, console: Console) -> None:
+        self._changes = changes
+        self._console = console
+        self._topics_root = data / "topics"
+        self._service = Service(data, _free_port())
+        self._client = httpx.Client(base_url=self._service.url, timeout=60)
+        self._topics = Topics(self._topics_root)
+        self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
             console=console,
         )
-        with bar, Service(data, topics) as service:
-            return Demo(changes, service, Inputs(topics), bar).run()
-
-
-class Demo:
-    """One run; its steps are in the order of `run`."""
-
-    def __init__(self, changes: int, service: Service, inputs: Inputs, bar: Bar) -> None:
-        self._service = service
-        self._inputs = inputs
-        self._bar = bar
-        self._progress = Progress(service.topics, VIEWS[0].name)
-        self.report = Report(changes=changes, paced_rate=PACED_RATE)
+        self.report = Report()
 
     def run(self) -> Report:
-        """All steps; the report is complete when they are through."""
-        slow_count = min(int(self.report.changes * PACED_SHARE), PACED_RATE * PACED_SECONDS)
-        fast, slow = self._generate(self.report.changes - slow_count, slow_count)
-        self._start()
-        half = len(fast) * 6 // 10
-        self._load(fast[:half])
-        self._load_through_a_kill(fast[half:])
-        self._pace(slow)
-        self._look_up()
-        self.report.arrangements = self._service.get("/v1/arrangements")["arrangements"]
-        self._verify()
-        self.report.peak_bytes = self._service.peak_bytes
+        """Tell the story and return its figures."""
+        started = time.monotonic()
+        try:
+            with self._progress:
+                self._tell()
+        finally:
+            self._client.close()
+            self._service.stop()
+            self._topics.close()
+        self.report.peak_memory = self._service.memory.bytes
+        self.report.seconds = time.monotonic() - started
         return self.report
 
-    def _task(self, title: str, total: int) -> Callable[[int], None]:
-        task = self._bar.add_task(title, total=total)
-        return lambda done: self._bar.update(task, completed=min(done, total))
+    def _tell(self) -> None:
+        self._service.start()
+        self._say("generating changes from a fixed seed")
+        paced = min(PACED_SECONDS * PACED_PER_SECOND, self._changes // 3)
+        workload = make_workload(self._changes, paced)
+        self._say("starting the service, and Spark in it")
+        self._service.wait_ready()
+        self._register()
+        self._load(workload)
+        self._kill_amid(workload.killed)
+        self._pace(workload.paced)
+        self._verify()
 
-    def _generate(self, fast: int, slow: int) -> tuple[list[Change], list[Change]]:
-        show = self._task("generate changes", fast + slow)
-        made: list[Change] = []
-        for change in Shop().changes(fast + slow):
-            made.append(change)
-            if len(made) % 4096 == 0:
-                show(len(made))
-        show(len(made))
-        return made[:fast], made[fast:]
+    def _register(self) -> None:
+        for name, source in SOURCES.items():
+            self._put(f"/v1/sources/{name}", source)
+        for view in FIRST_FOUR:
+            self._put_view(view)
 
-    def _start(self) -> None:
-        show = self._task("start the service, register tables and views", 1 + len(TABLES) + 4)
-        self.report.start_seconds = self._service.start()
-        show(1)
-        for done, table in enumerate(TABLES, 2):
-            self._service.put(f"/v1/sources/{table}", source(table))
-            show(done)
-        for done, view in enumerate(VIEWS, 2 + len(TABLES)):
-            self._register(view)
-            show(done)
+    def _load(self, workload: Workload) -> None:
+        self._topics.append(workload.stock)
+        self._follow("loading customers and products")
+        started = time.monotonic()
+        self._topics.append(workload.bulk)
+        self._follow("changing the shop and the graph")
+        self.report.changes_per_second = len(workload.bulk) / (time.monotonic() - started)
 
-    def _register(self, view: DemoView) -> Any:
-        body = {"query": view.query, "language": "sql", "key": list(view.key)}
-        return self._service.put(f"/v1/views/{view.name}", body)
+    def _kill_amid(self, changes: Sequence[Change]) -> None:
+        """Kill the service while it applies `changes`, and start it again."""
+        half = len(changes) // 2
+        before = self._applied()
+        self._topics.append(changes[:half])
+        _until(lambda: self._applied() > before, "a batch of the phase with the kill")
+        self._topics.append(changes[half:])
+        self._service.kill()
+        self._say("SIGKILL to the service and its JVM; starting it again")
+        started = time.monotonic()
+        self._service.start()
+        self._service.wait_alive()
+        self._follow("catching up")
+        self._service.wait_ready()
+        self.report.recovery_seconds = time.monotonic() - started
 
-    def _load(self, changes: list[Change]) -> None:
-        """As fast as it goes, with the fifth view added on the way; measures the rate."""
-        now = time.time_ns() // 1_000_000
-        lines: dict[str, list[bytes]] = {}
-        for change in changes:
-            lines.setdefault(change.table, []).append(change.line(now))
-        show = self._task("load, and add a fifth view", len(changes))
-        began = time.monotonic()
-        self._inputs.append_lines(lines)
-        wait_until(self._progress, len(changes) // 3, self._service.is_running, show)
-        asked = time.perf_counter()
-        installed = self._register(FIFTH)["installed"]
-        self.report.fifth_view_ms = (time.perf_counter() - asked) * 1000
-        self.report.fifth_view_reused = installed["reused"]
-        ended = wait_until(self._progress, len(changes), self._service.is_running, show)
-        self.report.changes_per_second = len(changes) / (ended - began)
-
-    def _load_through_a_kill(self, changes: list[Change]) -> None:
-        """SIGKILL once a third of `changes` is reflected, then restart and go on to the end."""
-        before = self._inputs.total
-        end = before + len(changes)
-        show = self._task("load, SIGKILL, restart, replay, load on", end)
-        size = max(len(changes) // 8, 1)
-        for first in range(0, len(changes), size):
-            self._inputs.append(changes[first : first + size], time.time_ns() // 1_000_000)
-            if self._inputs.total - before > len(changes) // 3 and not self.report.restart_seconds:
-                wait_until(self._progress, before + 1, self._service.is_running, show)
-                self._service.kill()
-                self.report.restart_seconds = self._service.start()
-        wait_until(self._progress, end, self._service.is_running, show)
-
-    def _pace(self, changes: list[Change]) -> None:
-        before = self._inputs.total
-        show = self._task(f"{PACED_RATE:,} changes/s", len(changes))
-        latencies = paced(
-            self._inputs,
-            changes,
-            PACED_RATE,
-            self._progress,
-            lambda done: show(done - before),
+    def _pace(self, changes: Sequence[Change]) -> None:
+        """Changes at a steady rate, with a new view and look-ups on the way."""
+        self.report.latency_rate = PACED_PER_SECOND
+        before = self._latencies()
+        writer = threading.Thread(
+            target=self._topics.append_at, args=(changes, PACED_PER_SECOND), name="writer"
         )
-        self.report.p50_ms, self.report.p99_ms = (
-            float(q) for q in np.quantile(latencies, [0.5, 0.99]) * 1000
-        )
+        self._say(f"{PACED_PER_SECOND:,} changes/s, with look-ups and a fifth view")
+        writer.start()
+        time.sleep(min(1.0, len(changes) / PACED_PER_SECOND / 2))
+        started = time.monotonic()
+        installed = self._put_view(FIFTH)
+        self.report.fifth_view_ms = (time.monotonic() - started) * 1000
+        self.report.fifth_view_created = installed["installed"]["created"]
+        self._look_up(writer)
+        self._follow("catching up")
+        counts = self._latencies() - before
+        self.report.latency_p50 = quantile(counts, 0.5)
+        self.report.latency_p99 = quantile(counts, 0.99)
 
-    def _look_up(self) -> None:
-        """Point look-ups by key into the view of customers without orders."""
-        show = self._task("look up", LOOKUPS)
-        draw = random.Random(1)
-        took = []
-        for done in range(LOOKUPS):
-            began = time.perf_counter()
-            self._service.get(
-                f"/v1/views/customers_without_orders/rows?id={draw.randrange(20_000)}"
-            )
-            took.append((time.perf_counter() - began) * 1000)
-            show(done + 1)
-        self.report.lookup_p50_ms, self.report.lookup_p99_ms = (
-            float(q) for q in np.quantile(took, [0.5, 0.99])
-        )
+    def _look_up(self, writer: threading.Thread) -> None:
+        """Point look-ups over one connection until the writer is done."""
+        connection = http.client.HTTPConnection(urlsplit(self._service.url).netloc, timeout=30)
+        paths = [f"/v1/views/{REVENUE.name}/rows?segment={segment}" for segment in SEGMENTS]
+        seconds: list[float] = []
+        while writer.is_alive() or len(seconds) < 100:
+            started = time.perf_counter()
+            connection.request("GET", paths[len(seconds) % len(paths)])
+            response = connection.getresponse()
+            response.read()
+            seconds.append(time.perf_counter() - started)
+            if response.status != http.client.OK:
+                raise RuntimeError(f"a look-up was answered by {response.status}")
+            time.sleep(LOOKUP_PAUSE)
+        connection.close()
+        self.report.lookup_p50_ms = float(np.quantile(seconds, 0.5)) * 1000
+        self.report.lookup_p99_ms = float(np.quantile(seconds, 0.99)) * 1000
 
     def _verify(self) -> None:
-        """Fold each delta topic and compare it with DuckDB at the same offsets."""
-        show = self._task("verify with DuckDB", len(VIEWS) + 1)
-        for done, view in enumerate((*VIEWS, FIFTH), 1):
-            self.report.views.append(self._verified(view))
-            show(done)
+        views = (*FIRST_FOUR, FIFTH)
+        self.report.changes = self._topics.ends.total()
+        self.report.arrangements = self._get("/v1/arrangements")["arrangements"]
+        offsets = self._get(f"/v1/views/{REVENUE.name}/rows?scan=true")["offsets"]
+        task = self._progress.add_task("verifying with DuckDB", total=len(views))
+        judge = Judge(self._topics_root, offsets)
+        for view in views:
+            self.report.views.append(judge.verdict(view, self._client))
+            self._progress.advance(task)
 
-    def _verified(self, view: DemoView) -> ViewResult:
-        seen = fold(self._service.topics, view.name, ())
-        judge = Judge(self._service.topics, seen.offsets)
-        columns, truth = judge.answer(view)
-        folded = fold(self._service.topics, view.name, columns)
-        missing, extra = truth - folded.rows, folded.rows - truth
-        negative = [row for row, n in folded.rows.items() if n < 0]
-        everything = {t: p.get("0", 0) for t, p in folded.offsets.items()}
-        behind = everything != dict(self._inputs.written)
-        difference = ""
-        if missing or extra or negative:
-            difference = (
-                f"missing {list(missing.items())[:3]}, too many {list(extra.items())[:3]},"
-                f" negative {negative[:3]}"
-            )
-        elif behind:
-            difference = f"reflects {everything} of {dict(self._inputs.written)}"
-        return ViewResult(
-            view.name, view.title, folded.rows.total(), folded.deltas, not difference, difference
-        )
+    # --- the service ---
+
+    def _follow(self, text: str) -> None:
+        """Show progress until every appended record is reflected in the views."""
+        total = self._topics.ends.total()
+        task = self._progress.add_task(text, total=total)
+
+        def is_reflected() -> bool:
+            applied = self._applied()
+            self._progress.update(task, completed=applied)
+            return applied >= total
+
+        _until(is_reflected, text)
+
+    def _applied(self) -> int:
+        """How many input records the views reflect."""
+        sources = self._get("/v1/sources")["sources"]
+        return sum(sum(source["offsets"].values()) for source in sources)
+
+    def _latencies(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """The service's histogram of record-to-delta latencies, by `BOUNDS`."""
+        text = self._client.get("/metrics").raise_for_status().text
+        families = {family.name: family for family in text_string_to_metric_families(text)}
+        samples = families["ivm_latency_seconds"].samples
+        cumulative = [sample.value for sample in samples if sample.name.endswith("_bucket")]
+        return np.diff(np.array(cumulative), prepend=0).astype(np.int64)
+
+    def _put_view(self, view: DemoView) -> Any:
+        return self._put(f"/v1/views/{view.name}", {"query": view.query})
+
+    def _put(self, path: str, body: object) -> Any:
+        response = self._client.put(path, json=body)
+        if response.is_error:
+            raise RuntimeError(f"PUT {path}: {response.text}")
+        return response.json()
+
+    def _get(self, path: str) -> Any:
+        return self._client.get(path).raise_for_status().json()
+
+    def _say(self, text: str) -> None:
+        self._progress.console.print(f"[bold]·[/] {text}")
+
+
+def run_demo(changes: int, console: Console) -> Report:
+    """Run the demo in a temporary directory and show its tables."""
+    with tempfile.TemporaryDirectory(prefix="ivm-demo-") as directory:
+        demo = Demo(changes, Path(directory), console)
+        report = demo.run()
+    report.show(console)
+    return report
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _until(holds: Callable[[], bool], what: str) -> None:
+    """Poll until `holds` (raises RuntimeError naming `what` after `PHASE_SECONDS`)."""
+    deadline = time.monotonic() + PHASE_SECONDS
+    while not holds():
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"gave up after {PHASE_SECONDS:g} s: {what}")
+        time.sleep(0.05)

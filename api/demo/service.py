@@ -1,127 +1,146 @@
-"""The service as a process of its own, and what the demo asks of it over HTTP."""
+"""The service as a process of its own, which can be killed, and what it and its children hold."""
 
+import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import IO
 
 import httpx
 
-PAGE = os.sysconf("SC_PAGE_SIZE")
-
-
-class ServiceFailed(Exception):
-    """The service did not do what the demo needs; the message ends with its log."""
+START_SECONDS = 120.0
+STOP_SECONDS = 30.0
+SAMPLE_SECONDS = 0.5
 
 
 class Service:
-    """`python -m api serve` on its own data directory and a free port, with all its children."""
+    """One service on one data directory; started, killed and started again."""
 
-    def __init__(self, data: Path, topics: Path) -> None:
-        self.topics = topics
-        self._log = data / "service.log"
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        self._environment = os.environ | {
-            "IVM_DATA": str(data),
-            "IVM_TOPICS": str(topics),
-            "IVM_PORT": str(port),
-        }
-        self.http = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=120)
+    def __init__(self, data: Path, port: int) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+        self.log = data / "service.log"
+        self._environment = {**os.environ, "IVM_DATA": str(data), "IVM_PORT": str(port)}
+        self._output: IO[bytes] = self.log.open("ab")
         self._process: subprocess.Popen[bytes] | None = None
-        self.peak_bytes = 0
-        self._watching = threading.Event()
+        self.memory = MemoryPeak()
 
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._watch, daemon=True).start()
-        return self
+    def start(self) -> None:
+        """Start the process; returns at once."""
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "api", "serve"],
+            env=self._environment,
+            stdout=self._output,
+            stderr=self._output,
+            start_new_session=True,
+        )
+        self.memory.watch(self._process.pid)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._watching.set()
-        self.http.close()
-        self.kill()
+    def wait_alive(self) -> None:
+        """Wait until it answers at all (raises RuntimeError with the log's end)."""
+        self._wait_for("/healthz")
 
-    def start(self) -> float:
-        """Start it and wait until it is ready; returns the seconds that took."""
-        began = time.monotonic()
-        with self._log.open("ab") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "api", "serve"],
-                env=self._environment,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-        while not self._is_ready():
-            if self._process.poll() is not None or time.monotonic() - began > 120:
-                raise ServiceFailed(f"the service did not get ready:\n{self._tail()}")
-            self._watching.wait(0.05)
-        return time.monotonic() - began
+    def wait_ready(self) -> None:
+        """Wait until it answers that it is ready (raises RuntimeError with the log's end)."""
+        self._wait_for("/readyz")
 
-    def kill(self) -> None:
-        """SIGKILL to the whole process group: service, JVM and Python workers."""
-        if self._process is not None:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-            self._process = None
+    def _wait_for(self, path: str) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline and self.is_running:
+            with contextlib.suppress(httpx.TransportError):
+                if httpx.get(f"{self.url}{path}", timeout=5).status_code == httpx.codes.OK:
+                    return
+            time.sleep(0.1)
+        raise RuntimeError(f"the service does not answer {path}; {self.log} ends:\n{self.tail()}")
 
-    def put(self, path: str, body: Mapping[str, Any]) -> Any:
-        """PUT `body` and return the answer's JSON (raises ServiceFailed for an error)."""
-        answer = self.http.put(path, json=body)
-        if not answer.is_success:
-            raise ServiceFailed(f"PUT {path}: {answer.status_code} {answer.text}\n{self._tail()}")
-        return answer.json()
-
-    def get(self, path: str) -> Any:
-        """The JSON of `path` (raises ServiceFailed for an error)."""
-        answer = self.http.get(path)
-        if not answer.is_success:
-            raise ServiceFailed(f"GET {path}: {answer.status_code} {answer.text}\n{self._tail()}")
-        return answer.json()
-
+    @property
     def is_running(self) -> bool:
-        """Whether the process has not ended."""
+        """Whether the process lives."""
         return self._process is not None and self._process.poll() is None
 
-    def _is_ready(self) -> bool:
+    def kill(self) -> None:
+        """SIGKILL to the process and all its descendants, the JVM included."""
+        assert self._process is not None
+        for pid in descendants(self._process.pid):
+            _kill(pid)
+        self._process.wait()
+
+    def stop(self) -> None:
+        """Ask it to stop; kill what does not."""
+        self.memory.stop()
+        if self._process is not None and self.is_running:
+            self._process.terminate()
+            try:
+                self._process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self.kill()
+        self._output.close()
+
+    def tail(self) -> str:
+        """The last lines of its log."""
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-15:])
+
+
+class MemoryPeak:
+    """Samples the memory of a process and its descendants: the greatest sum seen, in bytes."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self._pid = 0
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="memory", daemon=True)
+
+    def watch(self, pid: int) -> None:
+        """Sample this process from now on."""
+        self._pid = pid
+        if not self._thread.is_alive():
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Sample no more."""
+        self._stopped.set()
+
+    def _run(self) -> None:
+        while not self._stopped.wait(SAMPLE_SECONDS):
+            self.bytes = max(self.bytes, sum(map(_memory, descendants(self._pid))))
+
+
+def descendants(pid: int) -> list[int]:
+    """`pid` and all processes below it."""
+    children: dict[int, list[int]] = {}
+    for each, parent in _parents().items():
+        children.setdefault(parent, []).append(each)
+    found = [pid]
+    for each in found:
+        found += children.get(each, [])
+    return found
+
+
+def _parents() -> Mapping[int, int]:
+    parents: dict[int, int] = {}
+    for directory in Path("/proc").glob("[0-9]*"):
         try:
-            return self.http.get("/readyz").status_code == 200
-        except httpx.TransportError:
-            return False
-
-    def _tail(self) -> str:
-        return "\n".join(self._log.read_text(errors="replace").splitlines()[-40:])
-
-    def _watch(self) -> None:
-        while not self._watching.wait(0.5):
-            process = self._process
-            if process is not None:
-                self.peak_bytes = max(self.peak_bytes, group_bytes(process.pid))
-
-
-def group_bytes(group: int) -> int:
-    """Resident bytes of all processes in a process group, shared pages counted in each."""
-    total = 0
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdecimal():
+            fields = (directory / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
             continue
-        try:
-            fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            if int(fields[2]) == group:
-                total += int((entry / "statm").read_text().split()[1]) * PAGE
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-    return total
+        parents[int(directory.name)] = int(fields[1])
+    return parents
+
+
+def _memory(pid: int) -> int:
+    """Resident bytes of a process, shared pages divided among those that share them."""
+    try:
+        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except OSError:
+        return 0
+    lines = [line for line in rollup.splitlines() if line.startswith("Pss:")]
+    return int(lines[0].split()[1]) * 1024 if lines else 0
+
+
+def _kill(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)

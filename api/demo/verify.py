@@ -1,102 +1,110 @@
-"""The judge: DuckDB recomputes each view from the input topics; the delta topics are folded.
+"""Compares the views with DuckDB, which recomputes them from the input topics alone.
 
-A view is verified if the fold of its delta topic, up to the last frontier record, equals DuckDB's
-answer over the input records before that record's offsets, row for row, count for count.
+Two accounts of each view must equal DuckDB's: the sum of its delta topic, in which a delta lost or
+published twice would show, and the rows that the service answers.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import httpx
 import orjson
 
-from api.demo.queries import DemoView
-from api.demo.tables import TABLES
-from connectors.files.reader import TopicReader
+from api.demo.queries import SOURCES, DemoView
 
-Row = tuple[Any, ...]
-
-_TYPES = {"int64": "BIGINT", "int32": "INTEGER", "utf8": "VARCHAR", "date32": "INTEGER"}
-_BLOCK = 50_000
+Row = tuple[str, ...]
+_DUCKDB_TYPES = {
+    "int64": "BIGINT",
+    "int32": "INTEGER",
+    "utf8": "VARCHAR",
+    "decimal128(12, 2)": "DECIMAL(12, 2)",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
-    """A delta topic's sum: rows with their counts, as of the last frontier."""
+class Verdict:
+    """What was found about one view; `faults` is empty if all three accounts are the same."""
 
-    rows: Counter[Row]
+    view: str
+    rows: int
     deltas: int
-    offsets: Mapping[str, Mapping[str, int]]
-
-
-def fold(topics: Path, view: str, columns: tuple[str, ...]) -> Folded:
-    """Add up the delta topic of `view`; `columns` orders the values of a row."""
-    reader = TopicReader(topics, f"deltas.{view}")
-    rows: Counter[Row] = Counter()
-    pending: list[tuple[Row, int]] = []
-    offsets: Mapping[str, Mapping[str, int]] = {}
-    deltas = position = 0
-    while lines := reader.read(0, position, _BLOCK):
-        position += len(lines)
-        for line in lines:
-            record = orjson.loads(line)
-            if "frontier" not in record:
-                pending.append((tuple(record["row"][c] for c in columns), record["diff"]))
-                continue
-            for row, diff in pending:
-                rows[row] += diff
-            deltas += len(pending)
-            pending.clear()
-            offsets = record["offsets"]
-    return Folded(Counter({row: n for row, n in rows.items() if n}), deltas, offsets)
+    faults: tuple[str, ...]
 
 
 class Judge:
-    """The input tables in DuckDB, as of given offsets."""
+    """DuckDB over the input topics, cut at the offsets that the service says it reflects."""
 
     def __init__(self, topics: Path, offsets: Mapping[str, Mapping[str, int]]) -> None:
+        self._topics = topics
         self._database = duckdb.connect()
-        for table, (columns, _) in TABLES.items():
-            self._load(topics, table, columns, offsets.get(table, {}))
+        for table, source in SOURCES.items():
+            self._load(table, source, offsets.get(table, {}).get("0", 0))
 
-    def _load(
-        self,
-        topics: Path,
-        table: str,
-        columns: tuple[tuple[str, str, bool], ...],
-        ends: Mapping[str, int],
-    ) -> None:
-        """Make `table` of the envelopes before `ends`: what was added less what was taken away."""
-        fields = ", ".join(f"{name} {_TYPES.get(t, 'DECIMAL(12, 2)')}" for name, t, _ in columns)
-        names = ", ".join(name for name, _, _ in columns)
-        files = [str(p) for p in sorted((topics / table / "0").glob("*.jsonl"))]
+    def _load(self, table: str, source: Mapping[str, Any], end: int) -> None:
+        """The rows of a table after the records before offset `end`."""
+        columns = {c["name"]: _DUCKDB_TYPES[c["type"]] for c in source["columns"]}
+        row = "STRUCT(" + ", ".join(f'"{n}" {t}' for n, t in columns.items()) + ")"
+        fields = f"{{op: 'VARCHAR', before: '{row}', after: '{row}', source: 'STRUCT(lsn BIGINT)'}}"
+        key = ", ".join(f"coalesce(after.{k}, before.{k})" for k in source["key"])
+        files = self._topics / table / "*" / "*.jsonl"
         self._database.execute(
             f"""
-            CREATE TABLE {table} AS
-            WITH records AS (
-                SELECT * FROM read_json(
-                    {files}, format = 'newline_delimited',
-                    columns = {{before: 'STRUCT({fields})', after: 'STRUCT({fields})'}}
-                ) LIMIT {ends.get("0", 0)}
-            ), changes AS (
-                SELECT unnest(after), 1 AS diff FROM records WHERE after IS NOT NULL
-                UNION ALL
-                SELECT unnest(before), -1 AS diff FROM records WHERE before IS NOT NULL
-            )
-            SELECT {names} FROM changes GROUP BY {names} HAVING sum(diff) > 0
+            CREATE TABLE {table} AS SELECT unnest(last.after) FROM (
+                SELECT max_by({{op: op, after: after}}, source.lsn) AS last
+                FROM read_ndjson('{files}', columns = {fields})
+                WHERE source.lsn < {end} GROUP BY {key}
+            ) WHERE last.op <> 'd'
             """
         )
 
-    def answer(self, view: DemoView) -> tuple[tuple[str, ...], Counter[Row]]:
-        """The view's column names and rows, values as JSON has them."""
-        result = self._database.execute(view.query)
-        columns = tuple(c[0] for c in result.description or ())
-        return columns, Counter(tuple(map(_plain, row)) for row in result.fetchall())
+    def rows(self, view: DemoView) -> Counter[Row]:
+        """The view as DuckDB computes it."""
+        return Counter(map(_texts, self._database.execute(view.judge).fetchall()))
+
+    def verdict(self, view: DemoView, client: httpx.Client) -> Verdict:
+        """Compare the delta topic and the service's answers with DuckDB's rows."""
+        expected = self.rows(view)
+        deltas, folded = _folded(self._topics / f"deltas.{view.name}")
+        answered = Counter(_answers(view, client))
+        faults = [
+            f"{account}: {len(found - expected)} rows too many, {len(expected - found)} missing"
+            for account, found in (("delta topic", folded), ("answers", answered))
+            if found != expected
+        ]
+        negative = sum(count < 0 for count in folded.values())
+        if negative:
+            faults.append(f"delta topic: {negative} rows deleted more often than inserted")
+        return Verdict(view.name, expected.total(), deltas, tuple(faults))
 
 
-def _plain(value: Any) -> Any:
-    return format(value, "f") if isinstance(value, Decimal) else value
+def _folded(topic: Path) -> tuple[int, Counter[Row]]:
+    """How many deltas a topic has, and the sum of them."""
+    rows: Counter[Row] = Counter()
+    deltas = 0
+    for segment in sorted(topic.glob("*/*.jsonl")):
+        with segment.open("rb") as lines:
+            for line in map(orjson.loads, lines):
+                if "row" in line:
+                    rows[_texts(line["row"].values())] += line["diff"]
+                    deltas += 1
+    return deltas, Counter({row: count for row, count in rows.items() if count})
+
+
+def _answers(view: DemoView, client: httpx.Client) -> Iterator[Row]:
+    """All rows of a view, page by page."""
+    parameters: dict[str, Any] = {"scan": "true", "limit": 10_000}
+    while True:
+        response = client.get(f"/v1/views/{view.name}/rows", params=parameters)
+        body = response.raise_for_status().json()
+        yield from (_texts(row.values()) for row in body["rows"])
+        if "next" not in body:
+            return
+        parameters["cursor"] = body["next"]
+
+
+def _texts(values: Any) -> Row:
+    return tuple(map(str, values))

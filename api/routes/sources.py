@@ -1,11 +1,13 @@
 """`/v1/sources`: tables and the topics that carry their changes."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Response
 
 from api.deps import RuntimeDep, answer
 from api.models import Name, SourceBody
+from api.runtime import Runtime
+from connectors.tables import TableSpec
 
 router = APIRouter(prefix="/v1/sources", tags=["sources"])
 SourceName = Annotated[Name, Path()]
@@ -23,19 +25,21 @@ def put_source(name: SourceName, body: SourceBody, runtime: RuntimeDep) -> Respo
 def list_sources(runtime: RuntimeDep) -> Response:
     """All sources, in the order they were declared."""
     specs = list(runtime.registry.sources.values())
-    return answer({"sources": [spec.to_json() for spec in specs]})
+    return answer({"sources": [_described(runtime, spec) for spec in specs]})
 
 
 @router.get("/{name}")
 def get_source(name: str, runtime: RuntimeDep) -> Response:
     """A source, and how far its topic is reflected."""
-    spec = runtime.source(name)
-    status = runtime.pipeline.status()
-    offsets = runtime.offsets().get(spec.topic, {})
-    return answer({**spec.to_json(), "offsets": offsets, "lag": status.lag.get(spec.topic, 0)})
+    return answer(_described(runtime, runtime.source(name)))
 
 
 @router.delete("/{name}", status_code=204)
 def delete_source(name: str, runtime: RuntimeDep) -> None:
     """Forget a source that no view reads; its topic stays."""
     runtime.drop_source(name)
+
+
+def _described(runtime: Runtime, spec: TableSpec) -> dict[str, Any]:
+    """A source and the offsets of its topic that are reflected, by partition."""
+    return {**spec.to_json(), "offsets": runtime.offsets().get(spec.topic, {})}
