@@ -28,6 +28,11 @@ class Key:
         """Whether comparing the values as they are would wrongly match NULLs."""
         return not self.null_safe and self.left.nullable and self.right.nullable
 
+    @property
+    def ignores_right_nulls(self) -> bool:
+        """Whether a NULL on the right can match nothing."""
+        return self.right.nullable and not (self.null_safe and self.left.nullable)
+
 
 @dataclass(frozen=True, slots=True)
 class Equalities:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from ivm import dataflow as df
 from ivm.expressions import Column, Expression, Literal
 from views.lowering.access import Access, arranged_by
-from views.lowering.equalities import Equalities, equalities
+from views.lowering.equalities import Equalities, Key, equalities
 from views.lowering.lowered import Lowered, conjoined, moved, projected
 from views.plan.keys import unique_key
 from views.plan.nodes import Attribute, Filter, Join, Plan
@@ -92,15 +92,16 @@ class Joins:
         unique = unique_key(plan.right)
         lowered = self.lower(plan.right, columns_of(*keys))
         lowered = lowered.filtered(
-            [test("is_not_null", k.right) for k in parts.keys if k.may_match_nulls]
+            [test("is_not_null", k.right) for k in parts.keys if k.ignores_right_nulls]
         )
         numbers = [k.index for k in keys if isinstance(k, Column)]
         if unique is not None and len(numbers) == len(keys) and unique <= set(numbers):
             access = arranged_by(lowered, keys, numbers, self.existing)
             if not access.deferred:
                 return access.arrange
-        outputs = tuple((f"key{i}", lowered.at(k)) for i, k in enumerate(keys))
-        return df.Arrange(df.Distinct(mapped(lowered.node, outputs)), tuple(range(len(keys))))
+        values = [_null_free(lowered.at(k.right), k) for k in parts.keys]
+        outputs = tuple((f"key{i}", value) for i, value in enumerate(values))
+        return df.Arrange(df.Distinct(df.Map(lowered.node, outputs)), tuple(range(len(keys))))
 
     def _whole(self, plan: Join, needed: frozenset[int], parts: Equalities) -> Lowered:
         """The left rows with all columns that deciding about them needs."""
@@ -177,6 +178,16 @@ def _without_nulls(plan: Join) -> Join:
     if not conditions:
         return plan
     return replace(plan, left=Filter(plan.left, conjunction(conditions)))
+
+
+def _null_free(value: Expression, key: Key) -> Expression:
+    """The right side's `value` of `key`, declared not NULL where only such rows are left.
+
+    So that its type is that of the left side's key, which may be a table's own arrangement.
+    """
+    if isinstance(value, Literal) or key.left.nullable or not value.nullable:
+        return value
+    return replace(value, nullable=False)
 
 
 def joined(left: Access, right: Access, wanted: Iterable[int]) -> Lowered:

@@ -25,7 +25,7 @@ from views.plan.nodes import (
     TopK,
 )
 from views.plan.trees import free_columns, inputs
-from views.sql.coercion import cast, common_type
+from views.sql.coercion import cast, common_type, is_integer
 from views.sql.scope import BoundQuery, Environment, Named, Session
 from views.types import type_name
 
@@ -53,17 +53,20 @@ def bind_recursive(session: Session, env: Environment, cte: exp.CTE) -> BoundQue
     shape = [a for _, a in base.columns]
     while True:
         step = _bind_step(session, env, cte, label, names, shape)
-        wider = [
-            replace(a, nullable=a.nullable or b.nullable)
-            for a, (_, b) in zip(shape, step.columns, strict=True)
-        ]
+        wider = [_wider(a, b) for a, (_, b) in zip(shape, step.columns, strict=True)]
         if wider == shape:
             break
         shape = wider
     distinct = bool(body.args.get("distinct"))
     _check_step(session, cte, step.plan, label, distinct)
     attributes = tuple(session.numbers.fresh(n, a) for n, a in zip(names, shape, strict=True))
-    plan = Fixpoint(label, base.plan, step.plan, distinct, attributes)
+    plan = Fixpoint(
+        label,
+        _cast_columns(session, base, names, shape).plan,
+        _cast_columns(session, step, names, shape).plan,
+        distinct,
+        attributes,
+    )
     if free_columns(plan):
         raise source.unsupported("WITH RECURSIVE that reads an outer query's columns", cte)
     return BoundQuery(plan, tuple(zip(names, attributes, strict=True)))
@@ -92,16 +95,31 @@ def _bind_step(
             cte,
         )
     for name, wanted, (_, found) in zip(names, shape, step.columns, strict=True):
-        if common_type(wanted.type, found.type) != wanted.type:
+        if _wider(wanted, found).type != common_type(wanted.type, found.type):
             raise session.source.fault(
                 TypeMismatch,
                 f"column {name!r} of {cte.alias!r} is {type_name(wanted.type)} in its base and "
                 f"{type_name(found.type)} in its step; cast one of them",
                 cte,
             )
-    values = [cast(a.column, w.type) for (_, a), w in zip(step.columns, shape, strict=True)]
+    return step
+
+
+def _wider(base: Attribute, step: Attribute) -> Attribute:
+    """The base's column, nullable where the step's is and, of integers, the wider."""
+    both = common_type(base.type, step.type)
+    grows = both is not None and is_integer(both) and is_integer(base.type)
+    kind = both if both is not None and grows else base.type
+    return replace(base, type=kind, nullable=base.nullable or step.nullable)
+
+
+def _cast_columns(
+    session: Session, query: BoundQuery, names: list[str], shape: list[Attribute]
+) -> BoundQuery:
+    """`query` with the types of `shape`."""
+    values = [cast(a.column, w.type) for (_, a), w in zip(query.columns, shape, strict=True)]
     fresh = [session.numbers.fresh(n, v) for n, v in zip(names, values, strict=True)]
-    plan = Project(step.plan, tuple(zip(fresh, values, strict=True)))
+    plan = Project(query.plan, tuple(zip(fresh, values, strict=True)))
     return BoundQuery(plan, tuple(zip(names, fresh, strict=True)))
 
 
