@@ -110,12 +110,16 @@ class Pipeline:
             self._tables[self._key(spec.name)] = spec
             self._delivery.add_table(self._key(spec.name), spec)
         if self._spark is None:
-            self._spark = create_session(self._settings.master, self._settings.driver_memory)
+            settings = self._settings
+            scratch = settings.work / "spark"
+            self._spark = create_session(settings.master, settings.driver_memory, scratch)
         self._run()
 
     def resume(self) -> None:
         """Go on after a stall; the record that caused it comes again, under the tables of now."""
         assert self._state == "stalled", self._state
+        if self._watcher is not None:
+            self._watcher.join()
         self._run()
 
     def wait_replayed(self, timeout: float | None = None) -> bool:

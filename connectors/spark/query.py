@@ -1,7 +1,8 @@
 """One streaming query from `ivm_topics` to a function on the driver."""
 
+import os
 import shutil
-import tempfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,14 +26,20 @@ _OPTIONS = {
 
 
 class Query:
-    """A running streaming query; `deliver` gets the chunks of one micro-batch after another."""
+    """A running streaming query; `deliver` gets the chunks of one micro-batch after another.
+
+    At most one runs for a control file at a time.
+    """
 
     def __init__(
         self, spark: SparkSession, control: Path, limit: int, deliver: Callable[[pa.Table], None]
     ) -> None:
         """Start reading as the file `control` says, about `limit` records at a time."""
         parent = _MEMORY if _MEMORY.is_dir() else control.parent
-        self._checkpoint = Path(tempfile.mkdtemp(prefix="ivm-checkpoint-", dir=parent))
+        owner = zlib.crc32(bytes(control.resolve()))
+        self._checkpoint = parent / f"ivm-checkpoint-{os.getuid()}-{owner:08x}"
+        shutil.rmtree(self._checkpoint, ignore_errors=True)
+        self._checkpoint.mkdir(mode=0o700)
 
         def handle(batch: DataFrame, _: int) -> None:
             deliver(batch.toArrow())

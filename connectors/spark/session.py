@@ -1,8 +1,8 @@
 """A Spark session for one machine: quiet, bound to loopback, and able to import these packages."""
 
 import os
+import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -16,7 +16,6 @@ from connectors.spark.source import TopicsSource
 _JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
 
 _SETTINGS = {
-    "spark.driver.extraJavaOptions": _JAVA_OPTIONS,
     "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -41,8 +40,13 @@ _SETTINGS = {
 }
 
 
-def create_session(master: str, driver_memory: str) -> SparkSession:
-    """The session of this process, made if there is none (raises JavaMissing)."""
+def create_session(master: str, driver_memory: str, scratch: Path) -> SparkSession:
+    """The session of this process, made if there is none (raises JavaMissing).
+
+    `scratch` is a directory for Spark's temporary files; what a killed process left there goes.
+    """
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(parents=True)
     home = java_home()
     if home is not None:
         os.environ["JAVA_HOME"] = str(home)
@@ -53,7 +57,10 @@ def create_session(master: str, driver_memory: str) -> SparkSession:
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.appName("ivm").master(master)
     builder = builder.config("spark.driver.memory", driver_memory)
-    builder = builder.config("spark.sql.warehouse.dir", str(Path(tempfile.gettempdir(), "ivm")))
+    builder = builder.config("spark.local.dir", str(scratch))
+    builder = builder.config("spark.sql.warehouse.dir", str(scratch / "warehouse"))
+    options = f'{_JAVA_OPTIONS} -Djava.io.tmpdir="{scratch}"'
+    builder = builder.config("spark.driver.extraJavaOptions", options)
     for name, value in _SETTINGS.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()

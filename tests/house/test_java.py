@@ -7,8 +7,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
+import sys
+from pathlib import Path
 from connectors.spark.session import create_session
-session = create_session("local[1]", "1g")
+session = create_session("local[1]", "1g", Path(sys.argv[1]))
 print(session.range(5).count(), session._jvm.java.lang.System.getProperty("java.home"))
 """
 
@@ -21,7 +23,7 @@ def test_spark_runs_on_the_packaged_java(tmp_path: Path) -> None:
                 link.symlink_to(program)
     environment = {k: v for k, v in os.environ.items() if k != "JAVA_HOME"}
     finished = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
+        [sys.executable, "-c", PROGRAM, str(tmp_path / "spark")],
         cwd=ROOT,
         env=environment | {"PATH": str(tmp_path)},
         capture_output=True,

@@ -74,9 +74,9 @@ class Service:
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session of all tests."""
-    session = create_session("local[2]", "1g")
+    session = create_session("local[2]", "1g", tmp_path_factory.mktemp("spark"))
     yield session
     session.stop()
 
