@@ -52,7 +52,7 @@ def _decimal(a: Assembly, call: Call, zero: str | None, overflow: str) -> int:
         shift = sum(scales) - scale_of(type_)
         if call.function == "divide":
             shift = scale_of(type_) + scales[1] - scales[0]
-        if shift < 0:
+        if not 0 <= shift <= MAX_DIGITS:
             raise Unsupported(f"{call.function} of decimals of scales {scales} as {type_}")
         kernel = f"{call.function}_decimal"
         p, q = precision_of(type_), shift

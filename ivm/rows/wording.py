@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from ivm.errors import Unsupported
-from ivm.expressions import Call
+from ivm.expressions import Call, Literal
 from ivm.rows.assembly import Assembly, Lowering
 from ivm.rows.families import literal_text, wants
 
@@ -54,6 +54,8 @@ def _failing(reason: str, *families: str) -> Lowering:
 
 def _like(a: Assembly, call: Call) -> int:
     wants(call, "text", "text")
+    if call.arguments[1] == Literal(None, pa.string()):
+        return a.register(Literal(None, call.type))
     pattern = literal_text(call, 1)
     if (len(pattern) - len(pattern.rstrip("\\"))) % 2:
         raise Unsupported("a pattern that ends in an escape character")

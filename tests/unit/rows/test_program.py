@@ -24,6 +24,7 @@ def number(value: int | None) -> Literal:
     return Literal(value, INT)
 
 
+ZERO_DIGITS, ALL_DIGITS = Literal(1, pa.decimal128(38, 0)), Literal(None, pa.decimal128(38, 38))
 QUOTIENT = call("divide", INT, A, B)
 HAS_DIVISOR = call("ne", BOOL, B, number(0))
 
@@ -95,6 +96,11 @@ def test_a_literal_null_is_null_in_every_row() -> None:
     assert rows.to_pydict() == {"n": [None] * 4, "one": [1] * 4}
 
 
+def test_like_null_is_null() -> None:
+    rows, _ = evaluate(SCHEMA, [], [("n", call("like", BOOL, S, Literal(None, TEXT)))], BATCH)
+    assert rows["n"].to_pylist() == [None] * 4
+
+
 def test_many_vectors_give_what_numpy_gives() -> None:
     values = np.arange(10_000)
     batch = batch_of(schema_of(("a", INT, True)), values)
@@ -136,6 +142,7 @@ def test_a_program_keeps_its_strings_through_sweeps() -> None:
         call("cast", pa.binary(), A),
         call("like", BOOL, S, S),
         call("like", BOOL, S, Literal("ends badly\\", TEXT)),
+        call("divide", pa.decimal128(38, 38), ZERO_DIGITS, ALL_DIGITS),
     ],
 )
 def test_an_expression_without_a_kernel_is_refused(expression: Call) -> None:
