@@ -22,6 +22,9 @@ from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport MAX_COORDINATES, compare_words, join_into, less_equal
 from ivm.trace.trace cimport Trace, append_history
 
+cdef enum:
+    LOOK_AHEAD = 16     # times of a history that are evaluated in advance
+
 
 cdef class Reduce(Operator):
     """Key words, then the output words of `logic`, for each group of `reader`'s trace."""
@@ -145,7 +148,10 @@ cdef class Reduce(Operator):
         while next < self.agenda.length:
             memcpy(time, self.agenda.words + next * self.agenda.stride, depth * sizeof(uint64_t))
             self._evaluate(key, time)
-            self._follow(key, time)
+            if self._is_a_line(time):
+                self._look_ahead(key, time)
+            else:
+                self._follow(key, time)
             next += 1
         return 0
 
@@ -238,8 +244,47 @@ cdef class Reduce(Operator):
                 self.reminders.park(&self.due, reminder)
         return 0
 
+    # True in a simple loop where the key's whole history lies in the present root time: its times
+    # are then totally ordered.
+    cdef bint _is_a_line(self, const uint64_t* time) noexcept nogil:
+        cdef Py_ssize_t n = self.times.length
+        return self.region.depth == 2 and (n == 0 or (
+            self.times.words[0] == time[0]
+            and self.times.words[(n - 1) * self.times.stride] == time[0]))
+
+    # Finds the first later time of the history at which the output would change if no more input
+    # came, and sets one reminder for it. More input would bring the key back by itself.
+    cdef int _look_ahead(self, const uint64_t* key, const uint64_t* time) except -1 nogil:
+        cdef Py_ssize_t i, looked = 0
+        cdef const uint64_t* later
+        for i in range(self.times.length):
+            later = self.times.words + i * self.times.stride
+            if later[1] <= time[1]:
+                continue
+            looked += 1
+            if looked <= LOOK_AHEAD:
+                self._find_changes(later)
+            if looked > LOOK_AHEAD or self.changes.length > 0:
+                memcpy(self.reminder.data(), key, self.due.row_words * sizeof(uint64_t))
+                memcpy(self.reminder.data() + self.due.row_words, later, 2 * sizeof(uint64_t))
+                self.reminder[self.due.stride - 1] = 1
+                self.reminders.park(&self.due, self.reminder.data())
+                return 0
+        return 0
+
     # Emits the change of the key's output at `time`, and adds it to the output's history.
     cdef int _evaluate(self, const uint64_t* key, const uint64_t* time) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef const uint64_t* update
+        self._find_changes(time)
+        for i in range(self.changes.length):
+            update = self.changes.words + i * self.changes.stride
+            self._write(&self.output, NULL, 0, update, time)
+            self._write(&self.out, key, self.due.row_words, update, time)
+        return 0
+
+    # Fills `changes` with what the output lacks at `time`.
+    cdef int _find_changes(self, const uint64_t* time) except -1 nogil:
         cdef Py_ssize_t i
         cdef int depth = self.region.depth
         cdef const uint64_t* update
@@ -257,10 +302,6 @@ cdef class Reduce(Operator):
                 target[self.changes.stride - 1] = 0 - update[self.output.stride - 1]
         if consolidate(&self.changes) < 0:
             self._no_memory()
-        for i in range(self.changes.length):
-            update = self.changes.words + i * self.changes.stride
-            self._write(&self.output, NULL, 0, update, time)
-            self._write(&self.out, key, self.due.row_words, update, time)
         return 0
 
     # Fills `group` with the input's values up to `time`.

@@ -2,8 +2,8 @@
 # distutils: language = c++
 """A spine of batches: appended at one end, merged so that sizes fall geometrically.
 
-A batch is merged with its elder neighbour once it has reached half of its size, so an update is
-rewritten a logarithmic number of times and a look-up visits a logarithmic number of batches.
+A batch is merged with its elder neighbour once it has reached a quarter of its size: an update is
+rewritten a logarithmic number of times, and a look-up visits a logarithmic number of batches.
 Merging compacts times to the frontier, which no reader of a completed time can tell.
 """
 
@@ -57,7 +57,7 @@ cdef class Trace:
         self.fresh = NULL
         self.stale = True
         while (self.layers.size() > 1 and self.layers[self.layers.size() - 2].updates
-                <= 2 * self.layers.back().updates):
+                <= 4 * self.layers.back().updates):
             last = self.layers.back()
             merged = merge_batches(self.layers[self.layers.size() - 2], last, since)
             if merged == NULL:
