@@ -19,7 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from api.demo.changes import Change
 from api.demo.queries import FIFTH, FIRST_FOUR, REVENUE, SOURCES, DemoView
 from api.demo.report import Report
-from api.demo.service import Service
+from api.demo.service import DemoFailed, Service
 from api.demo.shop import SEGMENTS
 from api.demo.topics import Topics
 from api.demo.verify import Judge
@@ -140,7 +140,7 @@ class Demo:
             response.read()
             seconds.append(time.perf_counter() - started)
             if response.status != http.client.OK:
-                raise RuntimeError(f"a look-up was answered by {response.status}")
+                raise DemoFailed(f"a look-up was answered by {response.status}")
             time.sleep(LOOKUP_PAUSE)
         connection.close()
         self.report.lookup_p50_ms = float(np.quantile(seconds, 0.5)) * 1000
@@ -190,7 +190,7 @@ class Demo:
     def _put(self, path: str, body: object) -> Any:
         response = self._client.put(path, json=body)
         if response.is_error:
-            raise RuntimeError(f"PUT {path}: {response.text}")
+            raise DemoFailed(f"PUT {path}: {response.text}")
         return response.json()
 
     def _get(self, path: str) -> Any:
@@ -217,9 +217,9 @@ def _free_port() -> int:
 
 
 def _until(holds: Callable[[], bool], what: str) -> None:
-    """Poll until `holds` (raises RuntimeError naming `what` after `PHASE_SECONDS`)."""
+    """Poll until `holds` (raises DemoFailed naming `what` after `PHASE_SECONDS`)."""
     deadline = time.monotonic() + PHASE_SECONDS
     while not holds():
         if time.monotonic() > deadline:
-            raise RuntimeError(f"gave up after {PHASE_SECONDS:g} s: {what}")
+            raise DemoFailed(f"gave up after {PHASE_SECONDS:g} s: {what}")
         time.sleep(0.05)

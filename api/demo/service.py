@@ -13,9 +13,17 @@ from typing import IO
 
 import httpx
 
+from ivm.errors import IvmError
+
 START_SECONDS = 120.0
 STOP_SECONDS = 30.0
 SAMPLE_SECONDS = 0.5
+
+
+class DemoFailed(IvmError):
+    """The demo could not be told to its end."""
+
+    code = "demo-failed"
 
 
 class Service:
@@ -41,11 +49,11 @@ class Service:
         self.memory.watch(self._process.pid)
 
     def wait_alive(self) -> None:
-        """Wait until it answers at all (raises RuntimeError with the log's end)."""
+        """Wait until it answers at all (raises DemoFailed with the log's end)."""
         self._wait_for("/healthz")
 
     def wait_ready(self) -> None:
-        """Wait until it answers that it is ready (raises RuntimeError with the log's end)."""
+        """Wait until it answers that it is ready (raises DemoFailed with the log's end)."""
         self._wait_for("/readyz")
 
     def _wait_for(self, path: str) -> None:
@@ -55,7 +63,7 @@ class Service:
                 if httpx.get(f"{self.url}{path}", timeout=5).status_code == httpx.codes.OK:
                     return
             time.sleep(0.1)
-        raise RuntimeError(f"the service does not answer {path}; {self.log} ends:\n{self.tail()}")
+        raise DemoFailed(f"the service does not answer {path}; {self.log} ends:\n{self.tail()}")
 
     @property
     def is_running(self) -> bool:
