@@ -11,8 +11,8 @@ Functions (T: any type; N: a number type; the result's type is the call's own `t
 | name | arguments | result |
 | --- | --- | --- |
 | add subtract | N, N of the result's type (decimals: of its scale) | N; overflow is an error |
-| multiply | N, N; decimals of any scales s1, s2 | N; decimals: rounded half away from zero to the result's scale |
-| divide modulo | N, N | integers truncate; decimals round to the result's scale; by zero is an error |
+| multiply | N, N; decimals of any scales s1, s2 | N; decimals: rounded half away from zero |
+| divide modulo | N, N | N; integers truncate, decimals round; by zero is an error |
 | negate abs | N | N |
 | round floor ceil | N | N; `round(x, literal int64)` also |
 | add_days | date32, int64 | date32 |
@@ -37,7 +37,7 @@ Functions (T: any type; N: a number type; the result's type is the call's own `t
 | position | utf8 in which, utf8 what | int32, from 1, or 0 |
 | starts_with | utf8, utf8 | bool |
 | like ilike | utf8, literal utf8 pattern | bool |
-| extract | literal utf8 field, date32 or timestamp | int64, or decimal128 for `epoch` and `second` |
+| extract | literal utf8 field, date32 or timestamp | int64; `epoch`, `second`: decimal128 |
 | date_trunc | literal utf8 unit, date32 or timestamp | timestamp |
 """
 

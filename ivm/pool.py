@@ -26,7 +26,6 @@ from ivm.errors import (
 from ivm.operators.arrange import Arrange as ArrangeOperator
 from ivm.operators.capture import Capture
 from ivm.operators.exchange import Exchange
-from ivm.operators.flatten import Flatten
 from ivm.operators.input import Input
 from ivm.operators.operator import Reader, Region
 from ivm.render.pieces import Collection, Index, Piece, arranged_formats
@@ -60,9 +59,9 @@ class Deltas:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A collection as of `time` (None: nothing was completed yet): row `i` is there `counts[i]` times.
+    """A collection as of `time` (None: nothing was completed yet).
 
-    `errors` counts the rows that could not be computed.
+    Row `i` is there `counts[i]` times; `errors` counts the rows that could not be computed.
     """
 
     time: int | None
@@ -141,7 +140,14 @@ class Pool:
             inputs = tuple(Input(self._root, form.words) for _ in shards)
             exchanges = tuple(
                 Exchange(
-                    self._root, together.words, inputs, layout, positions, self._interner, packing, s
+                    self._root,
+                    together.words,
+                    inputs,
+                    layout,
+                    positions,
+                    self._interner,
+                    packing,
+                    s,
                 )
                 for s in shards
             )
@@ -208,9 +214,7 @@ class Pool:
         """
         with self._lock:
             if frontier < self._frontier:
-                raise TimeInPast(
-                    f"frontier {frontier} is behind the frontier {self._frontier}"
-                )
+                raise TimeInPast(f"frontier {frontier} is behind the frontier {self._frontier}")
             if frontier == self._frontier:
                 return
             run_step(self._root, self._stages, self._frontier, frontier)
@@ -228,8 +232,8 @@ class Pool:
         publish([t for piece in self._pieces() for t in piece.traces], self._frontier - 1)
         if failed:
             raise NoFixedPoint(
-                f"{', '.join(failed)}: no fixed point within the bound on rounds; dropped. Recursion"
-                " over cycles needs UNION (distinct rows), or a condition that ends it"
+                f"{', '.join(failed)}: no fixed point within the bound on rounds; dropped. "
+                "Recursion over cycles needs UNION (distinct rows), or a condition that ends it"
             )
 
     def _take_errors(self, piece: Piece) -> None:
@@ -299,14 +303,10 @@ class Pool:
                 tuple(p.name for p in renderer.made),
             )
 
-    def _capture(
-        self, renderer: Renderer, index: Index, schema: pa.Schema
-    ) -> tuple[Capture, ...]:
+    def _capture(self, renderer: Renderer, index: Index, schema: pa.Schema) -> tuple[Capture, ...]:
         form = row_format(schema)
         rows = renderer.flattened(index, index.restored(), form)
-        return renderer.add_stage(  # type: ignore[return-value]
-            lambda s: Capture(self._root, form.words, rows.operators[s])
-        )
+        return renderer.add_stage(lambda s: Capture(self._root, form.words, rows.operators[s]))
 
     def _hydrate(self, renderer: Renderer, name: str, now: int) -> None:
         """Run the new stages on all that their arrangements hold."""

@@ -45,7 +45,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """How an arrangement lies: its node, the formats of its key and value, a trace for each shard."""
+    """How an arrangement lies: its node, its key's and value's formats, a trace for each shard."""
 
     node: Arrange
     key_format: Format

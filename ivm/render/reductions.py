@@ -103,7 +103,7 @@ class Reductions:
         schema: pa.Schema,
         picks: tuple[int, ...],
     ) -> Rendered:
-        """The selected rows of each group; output column i is `picks[i]` of (key, ordered columns)."""
+        """The selected rows of each group; column i is `picks[i]` of (key, ordered columns)."""
         given = node.schema
         key_format = row_format([given.field(i) for i in key])
         fields = [given.field(o.column) for o in order]
@@ -173,9 +173,7 @@ class Reductions:
         packing = Packing((key_format, results), picks, form)
         settled = self.stage(
             form,
-            lambda s: Settle(
-                region, form.words, reduced.operators[s], key_format.words, packing
-            ),
+            lambda s: Settle(region, form.words, reduced.operators[s], key_format.words, packing),
         )
         self.piece.fallible += settled.operators  # type: ignore[arg-type]
         return settled

@@ -5,7 +5,7 @@ into deeper ones. An arrangement that refers to none is the pool's and shared by
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -50,6 +50,8 @@ from ivm.trace.trace import Trace
 from ivm.workers.edges import enqueue
 from ivm.workers.stage import Loop, Stage
 
+AnyOperator = TypeVar("AnyOperator", bound=Operator)
+
 
 class Renderer(Reductions):
     """Renders one dataflow.
@@ -87,7 +89,7 @@ class Renderer(Reductions):
 
     # --- the shared mechanics ---
 
-    def add_stage(self, make: Callable[[int], Operator]) -> tuple[Operator, ...]:
+    def add_stage(self, make: Callable[[int], AnyOperator]) -> tuple[AnyOperator, ...]:
         """One new operator for each shard, as the present scope's next stage."""
         operators = tuple(make(shard) for shard in range(self.shards))
         self._append(Stage(operators))
@@ -184,7 +186,7 @@ class Renderer(Reductions):
         operators = self.add_stage(
             lambda s: ArrangeOperator(region, words, source.operators[s], key_words)
         )
-        traces = tuple(operator.trace for operator in operators)  # type: ignore[attr-defined]
+        traces = tuple(operator.trace for operator in operators)
         self.piece.traces += traces
         return traces
 
@@ -275,14 +277,12 @@ class Renderer(Reductions):
 
     def _render_constant(self, node: Constant) -> Rendered:
         form, region = row_format(node.schema), self.scope.region
-        rendered = self.stage(form, lambda s: Input(region, form.words))
+        inputs = self.add_stage(lambda s: Input(region, form.words))
         rows = [dict(zip(node.schema.names, row, strict=True)) for row in node.rows]
         batch = pa.RecordBatch.from_pylist(rows, schema=node.schema)
         diffs = pa.array([1] * len(rows), pa.int64()).to_numpy()
-        enqueue(
-            rendered.operators[0], batch, Layout(node.schema), self.interner, self.now, diffs
-        )
-        return rendered
+        enqueue(inputs[0], batch, Layout(node.schema), self.interner, self.now, diffs)
+        return Rendered(inputs, form)
 
     def _render_filter(self, node: Filter) -> Rendered:
         return self._evaluated(node, None)
@@ -403,7 +403,12 @@ class Renderer(Reductions):
         source = self.packed(body, [(0, i) for i in range(width)], variable.format)
         region, words = self.scope.region, variable.format.words
         self.add_stage(
-            lambda s: Feedback(region, words, source.operators[s], variable.operators[s])
+            lambda s: Feedback(
+                region,
+                words,
+                source.operators[s],
+                variable.operators[s],  # type: ignore[arg-type]
+            )
         )
 
     # --- reductions ---

@@ -18,15 +18,14 @@ from ivm.dataflow import Get, Node
 from ivm.pool import Pool
 from tests.oracle import evaluate
 
-PEOPLE = pa.schema(
-    [
-        pa.field("id", pa.int64(), nullable=False),
-        pa.field("team", pa.string()),
-        pa.field("score", pa.int64()),
-        pa.field("pay", pa.decimal128(12, 2)),
-        pa.field("weight", pa.float64()),
-    ]
-)
+PEOPLE_FIELDS: list[pa.Field] = [
+    pa.field("id", pa.int64(), nullable=False),
+    pa.field("team", pa.string()),
+    pa.field("score", pa.int64()),
+    pa.field("pay", pa.decimal128(12, 2)),
+    pa.field("weight", pa.float64()),
+]
+PEOPLE = pa.schema(PEOPLE_FIELDS)
 EDGES = pa.schema(
     [
         pa.field("src", pa.int64(), nullable=False),
@@ -116,7 +115,7 @@ def contents(changes: Sequence[Change], time: int) -> dict[str, Counter[Row]]:
 
 @dataclass
 class Output:
-    """What a dataflow has put out: (row, time, diff), and how many errors are standing at each time."""
+    """What a dataflow has put out: (row, time, diff), and the errors standing at each time."""
 
     changes: list[tuple[Row, int, int]]
     errors: list[tuple[int, int]]
@@ -152,7 +151,7 @@ def run(
     workers: int = 1,
     install_at: int = 0,
 ) -> Output:
-    """Install `node` once the frontier has reached `install_at` of `stops`, and run to the last one."""
+    """Install `node` once the frontier is at `install_at` of `stops`, and run to the last one."""
     pool = new_pool(workers)
     output = Output([], [])
     installed = False
