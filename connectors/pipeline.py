@@ -16,14 +16,17 @@ from pyspark.sql import SparkSession
 
 from connectors.batches import Receiver
 from connectors.delivery import Delivery
-from connectors.errors import DuplicateTable, PipelineFailed, Stalled, UnknownTable
+from connectors.errors import DuplicateTable, PipelineFailed, Stalled, TopicTruncated, UnknownTable
 from connectors.files.reader import TopicReader
 from connectors.progress.journal import Journal
 from connectors.quarantine import Quarantine
 from connectors.spark.control import Control, Cut, Position
-from connectors.spark.query import Query
+from connectors.spark.query import Failure, Query
 from connectors.spark.session import create_session
 from connectors.tables import OnError, TableSpec
+
+# How often in a row, without a batch in between, a query that Spark lost is started again.
+_MAX_RESTARTS = 3
 
 State = Literal["stopped", "starting", "replaying", "running", "stalled", "failed"]
 
@@ -90,6 +93,7 @@ class Pipeline:
         self._changed = threading.Condition()
         self._tables: dict[str, TableSpec] = {}
         self._readers: dict[str, TopicReader] = {}
+        self._restarts = 0
         self._state: State = "stopped"
         self._error: str | None = None
 
@@ -205,11 +209,14 @@ class Pipeline:
             self._save()
         self._started.open()
         self._set("replaying" if self._started.pending else "running")
-        self._query = Query(self._spark, self._control, self._settings.batch_records, self._deliver)
+        self._query = self._new_query(self._spark)
         self._watcher = threading.Thread(
-            target=self._watch, args=(self._query,), name="pipeline-watcher", daemon=True
+            target=self._watch, args=(self._spark,), name="pipeline-watcher", daemon=True
         )
         self._watcher.start()
+
+    def _new_query(self, spark: SparkSession) -> Query:
+        return Query(spark, self._control, self._settings.batch_records, self._deliver)
 
     def _save(self) -> None:
         """Tell the planner what to read, and a query to come where to begin."""
@@ -232,6 +239,7 @@ class Pipeline:
         """On a thread of Spark: deliver, and remember what went wrong."""
         try:
             self._started.deliver(batch)
+            self._restarts = 0
         except Stalled as error:
             self._set("stalled", str(error))
             raise
@@ -241,11 +249,19 @@ class Pipeline:
         if self._state == "replaying" and not self._started.pending:
             self._set("running")
 
-    def _watch(self, query: Query) -> None:
-        """Until the query ends: an end that nobody asked for and no batch explains is a failure."""
-        error = query.wait()
-        if self._state in ("starting", "replaying", "running"):
-            self._set("failed", error or "the streaming query ended")
+    def _watch(self, spark: SparkSession) -> None:
+        """Until the query ends as it should, or for good; if Spark failed, start another."""
+        while self._query is not None:
+            failure = self._query.wait() or Failure("the streaming query was stopped", True)
+            with self._changed:
+                if self._state not in ("replaying", "running"):
+                    return
+                if failure.is_final or self._restarts == _MAX_RESTARTS:
+                    self._set("failed", failure.message)
+                    return
+                self._restarts += 1
+                self._save()
+                self._query = self._new_query(spark)
 
     def _set(self, state: State, error: str | None = None) -> None:
         with self._changed:
@@ -260,9 +276,14 @@ class Pipeline:
             reader = self._readers.get(spec.topic)
             if reader is None:
                 reader = self._readers[spec.topic] = TopicReader(self._settings.topics, spec.topic)
+            try:
+                ends = reader.ends()
+            except TopicTruncated:
+                del self._readers[spec.topic]
+                continue
             behind = sum(
                 end - reached.get((spec.name, partition), reader.first(partition))
-                for partition, end in reader.ends().items()
+                for partition, end in ends.items()
             )
             lag[spec.topic] = max(behind, lag.get(spec.topic, 0))
         return lag

@@ -1,9 +1,11 @@
 """One streaming query from `ivm_topics` to a function on the driver."""
 
 import os
+import re
 import shutil
 import zlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -23,6 +25,17 @@ _OPTIONS = {
     "asyncProgressTrackingCheckpointIntervalMs": "60000",
     "_asyncProgressTrackingOverrideSinkSupportCheck": "true",
 }
+
+# How a traceback of a process of Spark's names an error of these packages.
+_OURS = re.compile(r"^connectors\.errors\.(\w+: .*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a query ended; `is_final` if it would end so again."""
+
+    message: str
+    is_final: bool
 
 
 class Query:
@@ -50,12 +63,12 @@ class Query:
         sink = source.load().writeStream.foreachBatch(handle).options(**_OPTIONS)
         self._query = sink.option("checkpointLocation", self._checkpoint.as_uri()).start()
 
-    def wait(self) -> str | None:
+    def wait(self) -> Failure | None:
         """Wait for the query's end; why it failed, or None if it was stopped."""
         try:
             self._query.awaitTermination()
         except StreamingQueryException as error:
-            return str(error)
+            return _failure(str(error))
         finally:
             shutil.rmtree(self._checkpoint, ignore_errors=True)
         return None
@@ -63,3 +76,11 @@ class Query:
     def stop(self) -> None:
         """Stop the query; a batch under way may be cut short, and comes again another time."""
         self._query.stop()
+
+
+def _failure(report: str) -> Failure:
+    """What matters of Spark's report, which is long."""
+    ours = _OURS.findall(report)
+    if ours:
+        return Failure(ours[-1], is_final=True)
+    return Failure(report.partition("\n")[0], is_final=False)

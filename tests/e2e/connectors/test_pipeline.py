@@ -1,6 +1,10 @@
 """From file topics through Spark to a receiver: everything once and in order, come what may."""
 
+import os
+import signal
 import threading
+from contextlib import suppress
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -203,6 +207,38 @@ def test_a_topic_that_lost_records_halts_the_pipeline(service: Service) -> None:
     service.pipeline.start([table()])
     with pytest.raises(PipelineFailed, match="offsets 1 to 1 are not there"):
         wait_failed(service)
+
+
+def test_a_process_of_sparks_that_dies_is_replaced(service: Service) -> None:
+    write(service, insert(1))
+    service.pipeline.start([table()])
+    collector = service.collector
+    collector.wait(lambda: collector.ids("people") == [1])
+    planners = [pid for pid, command in processes() if b"python_streaming_source" in command]
+    assert planners
+    for pid in planners:
+        os.kill(pid, signal.SIGKILL)
+    write(service, insert(2))
+    collector.wait(lambda: collector.ids("people") == [1, 2])
+    assert service.pipeline.status().state == "running"
+
+
+def processes() -> list[tuple[int, bytes]]:
+    """The descendants of this process, with their command lines."""
+    parents: dict[int, int] = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            parents[int(status.parent.name)] = int(
+                status.read_text().rpartition(") ")[2].split()[1]
+            )
+    found = {os.getpid()}
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    commands = []
+    for pid in found:
+        with suppress(OSError):
+            commands.append((pid, Path(f"/proc/{pid}/cmdline").read_bytes()))
+    return commands
 
 
 def test_status_tells_how_far_the_pipeline_is(service: Service) -> None:
