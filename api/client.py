@@ -19,17 +19,21 @@ class ServiceClient:
     def __init__(self, url: str) -> None:
         self._client = httpx.Client(base_url=url, timeout=90)
 
-    def get(self, path: str) -> Any:
+    def get(self, path: str, **parameters: Any) -> Any:
         """The JSON at `path` (raises ServiceProblem)."""
-        return self._request("GET", path)
+        return self._request("GET", path, parameters=parameters).json()
+
+    def text(self, path: str) -> str:
+        """The text at `path` (raises ServiceProblem)."""
+        return self._request("GET", path).text
 
     def put(self, path: str, body: Any) -> Any:
         """Put `body` at `path` and return the answer (raises ServiceProblem)."""
-        return self._request("PUT", path, body)
+        return self._request("PUT", path, body).json()
 
     def post(self, path: str, body: Any) -> Any:
         """Post `body` to `path` and return the answer (raises ServiceProblem)."""
-        return self._request("POST", path, body)
+        return self._request("POST", path, body).json()
 
     def delete(self, path: str) -> None:
         """Delete what is at `path` (raises ServiceProblem)."""
@@ -39,16 +43,18 @@ class ServiceClient:
         """Release the connection."""
         self._client.close()
 
-    def _request(self, method: str, path: str, body: Any = None) -> Any:
+    def _request(
+        self, method: str, path: str, body: Any = None, parameters: dict[str, Any] | None = None
+    ) -> httpx.Response:
         try:
-            response = self._client.request(method, path, json=body)
+            response = self._client.request(method, path, json=body, params=parameters)
         except httpx.TransportError as error:
             raise ServiceProblem(
-                f"no service answers at {self._client.base_url}: {error}. Start one with `ivm serve`"
+                f"no service answers at {self._client.base_url}: {error}; `ivm serve` starts one"
             ) from error
         if response.is_error:
             raise ServiceProblem(_words(response))
-        return response.json() if response.content else None
+        return response
 
 
 def _words(response: httpx.Response) -> str:

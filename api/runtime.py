@@ -9,8 +9,7 @@ the batch under way. `_changing` is taken first, and the pipeline takes only the
 """
 
 import threading
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
 
 import structlog
 
@@ -38,7 +37,9 @@ log = structlog.get_logger()
 class Runtime:
     """One running service on one data directory; safe to call from several threads."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(
+        self, settings: Settings, make_pipeline: Callable[..., Pipeline] = Pipeline
+    ) -> None:
         """Open or create the data directory (raises JournalCorrupt, RegistryCorrupt)."""
         self.settings = settings
         data, topics = settings.data.resolve(), settings.topics_directory.resolve()
@@ -52,20 +53,21 @@ class Runtime:
         self.sink = DeltaSink(topics)
         self._journal = Journal(data / "journal")
         self.applier = Applier(self.pool, self._journal, self.sink, self.meter)
-        self.pipeline = self._pipeline(data / "work")
+        self.pipeline = make_pipeline(
+            PipelineSettings(
+                topics,
+                data / "work",
+                settings.spark_master,
+                settings.spark_memory,
+                settings.batch_records,
+            ),
+            self._journal,
+            self.quarantine,
+            self.applier,
+        )
         self._changing = threading.Lock()
         self._ready = threading.Event()
         self._fault: str | None = None
-
-    def _pipeline(self, work: Path) -> Pipeline:
-        settings = PipelineSettings(
-            self.topics,
-            work,
-            self.settings.spark_master,
-            self.settings.spark_memory,
-            self.settings.batch_records,
-        )
-        return Pipeline(settings, self._journal, self.quarantine, self.applier)
 
     # --- life ---
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
 import numpy as np
 from prometheus_client.parser import text_string_to_metric_families
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from api.client import ServiceClient
 from api.demo.changes import Change
 from api.demo.queries import FIFTH, FIRST_FOUR, REVENUE, SOURCES, DemoView
 from api.demo.report import Report
@@ -40,7 +40,7 @@ class Demo:
         self._console = console
         self._topics_root = data / "topics"
         self._service = Service(data, _free_port())
-        self._client = httpx.Client(base_url=self._service.url, timeout=60)
+        self._client = ServiceClient(self._service.url)
         self._topics = Topics(self._topics_root)
         self._progress = Progress(
             TextColumn("{task.description}"),
@@ -80,7 +80,7 @@ class Demo:
 
     def _register(self) -> None:
         for name, source in SOURCES.items():
-            self._put(f"/v1/sources/{name}", source)
+            self._client.put(f"/v1/sources/{name}", source)
         for view in FIRST_FOUR:
             self._put_view(view)
 
@@ -149,8 +149,8 @@ class Demo:
     def _verify(self) -> None:
         views = (*FIRST_FOUR, FIFTH)
         self.report.changes = self._topics.ends.total()
-        self.report.arrangements = self._get("/v1/arrangements")["arrangements"]
-        offsets = self._get(f"/v1/views/{REVENUE.name}/rows?scan=true")["offsets"]
+        self.report.arrangements = self._client.get("/v1/arrangements")["arrangements"]
+        offsets = self._client.get(f"/v1/views/{REVENUE.name}/rows?scan=true")["offsets"]
         task = self._progress.add_task("verifying with DuckDB", total=len(views))
         judge = Judge(self._topics_root, offsets)
         for view in views:
@@ -173,28 +173,19 @@ class Demo:
 
     def _applied(self) -> int:
         """How many input records the views reflect."""
-        sources = self._get("/v1/sources")["sources"]
+        sources = self._client.get("/v1/sources")["sources"]
         return sum(sum(source["offsets"].values()) for source in sources)
 
     def _latencies(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         """The service's histogram of record-to-delta latencies, by `BOUNDS`."""
-        text = self._client.get("/metrics").raise_for_status().text
+        text = self._client.text("/metrics")
         families = {family.name: family for family in text_string_to_metric_families(text)}
         samples = families["ivm_latency_seconds"].samples
         cumulative = [sample.value for sample in samples if sample.name.endswith("_bucket")]
         return np.diff(np.array(cumulative), prepend=0).astype(np.int64)
 
     def _put_view(self, view: DemoView) -> Any:
-        return self._put(f"/v1/views/{view.name}", {"query": view.query})
-
-    def _put(self, path: str, body: object) -> Any:
-        response = self._client.put(path, json=body)
-        if response.is_error:
-            raise DemoFailed(f"PUT {path}: {response.text}")
-        return response.json()
-
-    def _get(self, path: str) -> Any:
-        return self._client.get(path).raise_for_status().json()
+        return self._client.put(f"/v1/views/{view.name}", {"query": view.query})
 
     def _say(self, text: str) -> None:
         self._progress.console.print(f"[bold]·[/] {text}")

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import httpx
 import orjson
 
+from api.client import ServiceClient
 from api.demo.queries import SOURCES, DemoView
 
 Row = tuple[str, ...]
@@ -65,7 +65,7 @@ class Judge:
         """The view as DuckDB computes it."""
         return Counter(map(_texts, self._database.execute(view.judge).fetchall()))
 
-    def verdict(self, view: DemoView, client: httpx.Client) -> Verdict:
+    def verdict(self, view: DemoView, client: ServiceClient) -> Verdict:
         """Compare the delta topic and the service's answers with DuckDB's rows."""
         expected = self.rows(view)
         deltas, folded = _folded(self._topics / f"deltas.{view.name}")
@@ -94,12 +94,11 @@ def _folded(topic: Path) -> tuple[int, Counter[Row]]:
     return deltas, Counter({row: count for row, count in rows.items() if count})
 
 
-def _answers(view: DemoView, client: httpx.Client) -> Iterator[Row]:
+def _answers(view: DemoView, client: ServiceClient) -> Iterator[Row]:
     """All rows of a view, page by page."""
     parameters: dict[str, Any] = {"scan": "true", "limit": 10_000}
     while True:
-        response = client.get(f"/v1/views/{view.name}/rows", params=parameters)
-        body = response.raise_for_status().json()
+        body = client.get(f"/v1/views/{view.name}/rows", **parameters)
         yield from (_texts(row.values()) for row in body["rows"])
         if "next" not in body:
             return

@@ -55,7 +55,7 @@ async def _events(
             rows, counts = json_rows(taken.rows), taken.counts.tolist()
             for part in _parts(since, rows, counts):
                 yield part
-    await run_in_threadpool(feed.seek, since, runtime.applier.published[name])
+    await run_in_threadpool(feed.seek, since, runtime.applier.published.get(name, 0))
     while True:
         changed = published.next()
         end = runtime.applier.published.get(name)

@@ -1,0 +1,50 @@
+"""A service over a pipeline without Spark, its client, and the pipeline to feed it by."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from fastapi.testclient import TestClient
+
+from api.app import create_app
+from api.runtime import Runtime
+from api.settings import Settings
+from tests.unit.api.direct import DirectPipeline
+
+ORDERS = {
+    "columns": [
+        {"name": "id", "type": "int64"},
+        {"name": "customer", "type": "utf8", "nullable": False},
+        {"name": "amount", "type": "decimal128(12, 2)"},
+        {"name": "day", "type": "date32"},
+    ],
+    "key": ["id"],
+}
+TOTALS = {
+    "query": "SELECT customer, count(*) AS orders, sum(amount) AS total FROM orders GROUP BY 1"
+}
+
+
+def make_runtime(data: Path, **settings: Any) -> Runtime:
+    """A runtime on `data` whose pipeline is direct."""
+    return Runtime(Settings(data=data, workers=1, **settings), cast(Any, DirectPipeline))
+
+
+@pytest.fixture
+def runtime(tmp_path: Path) -> Runtime:
+    return make_runtime(tmp_path, wait_seconds=0.05)
+
+
+@pytest.fixture
+def client(runtime: Runtime) -> Iterator[TestClient]:
+    with TestClient(create_app(runtime), raise_server_exceptions=False) as client:
+        yield client
+
+
+@pytest.fixture
+def pipeline(runtime: Runtime, client: TestClient) -> DirectPipeline:
+    """The pipeline of a service that has the source `orders` and the view `totals`."""
+    assert client.put("/v1/sources/orders", json=ORDERS).status_code == 201
+    assert client.put("/v1/views/totals", json=TOTALS).status_code == 201
+    return cast(DirectPipeline, cast(Any, runtime.pipeline))

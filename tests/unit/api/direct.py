@@ -1,0 +1,81 @@
+"""A pipeline that hands over what a test gives it, under the same protocol as Spark's."""
+
+import time as clock
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from connectors.batches import Range, Receiver, TableUpdates, TimedBatch
+from connectors.pipeline import PipelineSettings, PipelineStatus, State
+from connectors.progress.journal import Journal
+from connectors.quarantine import Quarantine
+from connectors.tables import TableSpec
+
+Change = tuple[dict[str, Any], int]
+
+
+class DirectPipeline:
+    """Journals and delivers batches at once, on the caller's thread."""
+
+    def __init__(
+        self,
+        settings: PipelineSettings,
+        journal: Journal,
+        quarantine: Quarantine,
+        receiver: Receiver,
+    ) -> None:
+        self.tables: dict[str, TableSpec] = {}
+        self.state: State = "stopped"
+        self._journal = journal
+        self._receiver = receiver
+        self._ends: Counter[str] = Counter()
+
+    def start(self, tables: Sequence[TableSpec]) -> None:
+        self.tables = {spec.name: spec for spec in tables}
+        self.state = "running"
+
+    def wait_replayed(self, timeout: float | None = None) -> bool:
+        return True
+
+    def add_table(self, spec: TableSpec) -> None:
+        self.tables[spec.name] = spec
+
+    def remove_table(self, name: str) -> None:
+        self._journal.drop_table(self.tables.pop(name).name)
+        del self._ends[name]
+
+    def status(self) -> PipelineStatus:
+        return PipelineStatus(self.state, None, self._journal.last_time, 0, 0.0, {})
+
+    def stop(self) -> None:
+        self.state = "stopped"
+
+    def deliver(self, table: str, *changes: Change) -> TimedBatch:
+        """One time with these `(row, diff)` of a table."""
+        spec, first = self.tables[table], self._ends[table]
+        self._ends[table] += len(changes)
+        ranges = (Range(table, spec.topic, 0, first, first + len(changes)),)
+        batch = TimedBatch(
+            time=self._journal.last_time + 1,
+            tables={table: updates(spec.schema, changes)},
+            ranges=ranges,
+            offsets={self.tables[name].topic: {0: end} for name, end in self._ends.items()},
+            records=len(changes),
+            rejected=0,
+            committed=False,
+        )
+        self._journal.prepare(batch.time, ranges)
+        self._receiver.receive(batch)
+        return batch
+
+
+def updates(schema: pa.Schema, changes: Sequence[Change]) -> TableUpdates:
+    """These `(row, diff)` as the pipeline would hand them over, stamped with the present time."""
+    return TableUpdates(
+        pa.RecordBatch.from_pylist([row for row, _ in changes], schema=schema),
+        np.array([diff for _, diff in changes], np.int64),
+        np.full(len(changes), clock.time_ns() // 1_000_000, np.int64),
+    )

@@ -1,0 +1,69 @@
+"""The change feed, read from the delta topic."""
+
+import threading
+from pathlib import Path
+
+import orjson
+from fastapi.testclient import TestClient
+
+from api.feed import LINES, Event, Feed
+from api.runtime import Runtime
+from tests.unit.api.direct import DirectPipeline
+from tests.unit.api.orders import order
+
+
+def events(runtime: Runtime, since: int) -> list[Event]:
+    feed = Feed(runtime.topics, "deltas.totals")
+    end = runtime.applier.published["totals"]
+    feed.seek(since, end)
+    return list(feed.events(end))
+
+
+def test_every_time_is_one_event(runtime: Runtime, pipeline: DirectPipeline) -> None:
+    pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+    pipeline.deliver("orders", (order(2, "ada", "2"), 1))
+    found = events(runtime, since=0)
+    assert [event.time for event in found] == [1, 2]
+    assert found[1].offsets == {"orders": {"0": 2}}
+    assert sorted((d["op"], d["row"]["orders"]) for d in found[1].deltas) == [("+", 2), ("-", 1)]
+
+
+def test_a_feed_goes_on_after_the_time_given(runtime: Runtime, pipeline: DirectPipeline) -> None:
+    for number in range(1, 8):
+        pipeline.deliver("orders", (order(number, "ada", "1"), 1))
+    for since in range(8):
+        assert [e.time for e in events(runtime, since)] == list(range(since + 1, 8))
+
+
+def test_a_large_time_comes_in_parts_and_only_the_last_has_offsets(
+    runtime: Runtime, pipeline: DirectPipeline
+) -> None:
+    rows = [(order(1, f"c{i}", "1") | {"id": i}, 1) for i in range(LINES + 1)]
+    pipeline.deliver("orders", *rows)
+    found = events(runtime, since=0)
+    assert [len(event.deltas) for event in found] == [LINES, 1]
+    assert [event.offsets is None for event in found] == [True, False]
+
+
+def test_a_feed_begins_with_the_snapshot_and_ends_with_the_view(
+    client: TestClient, runtime: Runtime, pipeline: DirectPipeline
+) -> None:
+    pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+    dropping = threading.Timer(0.2, runtime.drop_view, ("totals",))
+    dropping.start()
+    lines = client.get("/v1/views/totals/changes").text.splitlines()
+    dropping.join()
+    names = [line.removeprefix("event: ") for line in lines if line.startswith("event: ")]
+    data = [orjson.loads(line[6:]) for line in lines if line.startswith("data: ")]
+    assert names == ["snapshot", "end"]
+    assert data[0] == {
+        "time": 1,
+        "rows": [{"customer": "ada", "orders": 1, "total": "1.00"}],
+        "counts": [1],
+    }
+
+
+def test_a_topic_of_another_root_is_empty(tmp_path: Path) -> None:
+    feed = Feed(tmp_path, "deltas.nothing")
+    feed.seek(0, 0)
+    assert list(feed.events(0)) == []

@@ -1,0 +1,138 @@
+"""Sources and views: declared, declared again, refused, listed and dropped."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.unit.api.conftest import ORDERS, TOTALS, make_runtime
+from tests.unit.api.direct import DirectPipeline
+
+
+def test_a_source_is_created_once(client: TestClient) -> None:
+    assert client.put("/v1/sources/orders", json=ORDERS).status_code == 201
+    assert client.put("/v1/sources/orders", json=ORDERS).status_code == 200
+
+
+def test_a_view_is_created_once(client: TestClient, pipeline: DirectPipeline) -> None:
+    answer = client.put("/v1/views/totals", json=TOTALS)
+    assert answer.status_code == 200
+    assert answer.json()["key"] == ["customer"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/sources/orders", {**ORDERS, "topic": "other"}),
+        ("/v1/views/totals", {"query": "SELECT id FROM orders"}),
+        ("/v1/views/totals", {**TOTALS, "key": ["orders"]}),
+    ],
+)
+def test_another_definition_of_a_name_is_a_conflict(
+    client: TestClient, pipeline: DirectPipeline, path: str, body: dict[str, Any]
+) -> None:
+    answer = client.put(path, json=body)
+    assert answer.status_code == 409
+    assert answer.json()["code"] == "different-definition"
+
+
+def test_a_view_may_not_take_the_name_of_a_source(
+    client: TestClient, pipeline: DirectPipeline
+) -> None:
+    answer = client.put("/v1/views/orders", json={"query": "SELECT id FROM orders"})
+    assert answer.status_code == 409
+
+
+def test_a_fault_in_sql_is_told_with_its_position(
+    client: TestClient, pipeline: DirectPipeline
+) -> None:
+    answer = client.put("/v1/views/wrong", json={"query": "SELECT id,\n  amuont FROM orders"})
+    assert answer.status_code == 422
+    assert answer.headers["content-type"] == "application/problem+json"
+    problem = answer.json()
+    assert problem["code"] == "unknown-column"
+    assert (problem["line"], problem["column"], problem["position"]) == (2, 3, 14)
+
+
+@pytest.mark.parametrize("name", ["../up", "a.b", "1st", "x" * 64, "a b"])
+def test_names_that_would_not_do_for_a_topic_are_refused(client: TestClient, name: str) -> None:
+    assert client.put(f"/v1/views/{name}", json=TOTALS).status_code in (404, 422)
+
+
+def test_an_unknown_member_of_a_body_is_refused(client: TestClient) -> None:
+    answer = client.put("/v1/sources/orders", json={**ORDERS, "primary_key": ["id"]})
+    assert answer.status_code == 422
+    assert "primary_key" in answer.json()["detail"]
+
+
+def test_an_unknown_type_names_the_known_ones(client: TestClient) -> None:
+    body = {"columns": [{"name": "id", "type": "integer"}], "key": ["id"]}
+    answer = client.put("/v1/sources/orders", json=body)
+    assert answer.status_code == 422
+    assert "int64" in answer.json()["detail"]
+
+
+def test_what_a_view_reads_cannot_be_dropped(client: TestClient, pipeline: DirectPipeline) -> None:
+    answer = client.delete("/v1/sources/orders")
+    assert answer.status_code == 409
+    assert "totals" in answer.json()["detail"]
+
+
+def test_a_dropped_view_is_gone_with_its_topic(
+    client: TestClient, pipeline: DirectPipeline, tmp_path: Path
+) -> None:
+    topic = tmp_path / "topics" / "deltas.totals"
+    assert topic.is_dir()
+    assert client.delete("/v1/views/totals").status_code == 204
+    assert client.get("/v1/views/totals").status_code == 404
+    assert not topic.exists()
+
+
+def test_a_source_can_be_dropped_and_declared_otherwise(
+    client: TestClient, pipeline: DirectPipeline
+) -> None:
+    client.delete("/v1/views/totals")
+    assert client.delete("/v1/sources/orders").status_code == 204
+    assert client.put("/v1/sources/orders", json={**ORDERS, "topic": "x"}).status_code == 201
+
+
+def test_views_are_listed_with_their_state(client: TestClient, pipeline: DirectPipeline) -> None:
+    [view] = client.get("/v1/views").json()["views"]
+    assert (view["name"], view["status"], view["reads"]) == ("totals", "running", ["orders"])
+
+
+def test_a_view_tells_its_arrangements(client: TestClient, pipeline: DirectPipeline) -> None:
+    names = [a["name"] for a in client.get("/v1/views/totals").json()["arrangements"]]
+    assert "totals[customer]" in names
+
+
+def test_an_unknown_view_is_told_with_near_names(
+    client: TestClient, pipeline: DirectPipeline
+) -> None:
+    answer = client.get("/v1/views/total")
+    assert answer.status_code == 404
+    assert "'totals'" in answer.json()["detail"]
+
+
+def test_a_body_beyond_the_limit_is_refused(client: TestClient) -> None:
+    answer = client.put("/v1/views/long", json={"query": "x" * (3 << 20)})
+    assert answer.status_code == 413
+
+
+def test_explain_says_what_would_be_shared_and_made(
+    client: TestClient, pipeline: DirectPipeline
+) -> None:
+    answer = client.post("/v1/explain", json={"query": "SELECT id, day FROM orders"}).json()
+    assert answer["arrangements"]["reused"] == ["orders[id]"]
+    assert answer["key"] == ["id"]
+
+
+def test_definitions_outlive_the_process(
+    client: TestClient, pipeline: DirectPipeline, tmp_path: Path
+) -> None:
+    again = make_runtime(tmp_path)
+    again.start()
+    assert again.fault() is None
+    assert again.view("totals").key == ("customer",)
+    assert again.source("orders").key == ("id",)

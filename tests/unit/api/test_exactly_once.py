@@ -1,0 +1,108 @@
+"""What the applier publishes, and that a replay publishes nothing twice."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+from fastapi.testclient import TestClient
+
+from api.runtime import Runtime
+from connectors.batches import TimedBatch
+from tests.unit.api.conftest import make_runtime
+from tests.unit.api.direct import DirectPipeline
+from tests.unit.api.orders import order
+
+
+def lines(data: Path) -> list[dict[str, Any]]:
+    topic = data / "topics" / "deltas.totals" / "0" / f"{0:020d}.jsonl"
+    return [orjson.loads(line) for line in topic.read_bytes().splitlines()]
+
+
+def replayed(batch: TimedBatch, *, committed: bool) -> TimedBatch:
+    return TimedBatch(
+        batch.time,
+        batch.tables,
+        batch.ranges,
+        batch.offsets,
+        batch.records,
+        batch.rejected,
+        committed,
+    )
+
+
+def started_again(data: Path) -> Runtime:
+    runtime = make_runtime(data)
+    runtime.start()
+    assert runtime.fault() is None
+    return runtime
+
+
+def test_each_time_ends_with_its_frontier(pipeline: DirectPipeline, tmp_path: Path) -> None:
+    pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+    snapshot, delta, frontier = lines(tmp_path)
+    assert snapshot == {"frontier": 0, "offsets": {}}
+    assert (delta["op"], delta["diff"], delta["time"]) == ("+", 1, 1)
+    assert frontier == {"frontier": 1, "offsets": {"orders": {"0": 1}}}
+
+
+def test_a_committed_time_is_applied_but_not_published_again(
+    client: TestClient, pipeline: DirectPipeline, tmp_path: Path
+) -> None:
+    batch = pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+    before = lines(tmp_path)
+    again = started_again(tmp_path)
+    again.applier.receive(replayed(batch, committed=True))
+    assert lines(tmp_path) == before
+    assert again.pool.scan("totals").rows.num_rows == 1
+
+
+def test_what_was_written_but_not_committed_is_published_once(
+    client: TestClient, pipeline: DirectPipeline, tmp_path: Path
+) -> None:
+    first = pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+    topic = tmp_path / "topics" / "deltas.totals" / "0" / f"{0:020d}.jsonl"
+    with topic.open("ab") as torn:
+        torn.write(b'{"op":"+","diff":1,"time":2,"row":{}}\n{"op":')
+    before = lines(tmp_path)[:-2]
+    again = started_again(tmp_path)
+    again.applier.receive(replayed(first, committed=True))
+    assert lines(tmp_path) == before
+
+
+def test_a_view_made_later_begins_with_a_snapshot_and_survives_a_restart(
+    client: TestClient, pipeline: DirectPipeline, tmp_path: Path
+) -> None:
+    client.delete("/v1/views/totals")
+    first = pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+    client.put("/v1/views/totals", json={"query": "SELECT id, customer FROM orders"})
+    before = lines(tmp_path)
+    assert [line.get("time", line.get("frontier")) for line in before] == [1, 1]
+    again = started_again(tmp_path)
+    again.applier.receive(replayed(first, committed=True))
+    assert lines(tmp_path) == before
+
+
+def test_a_view_that_was_never_acknowledged_is_forgotten(
+    client: TestClient, pipeline: DirectPipeline, runtime: Runtime, tmp_path: Path
+) -> None:
+    runtime.registry.drop("totals")
+    again = started_again(tmp_path)
+    assert again.applier.published == {}
+
+
+def test_a_view_without_a_fixed_point_fails_alone(
+    client: TestClient, pipeline: DirectPipeline
+) -> None:
+    query = """
+    WITH RECURSIVE steps(n) AS (
+        SELECT id FROM orders UNION ALL SELECT n FROM steps
+    ) SELECT n FROM steps
+    """
+    assert client.put("/v1/views/endless", json={"query": query}).status_code == 201
+    pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+    view = client.get("/v1/views/endless").json()
+    assert view["status"] == "failed"
+    assert "UNION" in view["reason"]
+    assert client.get("/v1/views/endless/rows?scan=true").json()["code"] == "view-failed"
+    assert client.get("/v1/views/totals/rows?customer=ada").json()["rows"]
+    assert client.delete("/v1/views/endless").status_code == 204

@@ -1,0 +1,137 @@
+"""Look-ups: by key, by other columns, by page, with tags and at an input's offset."""
+
+import threading
+from decimal import Decimal
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.unit.api.direct import DirectPipeline
+from tests.unit.api.orders import order
+
+ROWS = "/v1/views/totals/rows"
+
+
+def fill(pipeline: DirectPipeline) -> None:
+    pipeline.deliver(
+        "orders",
+        (order(1, "ada", "12.50"), 1),
+        (order(2, "ada", "30"), 1),
+        (order(3, "bob", "7.25"), 1),
+    )
+
+
+def test_a_row_is_found_by_the_key(client: TestClient, pipeline: DirectPipeline) -> None:
+    fill(pipeline)
+    answer = client.get(ROWS, params={"customer": "ada"}).json()
+    assert answer["rows"] == [{"customer": "ada", "orders": 2, "total": "42.50"}]
+    assert answer["time"] == 1
+    assert answer["offsets"] == {"orders": {"0": 3}}
+
+
+def test_a_look_up_sees_deletions(client: TestClient, pipeline: DirectPipeline) -> None:
+    fill(pipeline)
+    pipeline.deliver("orders", (order(3, "bob", "7.25"), -1))
+    assert client.get(ROWS, params={"customer": "bob"}).json()["rows"] == []
+
+
+def test_a_column_without_an_index_is_refused_with_advice(
+    client: TestClient, pipeline: DirectPipeline
+) -> None:
+    answer = client.get(ROWS, params={"orders": "2"})
+    assert answer.status_code == 400
+    assert answer.json()["code"] == "not-indexed"
+    assert "(customer)" in answer.json()["detail"]
+    assert "scan=true" in answer.json()["detail"]
+
+
+def test_a_scan_filters_by_any_column(client: TestClient, pipeline: DirectPipeline) -> None:
+    fill(pipeline)
+    answer = client.get(ROWS, params={"total": "7.25", "scan": "true"}).json()
+    assert [row["customer"] for row in answer["rows"]] == ["bob"]
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"colour": "red"},
+        {"orders": "many", "scan": "true"},
+        {"total": "1.234", "scan": "true"},
+        {"scan": "true", "cursor": "nonsense"},
+        {"customer": "ada", "at_least": "orders"},
+        {"customer": "ada", "at_least": "nothing:0:1"},
+    ],
+)
+def test_a_parameter_that_means_nothing_is_refused(
+    client: TestClient, pipeline: DirectPipeline, parameters: dict[str, str]
+) -> None:
+    answer = client.get(ROWS, params=parameters)
+    assert answer.status_code == 400
+    assert answer.json()["code"] == "bad-parameter"
+
+
+def test_pages_cover_all_rows_once(client: TestClient, pipeline: DirectPipeline) -> None:
+    names = [f"c{i:02d}" for i in range(25)]
+    pipeline.deliver("orders", *((order(i + 1, name, "1"), 1) for i, name in enumerate(names)))
+    seen: list[str] = []
+    parameters = {"scan": "true", "limit": "10"}
+    for _ in range(3):
+        answer = client.get(ROWS, params=parameters).json()
+        seen += [row["customer"] for row in answer["rows"]]
+        parameters["cursor"] = answer.get("next", "")
+    assert seen == names
+    assert "next" not in answer
+
+
+def test_the_tag_stays_while_the_rows_stay(client: TestClient, pipeline: DirectPipeline) -> None:
+    fill(pipeline)
+    tag = client.get(ROWS, params={"customer": "ada"}).headers["etag"]
+    pipeline.deliver("orders", (order(4, "bob", "1"), 1))
+    again = client.get(ROWS, params={"customer": "ada"}, headers={"if-none-match": tag})
+    assert again.status_code == 304
+    pipeline.deliver("orders", (order(5, "ada", "1"), 1))
+    changed = client.get(ROWS, params={"customer": "ada"}, headers={"if-none-match": tag})
+    assert changed.status_code == 200
+
+
+def test_at_least_waits_for_the_offset(client: TestClient, pipeline: DirectPipeline) -> None:
+    fill(pipeline)
+    writer = threading.Timer(0.01, pipeline.deliver, ("orders", (order(4, "eve", "1"), 1)))
+    writer.start()
+    answer = client.get(ROWS, params={"customer": "eve", "at_least": "orders:0:3"})
+    writer.join()
+    assert answer.json()["rows"] == [{"customer": "eve", "orders": 1, "total": "1.00"}]
+
+
+def test_at_least_gives_up_within_its_bound(client: TestClient, pipeline: DirectPipeline) -> None:
+    answer = client.get(ROWS, params={"customer": "eve", "at_least": "orders:0:99"})
+    assert answer.status_code == 504
+    assert answer.json()["code"] == "offset-not-reached"
+
+
+def test_equal_rows_are_answered_as_often_as_they_are_there(
+    client: TestClient, pipeline: DirectPipeline
+) -> None:
+    client.put("/v1/views/names", json={"query": "SELECT customer FROM orders"})
+    fill(pipeline)
+    answer = client.get("/v1/views/names/rows", params={"customer": "ada"}).json()
+    assert answer["rows"] == [{"customer": "ada"}] * 2
+
+
+def test_a_row_that_cannot_be_computed_is_counted_and_told(
+    client: TestClient, pipeline: DirectPipeline
+) -> None:
+    client.put("/v1/views/ratio", json={"query": "SELECT id, 1 / (id - 1) AS r FROM orders"})
+    pipeline.deliver("orders", (order(1, "ada", "1"), 1), (order(2, "ada", "1"), 1))
+    answer = client.get("/v1/views/ratio/rows", params={"id": "2"}).json()
+    assert (answer["rows"], answer["errors"]) == ([{"id": 2, "r": 1}], 1)
+    [error] = client.get("/v1/errors").json()["errors"]
+    assert (error["view"], error["count"]) == ("ratio", 1)
+    pipeline.deliver("orders", (order(1, "ada", "1"), -1))
+    assert client.get("/v1/errors").json()["errors"] == []
+
+
+def test_decimals_keep_their_digits(client: TestClient, pipeline: DirectPipeline) -> None:
+    pipeline.deliver("orders", (order(1, "ada", "0.10"), 1))
+    [row] = client.get(ROWS, params={"customer": "ada"}).json()["rows"]
+    assert Decimal(row["total"]) == Decimal("0.10")
