@@ -7,6 +7,7 @@ orders memory between them) finds the content without a lock: the entry was writ
 id was given out, and nothing moves it. Only `intern` locks, and only one stripe.
 """
 
+cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy
@@ -223,6 +224,7 @@ cdef void sweep_stripe(Stripe* stripe) noexcept nogil:
             stripe.free = i + 1
 
 
+@cython.no_gc_clear  # a program that is freed after it still unpins its words
 cdef class Interner:
     """The strings of one pool; see strings.pxd for the contract."""
 
