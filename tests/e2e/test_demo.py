@@ -18,8 +18,8 @@ VIEWS = {
 
 def test_a_small_demo_verifies_every_view(tmp_path: Path) -> None:
     figures = tmp_path / "figures.json"
-    command = [sys.executable, "-m", "api", "demo", "--changes", str(CHANGES), "--json", figures]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=280)
+    command = [sys.executable, "-m", "api", "demo", "--changes", str(CHANGES), "--json"]
+    done = subprocess.run([*command, str(figures)], capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stdout + done.stderr
     report = orjson.loads(figures.read_bytes())
     assert {view["view"] for view in report["views"]} == VIEWS
