@@ -236,7 +236,7 @@ class Pipeline:
         Control(self._settings.topics, self._tables, start, tuple(cuts)).save(self._control)
 
     def _deliver(self, batch: pa.Table) -> None:
-        """On a thread of Spark: deliver, and remember what went wrong."""
+        """On the thread of the handover: deliver, and remember what went wrong."""
         try:
             self._started.deliver(batch)
             self._restarts = 0

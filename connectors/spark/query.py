@@ -12,6 +12,7 @@ import pyarrow as pa
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
+from connectors.spark.handover import Handover
 from connectors.spark.source import NAME
 
 # Spark keeps its own positions here. Ours are in the journal, so nothing in it outlives a query,
@@ -41,7 +42,7 @@ class Failure:
 class Query:
     """A running streaming query; `deliver` gets the chunks of one micro-batch after another.
 
-    At most one runs for a control file at a time.
+    At most one runs for a control file at a time. `wait` must be called for each.
     """
 
     def __init__(
@@ -53,23 +54,29 @@ class Query:
         self._checkpoint = parent / f"ivm-checkpoint-{os.getuid()}-{owner:08x}"
         shutil.rmtree(self._checkpoint, ignore_errors=True)
         self._checkpoint.mkdir(mode=0o700)
+        self._handover = Handover(deliver, self.stop)
 
         def handle(batch: DataFrame, _: int) -> None:
-            deliver(batch.toArrow())
+            self._handover.put(batch.toArrow())
 
         source = spark.readStream.format(NAME)
         source = source.option("control", str(control)).option("limit", limit)
         source = source.option("parallelism", spark.sparkContext.defaultParallelism)
         sink = source.load().writeStream.foreachBatch(handle).options(**_OPTIONS)
         self._query = sink.option("checkpointLocation", self._checkpoint.as_uri()).start()
+        self._handover.start()
 
     def wait(self) -> Failure | None:
-        """Wait for the query's end; why it failed, or None if it was stopped."""
+        """Wait for the query's end and its last batch; why it failed, or None if it was stopped.
+
+        `deliver` raising stops the query.
+        """
         try:
             self._query.awaitTermination()
         except StreamingQueryException as error:
             return _failure(str(error))
         finally:
+            self._handover.join()
             shutil.rmtree(self._checkpoint, ignore_errors=True)
         return None
 
