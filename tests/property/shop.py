@@ -2,15 +2,17 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
 from decimal import Decimal
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
+from ivm.pool import Pool
 from views.catalog import Catalog, Table
 
 Row = tuple[Any, ...]
@@ -80,6 +82,27 @@ def arrow(name: str, rows: list[Row]) -> pa.RecordBatch:
     schema = CATALOG[name].schema
     columns = [pa.array([row[i] for row in rows], f.type) for i, f in enumerate(schema)]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def feed(pool: Pool, old: Tables, new: Tables, time: int) -> None:
+    """Lead the pool's inputs from one shop to another at `time`, and complete that time."""
+    for name, wanted in new.items():
+        before, after = Counter(old[name]), Counter(wanted)
+        moved = [(row, -n) for row, n in (before - after).items()]
+        moved += list((after - before).items())
+        if moved:
+            diffs = np.array([n for _, n in moved], dtype=np.int64)
+            pool.feed(name, arrow(name, [row for row, _ in moved]), diffs, time)
+    pool.advance(time + 1)
+
+
+def rows_of(batch: pa.RecordBatch, counts: Iterable[int]) -> Counter[Row]:
+    """A record batch with counts as a multiset."""
+    out: Counter[Row] = Counter()
+    columns = [column.to_pylist() for column in batch.columns]
+    for row, n in zip(zip(*columns, strict=True), counts, strict=True):
+        out[row] += int(n)
+    return out
 
 
 def judged(query: str, given: Tables) -> Counter[Row]:

@@ -1,37 +1,17 @@
 """The pool maintains what a query means: after every batch, views equal their recomputation."""
 
 from collections import Counter
-from typing import Any
 
-import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ivm.pool import Pool
 from tests.oracle import evaluate
 from tests.property.queries import QUERIES
-from tests.property.shop import CATALOG, Row, Tables, arrow, tables
+from tests.property.shop import CATALOG, Row, Tables, feed, rows_of, tables
 from views.compile import compile_view
 
 VIEWS = {f"view{i}": compile_view(query, CATALOG) for i, query in enumerate(QUERIES)}
-
-
-def changes(old: list[Row], new: list[Row]) -> tuple[list[Row], list[int]]:
-    """Deletions and insertions that lead from one table to another."""
-    before, after = Counter(old), Counter(new)
-    moved = [(row, -n) for row, n in (before - after).items()]
-    moved += list((after - before).items())
-    return [row for row, _ in moved], [n for _, n in moved]
-
-
-def rows_of(batch: Any, counts: Any) -> Counter[Row]:
-    """A record batch with counts as a multiset."""
-    out: Counter[Row] = Counter()
-    for row, n in zip(
-        zip(*(c.to_pylist() for c in batch.columns), strict=True), counts, strict=True
-    ):
-        out[row] += int(n)
-    return out
 
 
 def without_zeros(rows: Counter[Row]) -> Counter[Row]:
@@ -55,12 +35,8 @@ def test_views_follow_their_inputs(history: list[Tables], late: int) -> None:
             for name in VIEWS.keys() - set(early):
                 pool.install(name, VIEWS[name].node, VIEWS[name].key)
                 followed[name] = Counter[Row]()
-        for name, wanted in target.items():
-            rows, diffs = changes(held[name], wanted)
-            if rows:
-                pool.feed(name, arrow(name, rows), np.array(diffs, dtype=np.int64), step)
+        feed(pool, held, target, step)
         held = target
-        pool.advance(step + 1)
         _check(pool, followed, held)
 
 

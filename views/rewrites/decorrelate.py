@@ -227,7 +227,7 @@ class Unnesting:
         in_left = free_columns(plan.left).keys() & wanted
         in_right = frozenset(free_columns(plan.right).keys() & wanted)
         on = columns_of(plan.predicate) & wanted
-        needed = frozenset((in_left | on) - in_right if plan.kind == "inner" else wanted)
+        needed = frozenset(in_left | (on - in_right) if plan.kind == "inner" else wanted)
         left, ours = self.unnest(plan.left, needed) if needed else (plan.left, {})
         right, theirs = self.unnest(plan.right, in_right) if in_right else (plan.right, {})
         names = {**theirs, **ours} if plan.kind == "inner" else ours

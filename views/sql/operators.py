@@ -160,19 +160,21 @@ def is_(b: Binder, node: exp.Is) -> Bound:
 
 
 def between(b: Binder, node: exp.Between) -> Bound:
-    low = compare(b, "ge", ">=", node.this, node.args["low"])
-    high = compare(b, "le", "<=", node.this, node.args["high"])
-    return conjunction([low, high])
+    value = (node.this, b.bind(node.this))
+    low, high = node.args["low"], node.args["high"]
+    above = compare_bound(b, "ge", ">=", value, (low, b.bind(low)))
+    below = compare_bound(b, "le", "<=", value, (high, b.bind(high)))
+    return conjunction([above, below])
 
 
 def case(b: Binder, node: exp.Case) -> Bound:
     """Both forms of CASE."""
-    conditions: list[Expression] = []
-    for branch in node.args["ifs"]:
-        if node.this is None:
-            conditions.append(b.condition(branch.this))
-        else:
-            conditions.append(compare(b, "eq", "=", node.this, branch.this))
+    whens = [branch.this for branch in node.args["ifs"]]
+    if node.this is None:
+        conditions = [b.condition(when) for when in whens]
+    else:
+        value = (node.this, b.bind(node.this))
+        conditions = [compare_bound(b, "eq", "=", value, (w, b.bind(w))) for w in whens]
     default = node.args.get("default") or exp.Null()
     values = b.same_type([*(i.args["true"] for i in node.args["ifs"]), default], "CASE")
     branches = [part for pair in zip(conditions, values, strict=False) for part in pair]

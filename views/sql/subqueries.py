@@ -49,12 +49,21 @@ def _mark(b: Binder, plan: Plan, condition: Expression) -> Expression:
 def in_(b: Binder, node: exp.In) -> Bound:
     """`x IN (values)` and `x IN (subquery)`."""
     if node.args.get("query") is None:
-        return disjunction(compare(b, "eq", "=", node.this, item) for item in node.expressions)
+        return _in_list(b, node)
     found, unknown = _membership(b, node.this, node.args["query"], node)
     if unknown == FALSE:
         return found
     null = Literal(None, BOOL)
     return Call("case", (found, TRUE, unknown, null, FALSE), BOOL, True)
+
+
+def _in_list(b: Binder, node: exp.In) -> Expression:
+    if isinstance(node.this, exp.Tuple):
+        return disjunction(compare(b, "eq", "=", node.this, item) for item in node.expressions)
+    value = (node.this, b.bind(node.this))
+    return disjunction(
+        compare_bound(b, "eq", "=", value, (item, b.bind(item))) for item in node.expressions
+    )
 
 
 def _membership(
