@@ -21,7 +21,7 @@ class Settings(BaseSettings):
     topics: Path | None = None
     host: str = "127.0.0.1"
     port: int = Field(default=8080, ge=0, le=65535)
-    workers: int = Field(default=2, ge=1)
+    workers: int = Field(default=1, ge=1)
     max_rounds: int = Field(default=10_000, ge=1)
     spark_master: str = "local[2]"
     spark_memory: str = "1g"

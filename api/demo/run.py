@@ -150,7 +150,7 @@ class Demo:
         views = (*FIRST_FOUR, FIFTH)
         self.report.changes = self._topics.ends.total()
         self.report.arrangements = self._client.get("/v1/arrangements")["arrangements"]
-        offsets = self._client.get(f"/v1/views/{REVENUE.name}/rows?scan=true")["offsets"]
+        offsets = self._client.get(f"/v1/views/{REVENUE.name}/rows", scan="true")["offsets"]
         task = self._progress.add_task("verifying with DuckDB", total=len(views))
         judge = Judge(self._topics_root, offsets)
         for view in views:
