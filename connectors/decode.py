@@ -52,8 +52,10 @@ def decode(values: Sequence[bytes], offsets: Sequence[int], table: TableSpec) ->
     envelopes = unwrapped(parse(values))
     changes = images(envelopes)
     columns = _columns(changes.rows, table.schema)
+    if columns is None and any(pa.types.is_decimal128(field.type) for field in table.schema):
+        changes = images(_exact(envelopes, values))
+        columns = _columns(changes.rows, table.schema)
     if columns is None:
-        changes = images(_exact(envelopes, values, table.schema))
         _set_aside(changes, _culprits(changes, table.schema))
         columns = _columns(changes.rows, table.schema)
         assert columns is not None, "every value was tried by itself"
@@ -79,10 +81,8 @@ def _columns(rows: list[Row], schema: pa.Schema) -> list[pa.Array] | None:
         return None
 
 
-def _exact(envelopes: list[Any], values: Sequence[bytes], schema: pa.Schema) -> list[Any]:
-    """The envelopes with numbers as they are written, if a column needs more than floats."""
-    if not any(pa.types.is_decimal128(field.type) for field in schema):
-        return envelopes
+def _exact(envelopes: list[Any], values: Sequence[bytes]) -> list[Any]:
+    """The envelopes with numbers as they are written, since a decimal must not be a float."""
     return unwrapped(
         [
             envelope if isinstance(envelope, Fault) else parse_exactly(value)
@@ -92,22 +92,28 @@ def _exact(envelopes: list[Any], values: Sequence[bytes], schema: pa.Schema) -> 
 
 
 def _culprits(changes: Images, schema: pa.Schema) -> dict[int, Fault]:
-    """The first fault of every record with a value that does not belong."""
+    """One fault of every record that has any: the first column's."""
     found: dict[int, Fault] = {}
-    for row, diff, owner in zip(changes.rows, changes.diffs, changes.owners, strict=True):
-        image = "after" if diff > 0 else "before"
-        for field in schema:
-            if owner in found:
-                break
-            try:
-                to_array([row[field.name]], field)
-            except KeyError:
-                message = f"{image!r} has no field {field.name!r}"
-                found[owner] = Fault(MISSING_FIELD, message)
-            except ValueFault as fault:
-                message = f"column {field.name!r} ({field.type}) in {image!r}: {fault.detail}"
-                found[owner] = Fault(fault.reason, message)
+    for field in schema:
+        if _columns(changes.rows, pa.schema([field])) is not None:
+            continue
+        for row, diff, owner in zip(changes.rows, changes.diffs, changes.owners, strict=True):
+            fault = _fault(row, field, "after" if diff > 0 else "before")
+            if fault is not None:
+                found.setdefault(owner, fault)
     return found
+
+
+def _fault(row: Row, field: pa.Field, image: str) -> Fault | None:
+    """What is wrong with this column of a row image."""
+    try:
+        to_array([row[field.name]], field)
+    except KeyError:
+        return Fault(MISSING_FIELD, f"{image!r} has no field {field.name!r}")
+    except ValueFault as fault:
+        message = f"column {field.name!r} ({field.type}) in {image!r}: {fault.detail}"
+        return Fault(fault.reason, message)
+    return None
 
 
 def _set_aside(changes: Images, faults: dict[int, Fault]) -> None:

@@ -39,6 +39,12 @@ class JournalCorrupt(IvmError):
     code = "journal-corrupt"
 
 
+class JournalInUse(IvmError):
+    """Another process has this journal open."""
+
+    code = "journal-in-use"
+
+
 class OffsetGap(IvmError):
     """A batch begins beyond the recorded position of its partition: records would be lost."""
 

@@ -6,6 +6,7 @@ entries in order therefore feeds every record once, under the time that it had. 
 is an append that never returned and is cut off; damage before it raises JournalCorrupt.
 """
 
+import fcntl
 import os
 import threading
 import zlib
@@ -17,7 +18,7 @@ from typing import Any
 import orjson
 
 from connectors.batches import Range
-from connectors.errors import JournalCorrupt, OffsetGap
+from connectors.errors import JournalCorrupt, JournalInUse, OffsetGap
 from connectors.files.durable import append, cut, sync_directory
 
 
@@ -33,7 +34,10 @@ class Journal:
     """Open journal of one service; safe to call from several threads."""
 
     def __init__(self, path: Path) -> None:
-        """Open or create the journal `path` in an existing directory (raises JournalCorrupt)."""
+        """Open or create the journal at `path`, whose directory exists.
+
+        It is ours until `close` or the end of the process. Raises JournalCorrupt, JournalInUse.
+        """
         self._path = path
         self._lock = threading.Lock()
         self._entries: list[Entry] = []
@@ -45,8 +49,13 @@ class Journal:
         self._last_time = 0
         self._committed_time = 0
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-        sync_directory(path.parent)
-        self._size = self._load()
+        try:
+            self._reserve()
+            sync_directory(path.parent)
+            self._size = self._load()
+        except Exception:
+            os.close(self._file)
+            raise
 
     @property
     def last_time(self) -> int:
@@ -126,6 +135,13 @@ class Journal:
     def close(self) -> None:
         """Release the file."""
         os.close(self._file)
+
+    def _reserve(self) -> None:
+        """Keep a second service, or one that was thought dead, from appending beside this one."""
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise JournalInUse(f"{self._path} is open in another process") from error
 
     def _append(self, record: dict[str, Any]) -> None:
         line = _line(record)

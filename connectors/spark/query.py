@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -75,6 +76,8 @@ class Query:
             self._query.awaitTermination()
         except StreamingQueryException as error:
             return _failure(str(error))
+        except Py4JError:
+            return Failure("the JVM of Spark ended", is_final=True)
         finally:
             self._handover.join()
             shutil.rmtree(self._checkpoint, ignore_errors=True)

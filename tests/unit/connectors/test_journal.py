@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from connectors.batches import Range
-from connectors.errors import JournalCorrupt, OffsetGap
+from connectors.errors import JournalCorrupt, JournalInUse, OffsetGap
 from connectors.progress.journal import Entry, Journal
 
 
@@ -55,7 +55,9 @@ def test_a_journal_cut_anywhere_opens_with_its_whole_lines_and_goes_on(tmp_path:
         time = journal.last_time + 1
         journal.prepare(time, [range_of(0, 1, "other")])
         journal.close()
-        assert Journal(path).last_time == time
+        journal = Journal(path)
+        assert journal.last_time == time
+        journal.close()
 
 
 def test_a_damaged_last_line_is_taken_for_a_torn_one(tmp_path: Path) -> None:
@@ -122,4 +124,13 @@ def test_a_full_disk_leaves_the_journal_as_it_was(
             journal.prepare(2, [range_of(5, 6)])
     assert (tmp_path / "j").read_bytes() == before
     journal.prepare(2, [range_of(5, 6)])
+    journal.close()
     assert Journal(tmp_path / "j").last_time == 2
+
+
+def test_a_journal_is_open_in_one_place_only(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "j")
+    with pytest.raises(JournalInUse):
+        Journal(tmp_path / "j")
+    journal.close()
+    Journal(tmp_path / "j").close()
