@@ -1,4 +1,4 @@
-"""Running operators: stages over all shards, loops, steps, and Arrow batches at the pool's edges."""
+"""Running operators: stages over all shards, loops, steps, and Arrow at the pool's edges."""
 
 import os
 
