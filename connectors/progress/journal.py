@@ -139,7 +139,7 @@ class Journal:
     def _reserve(self) -> None:
         """Keep a second service, or one that was thought dead, from appending beside this one."""
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise JournalInUse(f"{self._path} is open in another process") from error
 
@@ -151,7 +151,8 @@ class Journal:
 
     def _load(self) -> int:
         """Apply every whole line and return their length in bytes."""
-        content = self._path.read_bytes()
+        # Not by the path: closing another descriptor of the file would give the lock away.
+        content = os.pread(self._file, os.fstat(self._file).st_size, 0)
         size = 0
         lines = content.splitlines(keepends=True)
         for number, line in enumerate(lines, start=1):

@@ -1,5 +1,7 @@
 """The journal survives any crash while appending, and refuses to guess when it is damaged."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -128,9 +130,19 @@ def test_a_full_disk_leaves_the_journal_as_it_was(
     assert Journal(tmp_path / "j").last_time == 2
 
 
-def test_a_journal_is_open_in_one_place_only(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "j")
-    with pytest.raises(JournalInUse):
-        Journal(tmp_path / "j")
-    journal.close()
-    Journal(tmp_path / "j").close()
+def test_a_journal_is_open_in_one_process_only(tmp_path: Path) -> None:
+    other = (
+        "import sys; from pathlib import Path; from connectors.progress.journal import Journal; "
+        "Journal(Path(sys.argv[1])); print('open', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", other, str(tmp_path / "j")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"open\n"
+        with pytest.raises(JournalInUse):
+            Journal(tmp_path / "j")
+        process.kill()
+    assert Journal(tmp_path / "j").last_time == 0
