@@ -23,6 +23,8 @@ from ivm.pool import Deltas, Installed, Pool
 
 # How many recent times keep their offsets, for readers that hold a snapshot of one.
 REMEMBERED = 256
+# How many replayed records the pool may hold back to complete their times in one step.
+REPLAYED_TOGETHER = 1_000_000
 
 log = structlog.get_logger()
 
@@ -44,6 +46,7 @@ class Applier:
         self._sink = sink
         self._offsets: deque[tuple[int, Offsets]] = deque([(0, {})], REMEMBERED)
         self._reflected: tuple[int, Offsets] = self._offsets[-1]
+        self._held_back = 0
         self._listeners: list[Callable[[], None]] = []
 
     def listen(self, listener: Callable[[], None]) -> None:
@@ -60,7 +63,10 @@ class Applier:
         """Apply one batch and, unless it was committed before, publish its deltas."""
         started = clock.monotonic()
         with self.lock:
-            self._apply(batch)
+            self._feed(batch)
+            if self._is_held_back(batch):
+                return
+            self._advance(batch.time)
             drained = {name: self._drained(name) for name in self.errors}
             if not batch.committed:
                 self._publish(batch, drained)
@@ -112,12 +118,22 @@ class Applier:
         for listener in self._listeners:
             listener()
 
-    def _apply(self, batch: TimedBatch) -> None:
+    def _feed(self, batch: TimedBatch) -> None:
         for table, updates in batch.tables.items():
             self.pool.feed(table, updates.rows, updates.diffs, batch.time)
         self._offsets.append((batch.time, batch.offsets))
+
+    def _is_held_back(self, batch: TimedBatch) -> bool:
+        """Whether a replayed time can be completed with later ones: nobody waits for its deltas."""
+        self._held_back += batch.records
+        if batch.time < self._journal.committed_time and self._held_back < REPLAYED_TOGETHER:
+            return True
+        self._held_back = 0
+        return False
+
+    def _advance(self, time: int) -> None:
         try:
-            self.pool.advance(batch.time + 1)
+            self.pool.advance(time + 1)
         except NoFixedPoint as error:
             self._set_failed(str(error))
 

@@ -30,6 +30,7 @@ PACED_PER_SECOND = 10_000
 PACED_SECONDS = 15
 PHASE_SECONDS = 150.0
 LOOKUP_PAUSE = 0.01
+POLL_SECONDS = 0.1
 
 
 class Demo:
@@ -213,4 +214,4 @@ def _until(holds: Callable[[], bool], what: str) -> None:
     while not holds():
         if time.monotonic() > deadline:
             raise DemoFailed(f"gave up after {PHASE_SECONDS:g} s: {what}")
-        time.sleep(0.05)
+        time.sleep(POLL_SECONDS)
