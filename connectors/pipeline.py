@@ -22,7 +22,7 @@ from connectors.progress.journal import Journal
 from connectors.quarantine import Quarantine
 from connectors.spark.control import Control, Cut, Position
 from connectors.spark.query import Failure, Query
-from connectors.spark.session import create_session
+from connectors.spark.session import create_session, stop_session
 from connectors.tables import OnError, TableSpec
 
 # How often in a row, without a batch in between, a query that Spark lost is started again.
@@ -192,7 +192,7 @@ class Pipeline:
             self._query.stop()
             self._watcher.join()
         if self._spark is not None and self._owns_spark:
-            self._spark.stop()
+            stop_session(self._spark)
 
     @property
     def _started(self) -> Delivery:

@@ -5,6 +5,7 @@ import re
 import shutil
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,7 +77,7 @@ class Query:
             self._query.awaitTermination()
         except StreamingQueryException as error:
             return _failure(str(error))
-        except Py4JError:
+        except (Py4JError, OSError):
             return Failure("the JVM of Spark ended", is_final=True)
         finally:
             self._handover.join()
@@ -85,7 +86,8 @@ class Query:
 
     def stop(self) -> None:
         """Stop the query; a batch under way may be cut short, and comes again another time."""
-        self._query.stop()
+        with suppress(Py4JError, OSError):  # a JVM that ended has stopped
+            self._query.stop()
 
 
 def _failure(report: str) -> Failure:

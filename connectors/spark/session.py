@@ -3,8 +3,10 @@
 import os
 import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.sql import SparkSession
 
 import connectors
@@ -66,3 +68,9 @@ def create_session(master: str, driver_memory: str, scratch: Path) -> SparkSessi
     session = builder.getOrCreate()
     session.dataSource.register(TopicsSource)
     return session
+
+
+def stop_session(session: SparkSession) -> None:
+    """End Spark, also when its JVM has ended already."""
+    with suppress(Py4JError, OSError):
+        session.stop()
