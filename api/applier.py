@@ -76,6 +76,16 @@ class Applier:
         for listener in self._listeners:
             listener()
 
+    def complete_replay(self) -> None:
+        """Complete the replayed times that are still held back, as of the last one."""
+        with self.lock:
+            if self._held_back:
+                self._held_back = 0
+                self._advance(self._offsets[-1][0])
+                for name in list(self.errors):
+                    self._drained(name)
+                self._reflected = self._offsets[-1]
+
     def restore(self, name: str, node: Node, key: tuple[str, ...]) -> None:
         """Install a view that the journal knows: its topic goes on at the committed end."""
         with self.lock:
@@ -132,6 +142,7 @@ class Applier:
         return False
 
     def _advance(self, time: int) -> None:
+        """Complete `time`, and all before it that were held back."""
         try:
             self.pool.advance(time + 1)
         except NoFixedPoint as error:

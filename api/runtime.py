@@ -30,6 +30,7 @@ from ivm.pool import Installed, Pool
 from views.catalog import View
 from views.compile import CompiledView, compile_view
 from views.errors import UnknownName, suggestion
+from views.explain import Stage, explain
 
 log = structlog.get_logger()
 
@@ -80,6 +81,7 @@ class Runtime:
             self._restore()
             self.pipeline.start(tuple(self.registry.sources.values()))
             self.pipeline.wait_replayed()
+            self.applier.complete_replay()
         except Exception as error:
             log.exception("the pipeline did not start")
             self._fault = f"{type(error).__name__}: {error}"
@@ -223,14 +225,22 @@ class Runtime:
             self.registry.drop(name)
             self.applier.drop(name)
 
-    def explain(self, query: str, key: Sequence[str] | None) -> tuple[CompiledView, Installed]:
-        """What a view over `query` would be, and which arrangements it would share or make."""
+    def explain(
+        self, query: str, key: Sequence[str] | None
+    ) -> tuple[CompiledView, Installed, tuple[Stage, ...]]:
+        """A view over `query`: its dataflow, the arrangements it would share or make, its stages.
+
+        Raises a kind of SqlError.
+        """
         compiled = self._compiled(query, key)
-        return compiled, self.pool.explain(compiled.node, compiled.key)
+        stages = explain(query, self.registry.catalog, self._arranged())
+        return compiled, self.pool.explain(compiled.node, compiled.key), stages
 
     def _compiled(self, query: str, key: Sequence[str] | None) -> CompiledView:
-        arranged = {info.name for info in self.pool.arrangements()}
-        return compile_view(query, self.registry.catalog, key, arranged)
+        return compile_view(query, self.registry.catalog, key, self._arranged())
+
+    def _arranged(self) -> set[str]:
+        return {info.name for info in self.pool.arrangements()}
 
     def offsets(self, time: int | None = None) -> Offsets:
         """The input offsets reflected at a recent time, by default at the last one."""

@@ -56,6 +56,32 @@ def test_a_committed_time_is_applied_but_not_published_again(
     assert again.pool.scan("totals").rows.num_rows == 1
 
 
+def test_replayed_times_are_completed_together(
+    client: TestClient, pipeline: DirectPipeline, tmp_path: Path
+) -> None:
+    batches = [pipeline.deliver("orders", (order(i, "ada", "1"), 1)) for i in (1, 2, 3)]
+    before = lines(tmp_path)
+    again = started_again(tmp_path)
+    frontiers = []
+    for batch in batches:
+        again.applier.receive(replayed(batch, committed=True))
+        frontiers.append(again.pool.frontier)
+    assert frontiers == [1, 1, batches[-1].time + 1]
+    assert lines(tmp_path) == before
+    assert again.pool.scan("totals").rows.to_pylist()[0]["orders"] == 3
+
+
+def test_a_replay_that_ends_early_is_completed(
+    client: TestClient, pipeline: DirectPipeline, tmp_path: Path
+) -> None:
+    batches = [pipeline.deliver("orders", (order(i, "ada", "1"), 1)) for i in (1, 2)]
+    again = started_again(tmp_path)
+    again.applier.receive(replayed(batches[0], committed=True))
+    again.applier.complete_replay()
+    assert again.pool.scan("totals").rows.num_rows == 1
+    assert again.applier.offsets() == {"orders": {0: 1}}
+
+
 def test_what_was_written_but_not_committed_is_published_once(
     client: TestClient, pipeline: DirectPipeline, tmp_path: Path
 ) -> None:
