@@ -59,7 +59,12 @@ def demo(
 def explain(query: Query, key: Key = None) -> None:
     """Show what a view over QUERY would be, without making it."""
     with _service() as service:
-        _print(service.post("/v1/explain", {"query": _text(query), "key": key}))
+        answer = service.post("/v1/explain", {"query": _text(query), "key": key})
+    for stage in answer.pop("stages"):
+        out.rule(escape(stage["name"]))
+        out.print(escape(stage["text"]))
+    out.rule("view")
+    _print(answer)
 
 
 @views.command("list")

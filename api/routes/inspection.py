@@ -16,14 +16,15 @@ router = APIRouter(prefix="/v1", tags=["inspection"])
 
 @router.post("/explain")
 def explain(body: ExplainBody, runtime: RuntimeDep) -> Response:
-    """What a view over this query would be: its columns, its key, its arrangements."""
-    compiled, arrangements = runtime.explain(body.query, body.key)
+    """What a view over this query would be: columns, key, arrangements, and each stage's plan."""
+    compiled, arrangements, stages = runtime.explain(body.query, body.key)
     return answer(
         {
             "columns": columns_json(compiled.schema),
             "key": compiled.key,
             "reads": compiled.dependencies,
             "arrangements": {"reused": arrangements.reused, "created": arrangements.created},
+            "stages": [asdict(stage) for stage in stages],
         }
     )
 

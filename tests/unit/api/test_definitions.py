@@ -126,6 +126,7 @@ def test_explain_says_what_would_be_shared_and_made(
     answer = client.post("/v1/explain", json={"query": "SELECT id, day FROM orders"}).json()
     assert answer["arrangements"]["reused"] == ["orders[id]"]
     assert answer["key"] == ["id"]
+    assert answer["stages"][0]["name"] == "parsed"
 
 
 def test_definitions_outlive_the_process(
