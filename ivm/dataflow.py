@@ -6,7 +6,7 @@ Arrow schema with nullability. Keys are compared with NULL equal to NULL: a SQL 
 NULL keys out beforehand.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal as OneOf
 from typing import TypeAlias
 
@@ -15,41 +15,66 @@ import pyarrow as pa
 from ivm.expressions import Column, Expression, Value
 
 
+class Hashed:
+    """A base of nodes that computes their hash once: nodes share inputs, so that hashing by
+    structure each time would walk a dataflow's every path."""
+
+    __slots__ = ("_hash",)
+    _hash: int
+
+    def hash_once(self) -> int:
+        """The hash by structure, kept after the first call."""
+        try:
+            return self._hash
+        except AttributeError:
+            compared = (getattr(self, f.name) for f in fields(self) if f.compare)  # type: ignore[arg-type]
+            object.__setattr__(self, "_hash", hash((type(self), *compared)))
+            return self._hash
+
+
 @dataclass(frozen=True, slots=True)
-class Get:
+class Get(Hashed):
     """The rows of an input or of an installed dataflow, by name."""
 
     name: str
     schema: pa.Schema
 
+    __hash__ = Hashed.hash_once
+
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Hashed):
     """Rows that are there from the first time on."""
 
     rows: tuple[tuple[Value | None, ...], ...]
     schema: pa.Schema
 
+    __hash__ = Hashed.hash_once
+
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Hashed):
     """The rows for which `predicate` is true (not false, not NULL)."""
 
     input: "Node"
     predicate: Expression
     schema: pa.Schema = field(init=False, compare=False)
 
+    __hash__ = Hashed.hash_once
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", self.input.schema)
 
 
 @dataclass(frozen=True, slots=True)
-class Map:
+class Map(Hashed):
     """One output column for each `(name, expression)`; as a special case, a projection."""
 
     input: "Node"
     outputs: tuple[tuple[str, Expression], ...]
     schema: pa.Schema = field(init=False, compare=False)
+
+    __hash__ = Hashed.hash_once
 
     def __post_init__(self) -> None:
         fields = [pa.field(name, e.type, e.nullable) for name, e in self.outputs]
@@ -57,11 +82,13 @@ class Map:
 
 
 @dataclass(frozen=True, slots=True)
-class Concat:
+class Concat(Hashed):
     """The sum of collections whose columns have the same types; names are the first input's."""
 
     inputs: tuple["Node", ...]
     schema: pa.Schema = field(init=False, compare=False)
+
+    __hash__ = Hashed.hash_once
 
     def __post_init__(self) -> None:
         fields = [
@@ -73,18 +100,20 @@ class Concat:
 
 
 @dataclass(frozen=True, slots=True)
-class Negate:
+class Negate(Hashed):
     """The collection with every diff negated."""
 
     input: "Node"
     schema: pa.Schema = field(init=False, compare=False)
+
+    __hash__ = Hashed.hash_once
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", self.input.schema)
 
 
 @dataclass(frozen=True, slots=True)
-class Arrange:
+class Arrange(Hashed):
     """`input` indexed by the columns `key`, shared by every dataflow that asks for the same.
 
     As a collection it has the key columns first, in the order of `key`, and then the others.
@@ -94,6 +123,8 @@ class Arrange:
     key: tuple[int, ...]
     schema: pa.Schema = field(init=False, compare=False)
 
+    __hash__ = Hashed.hash_once
+
     def __post_init__(self) -> None:
         given = self.input.schema
         order = (*self.key, *(i for i in range(len(given)) if i not in self.key))
@@ -101,7 +132,7 @@ class Arrange:
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
+class Join(Hashed):
     """Pairs of rows with equal keys, then projected.
 
     The candidate columns are the key's, the left's others, the right's others, in this order and
@@ -112,6 +143,8 @@ class Join:
     right: Arrange
     outputs: tuple[tuple[str, int], ...]
     schema: pa.Schema = field(init=False, compare=False)
+
+    __hash__ = Hashed.hash_once
 
     def __post_init__(self) -> None:
         candidates = [*self.left.schema, *list(self.right.schema)[len(self.right.key) :]]
@@ -137,7 +170,7 @@ class Aggregate:
 
 
 @dataclass(frozen=True, slots=True)
-class Reduce:
+class Reduce(Hashed):
     """One row for each key that has rows: the key columns, then the aggregates.
 
     With an empty `key` there is one row while the input has any, and none otherwise.
@@ -148,6 +181,8 @@ class Reduce:
     aggregates: tuple[Aggregate, ...]
     schema: pa.Schema = field(init=False, compare=False)
 
+    __hash__ = Hashed.hash_once
+
     def __post_init__(self) -> None:
         fields = [self.input.schema.field(i) for i in self.key]
         fields += [pa.field(a.name, a.type, a.nullable) for a in self.aggregates]
@@ -155,11 +190,13 @@ class Reduce:
 
 
 @dataclass(frozen=True, slots=True)
-class Distinct:
+class Distinct(Hashed):
     """Every row whose count is positive, once."""
 
     input: "Node"
     schema: pa.Schema = field(init=False, compare=False)
+
+    __hash__ = Hashed.hash_once
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", self.input.schema)
@@ -175,7 +212,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class TopK:
+class TopK(Hashed):
     """For each key the rows at positions `offset` to `offset + limit` of `order`.
 
     Ties are broken by the remaining columns in order, ascending, so that the answer is determined.
@@ -189,20 +226,24 @@ class TopK:
     offset: int = 0
     schema: pa.Schema = field(init=False, compare=False)
 
+    __hash__ = Hashed.hash_once
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", self.input.schema)
 
 
 @dataclass(frozen=True, slots=True)
-class Recursive:
+class Recursive(Hashed):
     """Inside the bodies of an `Iterate`: the collection that `name` denotes in this round."""
 
     name: str
     schema: pa.Schema
 
+    __hash__ = Hashed.hash_once
+
 
 @dataclass(frozen=True, slots=True)
-class Iterate:
+class Iterate(Hashed):
     """The fixed point of `name = body` for all bindings at once, starting from empty collections.
 
     In each round every name takes the value that its body had in the round before; the node is
@@ -214,6 +255,8 @@ class Iterate:
     result: str
     max_rounds: int | None = None
     schema: pa.Schema = field(init=False, compare=False)
+
+    __hash__ = Hashed.hash_once
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", dict(self.bindings)[self.result].schema)

@@ -2,12 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import Any
 
 from ivm.dataflow import Get, Iterate, Node, Recursive
 from ivm.operators.operator import Operator, Region
 from ivm.rows.format import Format
 from ivm.workers.stage import Loop
+
+_REMEMBERED = 4096
+"""Nodes of which the functions below remember the answer: a node may lie on many paths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,7 @@ def children(node: Node) -> Iterator[Node]:
             yield from (body for _, body in value)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def free_names(node: Node) -> frozenset[str]:
     """The recursive names that `node` refers to and does not bind."""
     if isinstance(node, Recursive):
@@ -62,6 +67,7 @@ def free_names(node: Node) -> frozenset[str]:
     return names
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def recursive_schemas(node: Node) -> dict[str, Any]:
     """The schema under which each free recursive name is referred to."""
     if isinstance(node, Recursive):
@@ -72,6 +78,7 @@ def recursive_schemas(node: Node) -> dict[str, Any]:
     return found
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def reads(node: Node) -> frozenset[str]:
     """The names of the inputs and dataflows that `node` refers to."""
     if isinstance(node, Get):
