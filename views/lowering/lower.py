@@ -58,9 +58,20 @@ class Lowering:
 
     def __init__(self, existing: Collection[str]) -> None:
         self.joins = Joins(self.lower, existing)
+        self._known: dict[tuple[int, frozenset[int]], tuple[Plan, Lowered]] = {}
 
     def lower(self, plan: Plan, needed: frozenset[int]) -> Lowered:
-        """`plan` with at least the columns `needed`."""
+        """`plan` with at least the columns `needed`; the same node each time it is asked for.
+
+        An outer join reads its inputs more than once, and so a chain of them is a graph with many
+        more paths than nodes.
+        """
+        asked = (id(plan), needed & numbers_of(plan))
+        if asked not in self._known:
+            self._known[asked] = (plan, self._lower(plan, asked[1]))
+        return self._known[asked][1]
+
+    def _lower(self, plan: Plan, needed: frozenset[int]) -> Lowered:
         match plan:
             case Scan():
                 return _in_order(df.Get(plan.name, _schema(plan.attributes)), plan.attributes)
