@@ -10,6 +10,7 @@ from ivm import dataflow as df
 from ivm.expressions import Column, Expression, Literal
 from views.catalog import Catalog
 from views.compile import deeply
+from views.lowering.depth import below
 from views.lowering.lower import lower
 from views.plan.nodes import (
     Aggregate,
@@ -79,8 +80,8 @@ def plan_text(plan: Plan) -> str:
 
 def _plan_lines(plan: Plan, depth: int) -> Iterator[str]:
     yield "  " * depth + _plan_line(plan)
-    for below in inputs(plan):
-        yield from _plan_lines(below, depth + 1)
+    for part in inputs(plan):
+        yield from _plan_lines(part, depth + 1)
 
 
 def _plan_line(plan: Plan) -> str:
@@ -143,24 +144,17 @@ def _direction(column: str, descending: bool, nulls_first: bool) -> str:
 
 def dataflow_text(node: df.Node) -> str:
     """A dataflow, one node on each line, inputs indented below."""
-    return "\n".join(_dataflow_lines(node, 0))
+    return "\n".join(_dataflow_lines(node, 0, set()))
 
 
-def _dataflow_lines(node: df.Node, depth: int) -> Iterator[str]:
-    yield "  " * depth + _dataflow_line(node)
-    match node:
-        case df.Join():
-            below: tuple[df.Node, ...] = (node.left, node.right)
-        case df.Concat():
-            below = node.inputs
-        case df.Iterate():
-            below = tuple(body for _, body in node.bindings)
-        case df.Get() | df.Constant() | df.Recursive():
-            below = ()
-        case _:
-            below = (node.input,)
-    for child in below:
-        yield from _dataflow_lines(child, depth + 1)
+def _dataflow_lines(node: df.Node, depth: int, shown: set[int]) -> Iterator[str]:
+    """Lines for `node`; what was shown before is only named."""
+    again = id(node) in shown and any(below(node))
+    yield "  " * depth + _dataflow_line(node) + (" (as above)" if again else "")
+    shown.add(id(node))
+    if not again:
+        for child in below(node):
+            yield from _dataflow_lines(child, depth + 1, shown)
 
 
 def _dataflow_line(node: df.Node) -> str:

@@ -8,6 +8,7 @@ from ivm import dataflow as df
 from ivm.expressions import Column, Expression, Literal
 from views.errors import UnsupportedSql
 from views.lowering.aggregates import aggregate
+from views.lowering.depth import check_depth
 from views.lowering.joins import Joins
 from views.lowering.lowered import Lowered
 from views.plan.nodes import (
@@ -40,6 +41,7 @@ def lower(plan: Plan, existing: Collection[str]) -> df.Node:
     """
     numbers = [a.number for a in plan.attributes]
     lowered = Lowering(existing).lower(plan, frozenset(numbers))
+    check_depth(lowered.node)
     outputs = tuple((a.name, lowered.at(a.column)) for a in plan.attributes)
     names = [a.name for a in plan.attributes]
     positions = [lowered.positions[n] for n in numbers]
@@ -131,14 +133,15 @@ class Lowering:
     def _distinct(self, plan: Distinct) -> Lowered:
         numbers = numbers_of(plan.input)
         below = self.lower(plan.input, numbers).narrowed(numbers)
-        return Lowered(df.Distinct(below.node), below.positions)
+        return Lowered(df.Distinct(_without_distinct(below.node)), below.positions)
 
     def _union(self, plan: Union, needed: frozenset[int]) -> Lowered:
         indices = [i for i, a in enumerate(plan.attributes) if a.number in needed] or [0]
-        rows = []
+        rows: list[df.Node] = []
         for branch in plan.inputs:
             own = [branch.attributes[i].number for i in indices]
-            rows.append(self.lower(branch, frozenset(own)).ordered(own))
+            node = self.lower(branch, frozenset(own)).ordered(own)
+            rows += node.inputs if isinstance(node, df.Concat) else (node,)
         positions = {plan.attributes[index].number: i for i, index in enumerate(indices)}
         return Lowered(df.Concat(tuple(rows)), positions)
 
@@ -182,6 +185,18 @@ class Lowering:
         if plan.distinct:
             body = df.Distinct(body)
         return _in_order(df.Iterate(((plan.name, body),), plan.name), plan.attributes)
+
+
+def _without_distinct(node: df.Node) -> df.Node:
+    """`node` without what makes parts of it distinct that will be made distinct together."""
+    if not isinstance(node, df.Concat) or any(isinstance(i, df.Negate) for i in node.inputs):
+        return node
+    inputs: list[df.Node] = []
+    for part in node.inputs:
+        inner = part.input if isinstance(part, df.Distinct) else part
+        flat = _without_distinct(inner)
+        inputs += flat.inputs if isinstance(flat, df.Concat) else (flat,)
+    return df.Concat(tuple(inputs))
 
 
 def _top(below: Lowered, plan: TopK) -> df.TopK:

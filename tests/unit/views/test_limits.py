@@ -11,16 +11,20 @@ from views.errors import QueryTooLarge
 WITHIN = {
     "parentheses": f"select {'(' * 490}1{')' * 490} as x",
     "not": f"select {'not ' * 400}true as x",
-    "sum": f"select {' + '.join(['id'] * 400)} as x from customers",
+    "sum": f"select {' + '.join(['id'] * 150)} as x from customers",
     "or": f"select id from customers where {' or '.join(f'id = {i}' for i in range(3000))}",
     "list": f"select id from customers where id in ({', '.join(map(str, range(3000)))})",
-    "union": " union all ".join(["select id from customers"] * 300),
+    "union": " union ".join(["select id from customers"] * 300),
+    "outer joins": "select t0.id from customers t0 "
+    + " ".join(f"left join orders t{i} on t{i}.id = t{i - 1}.id" for i in range(1, 12)),
 }
 BEYOND = {
     "characters": "select 1 as x" + " " * 1_000_000,
     "parentheses": f"select {'(' * 100_000}1{')' * 100_000} as x",
     "minus": f"select {'- ' * 100_000}1 as x",
     "sum": f"select {' + '.join(['id'] * 5000)} as x from customers",
+    "outer joins": "select t0.id from customers t0 "
+    + " ".join(f"left join orders t{i} on t{i}.id = t{i - 1}.id" for i in range(1, 80)),
     "doubling": "with a0 as (select id from customers)"
     + "".join(
         f", a{i} as (select x.id from a{i - 1} x join a{i - 1} y on x.id = y.id)"
