@@ -63,6 +63,8 @@ class Applier:
         """Apply one batch and, unless it was committed before, publish its deltas."""
         started = clock.monotonic()
         with self.lock:
+            if not batch.committed:
+                self._complete_held_back()
             self._feed(batch)
             if self._is_held_back(batch):
                 return
@@ -79,12 +81,7 @@ class Applier:
     def complete_replay(self) -> None:
         """Complete the replayed times that are still held back, as of the last one."""
         with self.lock:
-            if self._held_back:
-                self._held_back = 0
-                self._advance(self._offsets[-1][0])
-                for name in list(self.errors):
-                    self._drained(name)
-                self._reflected = self._offsets[-1]
+            self._complete_held_back()
 
     def restore(self, name: str, node: Node, key: tuple[str, ...]) -> None:
         """Install a view that the journal knows: its topic goes on at the committed end."""
@@ -140,6 +137,15 @@ class Applier:
             return True
         self._held_back = 0
         return False
+
+    def _complete_held_back(self) -> None:
+        """Complete what is held back, so that its deltas go nowhere, as they were published."""
+        if self._held_back:
+            self._held_back = 0
+            self._advance(self._offsets[-1][0])
+            for name in self.errors:
+                self._drained(name)
+            self._reflected = self._offsets[-1]
 
     def _advance(self, time: int) -> None:
         """Complete `time`, and all before it that were held back."""

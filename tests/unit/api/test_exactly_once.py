@@ -1,5 +1,6 @@
 """What the applier publishes, and that a replay publishes nothing twice."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +20,7 @@ def lines(data: Path) -> list[dict[str, Any]]:
 
 
 def replayed(batch: TimedBatch, *, committed: bool) -> TimedBatch:
-    return TimedBatch(
-        batch.time,
-        batch.tables,
-        batch.ranges,
-        batch.offsets,
-        batch.records,
-        batch.rejected,
-        committed,
-    )
+    return replace(batch, committed=committed)
 
 
 def started_again(data: Path) -> Runtime:
@@ -80,6 +73,21 @@ def test_a_replay_that_ends_early_is_completed(
     again.applier.complete_replay()
     assert again.pool.scan("totals").rows.num_rows == 1
     assert again.applier.offsets() == {"orders": {0: 1}}
+
+
+def test_new_deltas_do_not_carry_those_of_a_replay_that_ended_early(
+    client: TestClient, pipeline: DirectPipeline, tmp_path: Path
+) -> None:
+    batches = [pipeline.deliver("orders", (order(i, "ada", "1"), 1)) for i in (1, 2)]
+    before = lines(tmp_path)
+    again = started_again(tmp_path)
+    again.applier.receive(replayed(batches[0], committed=True))
+    third = replace(batches[0], time=3, committed=False, tables={})
+    again._journal.prepare(3, ())
+    again.applier.receive(third)
+    assert lines(tmp_path)[len(before) :] == [
+        {"frontier": 3, "offsets": {"orders": {"0": 1}}},
+    ]
 
 
 def test_what_was_written_but_not_committed_is_published_once(
