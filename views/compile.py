@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import pyarrow as pa
+from sqlglot import exp
 
 from ivm.dataflow import Node
 from views.catalog import Catalog
-from views.errors import DuplicateColumn, QueryTooLarge, UnknownColumn, suggestion
+from views.errors import DuplicateColumn, QueryTooLarge, UnknownColumn, UnsupportedSql, suggestion
 from views.lowering.lower import lower
 from views.plan.keys import unique_key
 from views.plan.nodes import Plan
@@ -62,7 +63,7 @@ def _compile(
     bound = bind(query, catalog)
     check_names(bound)
     plan = rewrite(bound.plan, bound.numbers)
-    node = lower(plan, arranged)
+    node = lowered(bound, plan, arranged)
     names = node.schema.names
     chosen = default_key(plan) if key is None else tuple(key)
     for column in chosen:
@@ -72,6 +73,16 @@ def _compile(
     if len(set(chosen)) != len(chosen) or not chosen:
         raise DuplicateColumn("a key names at least one column, and none twice")
     return CompiledView(node, node.schema, chosen, bound.dependencies)
+
+
+def lowered(bound: Bound, plan: Plan, arranged: Collection[str]) -> Node:
+    """The dataflow of the rewritten `plan` (raises UnsupportedSql, QueryTooLarge)."""
+    try:
+        return lower(plan, arranged)
+    except UnsupportedSql as error:
+        # Only row_number() is refused this late: whether it is bounded shows after the rewrites.
+        place = bound.tree.find(exp.Window)
+        raise bound.source.fault(UnsupportedSql, error.message, place) from error
 
 
 def check_names(bound: Bound) -> None:

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from ivm import dataflow as df
 from ivm.expressions import Column, Expression, Literal
 from views.catalog import Catalog
-from views.compile import deeply
+from views.compile import deeply, lowered
 from views.lowering.depth import below
-from views.lowering.lower import lower
 from views.plan.nodes import (
     Aggregate,
     Apply,
@@ -69,7 +68,7 @@ def _explain(query: str, catalog: Catalog, arranged: Collection[str]) -> tuple[S
         before, plan = plan, rule(plan, bound.numbers)
         if plan != before:
             stages.append(Stage(name, plan_text(plan)))
-    stages.append(Stage("dataflow", dataflow_text(lower(plan, arranged))))
+    stages.append(Stage("dataflow", dataflow_text(lowered(bound, plan, arranged))))
     return tuple(stages)
 
 

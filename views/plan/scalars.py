@@ -25,13 +25,6 @@ def test(function: str, *arguments: Expression) -> Call:
     return Call(function, arguments, pa.bool_(), False)
 
 
-def is_true(condition: Expression) -> Expression:
-    """Whether `condition` is true, without NULL."""
-    if not condition.nullable:
-        return condition
-    return Call("coalesce", (condition, FALSE), pa.bool_(), False)
-
-
 def negation(condition: Expression) -> Expression:
     """`not condition`, without a double negation."""
     if isinstance(condition, Call) and condition.function == "not":

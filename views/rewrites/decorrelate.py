@@ -135,9 +135,8 @@ class Unnesting:
                 return Project(below, _with(outputs, names.values())), names
             case Aggregate() if plan.keys:
                 below, names = self.unnest(plan.input, wanted)
-                return replace(
-                    plan, input=below, keys=(*plan.keys, *_added(plan.keys, names))
-                ), names
+                grouped = (*plan.keys, *_added(plan.keys, names))
+                return replace(plan, input=below, keys=grouped), names
             case Aggregate():
                 domain, names = self._domain(wanted)
                 return self.with_defaults(domain, plan, _columns(names)), names

@@ -1,1 +1,18 @@
-"""SQL in the dialect of PostgreSQL, bound and typed into the relational plan."""
+"""SQL in the dialect of PostgreSQL, bound and typed into the relational plan.
+
+Syntax trees are sqlglot's; names, types, conversions and the meaning of every clause are ours.
+What is not listed here is refused with its name and place, never approximated:
+
+- SELECT with WHERE, GROUP BY (expressions, numbers, aliases), HAVING, DISTINCT [ON], ORDER BY,
+  LIMIT, OFFSET; WITH and WITH RECURSIVE; VALUES; UNION [ALL], EXCEPT, INTERSECT;
+- joins: inner, left, right, full, cross, comma, NATURAL, USING, LATERAL (inner and left);
+- subqueries: derived tables, EXISTS, [NOT] IN, scalar ones, all of them correlated at will;
+- count, sum, avg, min, max, bool_and, bool_or, with DISTINCT and FILTER; row_number() where a
+  condition bounds it;
+- the scalar functions and operators that `ivm.expressions` lists.
+
+Unlike PostgreSQL: time zones are UTC; numeric has 38 digits, and scales as in `coercion`; the
+difference of two dates is a bigint; a recursive query's integer columns are as wide as its step's;
+grouping by a table's primary key allows its other columns anywhere they are read directly; an
+ORDER BY without LIMIT has no effect, as a view is a bag of rows; text compares by code points.
+"""

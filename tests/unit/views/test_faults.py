@@ -32,6 +32,7 @@ FAULTS = [
     ("select day + interval '1 parsec' as d from orders", "invalid-literal", 8),
     ("select id from customers limit -1", "invalid-literal", 33),
     ("select 123456789012345678901234567890123456789 as n", "invalid-literal", 8),
+    ("select id, row_number() over (order by id) as r from customers", "unsupported", 12),
     ("select frobnicate(id) as x from customers", "unknown-function", 8),
     ("select id,\n  name,\n  nope\nfrom customers", "unknown-column", 22),
     ("select 1 +", "syntax-error", 10),
