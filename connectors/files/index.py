@@ -123,7 +123,7 @@ class PartitionIndex:
         last.scan()
         return last.base + last.lines
 
-    def spans(self, first: int, end: int, step: int = STRIDE * 8) -> Iterator[Span]:
+    def spans(self, first: int, end: int, step: int = STRIDE * 2) -> Iterator[Span]:
         """Cover the offsets `[first, end)` by spans of at most `step` lines, in order.
 
         Raises TopicTruncated when some of them are not held.
