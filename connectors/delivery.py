@@ -70,7 +70,8 @@ class Delivery:
 
     def add_table(self, key: str, spec: TableSpec) -> None:
         """Accept chunks with this key, for table `spec`."""
-        self._tables[key] = spec
+        # A new dict, since a batch under way may be reading the present one.
+        self._tables = {**self._tables, key: spec}
 
     @contextmanager
     def between_batches(self) -> Iterator[None]:
@@ -80,7 +81,8 @@ class Delivery:
 
     def remove_table(self, key: str) -> None:
         """Forget a table (between batches only)."""
-        name = self._tables.pop(key).name
+        name = self._tables[key].name
+        self._tables = {k: spec for k, spec in self._tables.items() if k != key}
         self._journal.drop_table(name)
         self._progress.forget(name)
         self._reached = {k: end for k, end in self._reached.items() if k[0] != name}
