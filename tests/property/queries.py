@@ -363,7 +363,15 @@ select id from customers union select id from orders intersect select src from f
 select id from customers except select id from orders intersect select src from follows;
 
 with recursive r(a, n) as (select src, 0::bigint from follows union select f.dst, 1 from r join
-follows f on f.src = r.a) select a, n from r
+follows f on f.src = r.a) select a, n from r;
+
+select sum((select count(*) from items i where i.order_id = o.id)) as n from orders o;
+
+select o.customer_id, count(*) as n, (select max(c.name) from customers c
+where c.id = o.customer_id) as name from orders o group by o.customer_id;
+
+select o.customer_id, count(*) as n from orders o group by o.customer_id
+having exists (select 1 from customers c where c.id = o.customer_id and c.segment = 'gold')
 """
 
 QUERIES = tuple(query.strip() for query in _TEXT.split(";"))

@@ -41,7 +41,8 @@ def aggregate(b: Binder, node: exp.Func, only_if: exp.Expr | None = None) -> Bou
         argument = Call(
             "case", (condition, counted, Literal(None, counted.type)), counted.type, True
         )
-    _check_local(b, argument, node)
+    if not inner.pending:
+        _check_local(b, argument, node)
     b.aggregates.pending.extend(inner.pending)
     return _register(b, _FUNCTIONS[type(node)], argument, distinct)
 
