@@ -1,0 +1,50 @@
+"""Values written in URLs, by column type."""
+
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from api.errors import BadParameter
+from api.values import parse
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype", "value"),
+    [
+        ("7", pa.int8(), 7),
+        ("a b", pa.string(), "a b"),
+        ("", pa.string(), ""),
+        ("true", pa.bool_(), True),
+        ("1.5", pa.float64(), 1.5),
+        ("1.50", pa.decimal128(12, 2), Decimal("1.50")),
+        ("2024-02-29", pa.date32(), date(2024, 2, 29)),
+        ("23:59:59.000001", pa.time64("us"), time(23, 59, 59, 1)),
+        ("2024-01-01T00:00:00", pa.timestamp("us"), datetime(2024, 1, 1)),
+        ("2024-01-01T02:00:00+02:00", pa.timestamp("us", "UTC"), datetime(2024, 1, 1, tzinfo=UTC)),
+        ("AP8=", pa.binary(), b"\x00\xff"),
+    ],
+)
+def test_a_text_is_read_as_its_column_says(text: str, dtype: pa.DataType, value: Any) -> None:
+    assert parse(text, pa.field("c", dtype)) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype"),
+    [
+        ("128", pa.int8()),
+        ("1.0", pa.int64()),
+        ("yes", pa.bool_()),
+        ("1.234", pa.decimal128(12, 2)),
+        ("1e", pa.decimal128(12, 2)),
+        ("2024-02-30", pa.date32()),
+        ("2024-01-01T00:00:00Z", pa.timestamp("us")),
+        ("2024-01-01T00:00:00", pa.timestamp("us", "UTC")),
+        ("*", pa.binary()),
+    ],
+)
+def test_what_the_column_cannot_hold_is_refused_by_name(text: str, dtype: pa.DataType) -> None:
+    with pytest.raises(BadParameter, match="'c'"):
+        parse(text, pa.field("c", dtype))
