@@ -42,6 +42,11 @@ class Registry:
         self._sources[spec.name] = spec
         self._save()
 
+    def replace_source(self, spec: TableSpec) -> None:
+        """Change, durably, what of a declared source is no concern of the catalog."""
+        self._sources[spec.name] = spec
+        self._save()
+
     def add_view(self, view: View) -> None:
         """Declare a view durably (raises NameTaken)."""
         self.catalog.add_view(view)

@@ -10,6 +10,7 @@ the batch under way. `_changing` is taken first, and the pipeline takes only the
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 import structlog
 
@@ -80,7 +81,7 @@ class Runtime:
         try:
             self._restore()
             self.pipeline.start(tuple(self.registry.sources.values()))
-            self.pipeline.wait_replayed()
+            self._await_replay()
             self.applier.complete_replay()
         except Exception as error:
             log.exception("the pipeline did not start")
@@ -88,6 +89,14 @@ class Runtime:
         else:
             log.info("ready", time=self.pool.frontier - 1)
         self._ready.set()
+
+    def _await_replay(self) -> None:
+        """Wait for the journal's end; a record beyond it that stalls the pipeline is no failure."""
+        try:
+            self.pipeline.wait_replayed()
+        except PipelineFailed:
+            if self.pipeline.status().state != "stalled":
+                raise
 
     def stop(self) -> None:
         """Finish the batch under way, and release everything."""
@@ -132,16 +141,21 @@ class Runtime:
     # --- sources ---
 
     def put_source(self, spec: TableSpec) -> bool:
-        """Declare a source; False if it is there already (raises DifferentDefinition)."""
+        """Declare a source; False if it is there already (raises DifferentDefinition).
+
+        What a bad record does may change: a pipeline that one has stalled goes on.
+        """
         self.wait_ready()
         with self._changing:
             known = self.registry.sources.get(spec.name)
             if known is not None:
-                if known != spec:
+                if known != replace(spec, on_error=known.on_error):
                     raise DifferentDefinition(
                         f"source {spec.name!r} is declared otherwise; delete it first, or choose "
                         "another name"
                     )
+                if known != spec:
+                    self._set_on_error(spec)
                 return False
             self.pool.create_input(spec.name, spec.schema, spec.key)
             try:
@@ -151,6 +165,12 @@ class Runtime:
                 raise
             self.pipeline.add_table(spec)
             return True
+
+    def _set_on_error(self, spec: TableSpec) -> None:
+        self.registry.replace_source(spec)
+        self.pipeline.set_on_error(spec.name, spec.on_error)
+        if self.pipeline.status().state == "stalled":
+            self.pipeline.resume()
 
     def source(self, name: str) -> TableSpec:
         """The source of this name (raises UnknownName)."""

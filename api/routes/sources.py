@@ -15,7 +15,10 @@ SourceName = Annotated[Name, Path()]
 
 @router.put("/{name}")
 def put_source(name: SourceName, body: SourceBody, runtime: RuntimeDep) -> Response:
-    """Declare a table: 201 when it is new, 200 when the same is there already."""
+    """Declare a table: 201 when it is new, 200 when the same is there already.
+
+    `on_error` alone may differ from what is there, and changes; a stalled pipeline goes on then.
+    """
     spec = body.spec(name, runtime.settings.on_error)
     created = runtime.put_source(spec)
     return answer(spec.to_json(), 201 if created else 200)

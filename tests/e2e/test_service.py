@@ -40,11 +40,21 @@ class Running:
         self.service.start()
         self.service.wait_ready()
 
-    def declare(self, table: str) -> TopicWriter:
+    def declare(self, table: str, **more: str) -> TopicWriter:
         """A table of people with a view by city, and the writer of its topic."""
-        self.client.put(f"/v1/sources/{table}", PEOPLE)
+        self.client.put(f"/v1/sources/{table}", {**PEOPLE, **more})
         self.client.put(f"/v1/views/{table}_by_city", {"query": BY_CITY.format(table=table)})
         return TopicWriter(self.topics, table)
+
+    def fault(self, word: str) -> str:
+        """What `/readyz` says once it is not ready for a reason with `word` in it."""
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            detail = httpx.get(f"{self.service.url}/readyz").json().get("detail", "")
+            if word in detail:
+                return str(detail)
+            time.sleep(0.1)
+        raise TimeoutError(f"no {word!r} within a minute")
 
     def rows(self, table: str, offset: int) -> list[dict[str, Any]]:
         """The view of `table` once the record at `offset` is reflected."""
@@ -131,6 +141,15 @@ def test_a_view_made_while_data_flows_has_what_came_before(running: Running) -> 
     people.append([person("c", 900, "rome")])
     rows = running.client.get("/v1/views/newest/rows", city="rome", at_least="late:0:500")["rows"]
     assert rows == [{"city": "rome", "newest": 900}]
+
+
+def test_a_stall_tells_the_record_and_ends_when_it_may_be_put_aside(running: Running) -> None:
+    careful = running.declare("careful", on_error="stall")
+    careful.append([person("c", 1, "rome"), b"not json", person("c", 2, "rome")])
+    fault = running.fault("stalled")
+    assert "'careful', partition 0, offset 1" in fault
+    running.client.put("/v1/sources/careful", {**PEOPLE, "on_error": "quarantine"})
+    assert running.rows("careful", 2) == [{"city": "rome", "people": 2}]
 
 
 def test_a_kill_loses_nothing_and_publishes_nothing_twice(running: Running) -> None:

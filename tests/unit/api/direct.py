@@ -3,6 +3,7 @@
 import time as clock
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from connectors.batches import Range, Receiver, TableUpdates, TimedBatch
 from connectors.pipeline import PipelineSettings, PipelineStatus, State
 from connectors.progress.journal import Journal
 from connectors.quarantine import Quarantine
-from connectors.tables import TableSpec
+from connectors.tables import OnError, TableSpec
 
 Change = tuple[dict[str, Any], int]
 
@@ -46,6 +47,13 @@ class DirectPipeline:
     def remove_table(self, name: str) -> None:
         self._journal.drop_table(self.tables.pop(name).name)
         del self._ends[name]
+
+    def set_on_error(self, name: str, on_error: OnError) -> None:
+        self.tables[name] = replace(self.tables[name], on_error=on_error)
+
+    def resume(self) -> None:
+        assert self.state == "stalled"
+        self.state = "running"
 
     def status(self) -> PipelineStatus:
         return PipelineStatus(self.state, None, self._journal.last_time, 0, 0.0, {})

@@ -73,6 +73,17 @@ def test_an_unknown_type_names_the_known_ones(client: TestClient) -> None:
     assert "int64" in answer.json()["detail"]
 
 
+def test_what_a_bad_record_does_can_change_and_ends_a_stall(
+    client: TestClient, pipeline: DirectPipeline
+) -> None:
+    assert client.put("/v1/sources/orders", json={**ORDERS, "on_error": "stall"}).status_code == 200
+    pipeline.state = "stalled"
+    answer = client.put("/v1/sources/orders", json={**ORDERS, "on_error": "quarantine"})
+    assert answer.json()["on_error"] == "quarantine"
+    assert client.get("/v1/sources/orders").json()["on_error"] == "quarantine"
+    assert client.get("/readyz").status_code == 200
+
+
 def test_what_a_view_reads_cannot_be_dropped(client: TestClient, pipeline: DirectPipeline) -> None:
     answer = client.delete("/v1/sources/orders")
     assert answer.status_code == 409
