@@ -31,14 +31,16 @@ from ivm.operators.operator import Reader, Region
 from ivm.render.pieces import Collection, Index, Piece, arranged_formats
 from ivm.render.renderer import Renderer
 from ivm.render.scopes import children, reads
-from ivm.rows.format import row_format
+from ivm.rows.format import row_format, string_words
 from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.strings import Interner
 from ivm.workers.edges import drain, enqueue, has_errors, publish, snapshot, take_errors
 from ivm.workers.stage import Stage
 from ivm.workers.step import run_step
+from ivm.workers.sweep import sweep
 
+FIRST_SWEEP = 16 << 20  # bytes of strings
 ERROR_SCHEMA = pa.schema([pa.field("error", pa.string(), nullable=False)])
 
 
@@ -114,11 +116,17 @@ class Pool:
         self._arrangements: dict[Arrange, tuple[Piece, Index]] = {}
         self._errors: dict[Piece, dict[str, int]] = {}
         self._frontier = 0
+        self._sweep_at = FIRST_SWEEP
 
     @property
     def frontier(self) -> int:
         """Every time below is complete; the pool starts at 0."""
         return self._frontier
+
+    @property
+    def string_bytes(self) -> int:
+        """Bytes of the strings of more than seven bytes, which all arrangements share."""
+        return self._interner.bytes
 
     # --- inputs ---
 
@@ -136,6 +144,7 @@ class Pool:
             key_format, val_format, together = arranged_formats(node)
             order = [*positions, *(i for i in range(len(schema)) if i not in positions)]
             packing = Packing((form,), [(0, i) for i in order], together)
+            strings = string_words(node.schema.types, together)
             shards = range(self._shards)
             inputs = tuple(Input(self._root, form.words) for _ in shards)
             exchanges = tuple(
@@ -152,7 +161,7 @@ class Pool:
                 for s in shards
             )
             arranges = tuple(
-                ArrangeOperator(self._root, together.words, source, key_format.words)
+                ArrangeOperator(self._root, together.words, source, key_format.words, strings)
                 for source in exchanges
             )
             traces = tuple(a.trace for a in arranges)
@@ -229,12 +238,27 @@ class Pool:
         failed = self._failed()
         for name in failed:
             self._remove(name)
+        self._release_strings()
         publish([t for piece in self._pieces() for t in piece.traces], self._frontier - 1)
         if failed:
             raise NoFixedPoint(
                 f"{', '.join(failed)}: no fixed point within the bound on rounds; dropped. "
                 "Recursion over cycles needs UNION (distinct rows), or a condition that ends it"
             )
+
+    def _release_strings(self) -> None:
+        """Give back the strings that nothing uses, once there are twice as many bytes as then."""
+        if self._interner.bytes < self._sweep_at:
+            return
+        pieces, inputs, captures = self._pieces(), [], []
+        for collection in self._collections.values():
+            strings = string_words(collection.schema.types, row_format(collection.schema))
+            inputs += [(shard, strings) for shard in collection.inputs]
+            captures += [(shard, strings) for shard in collection.captures]
+        traces = [trace for piece in pieces for trace in piece.traces]
+        groups = [table for piece in pieces for table in piece.groups]
+        if sweep(self._interner, traces, groups, inputs, captures):
+            self._sweep_at = max(2 * self._interner.bytes, FIRST_SWEEP)
 
     def _take_errors(self, piece: Piece) -> None:
         history = self._errors.setdefault(piece, {})

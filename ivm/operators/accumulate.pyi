@@ -12,6 +12,7 @@ class Accumulate(Operator):
         source: Operator,
         key_words: int,
         logic: Accumulation,
+        strings: tuple[tuple[int, bool], ...],
     ) -> None: ...
     @property
     def groups(self) -> Groups: ...

@@ -33,11 +33,11 @@ cdef class Accumulate(Operator):
     cdef Updates order                  # (time, index) of the input, if it has several times
 
     def __init__(self, Region region, int row_words, Operator source, int key_words,
-                 Accumulation logic):
+                 Accumulation logic, tuple strings):
         self.source = source
         self.logic = logic
         self.key_words = key_words
-        self.groups = Groups(key_words, logic.state_words + 1)
+        self.groups = Groups(key_words, logic.state_words + 1, strings)
         self.order = empty_updates(1, 1)
         self.now.assign(logic.out_words + 1, 0)
 

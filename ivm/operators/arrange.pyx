@@ -14,9 +14,9 @@ cdef class Arrange(Operator):
     It has no output of its own: consumers read `trace`.
     """
 
-    def __init__(self, Region region, int row_words, Operator source, int key_words):
+    def __init__(self, Region region, int row_words, Operator source, int key_words, tuple strings):
         self.source = source
-        self.trace = Trace(key_words, row_words - key_words, region.depth)
+        self.trace = Trace(key_words, row_words - key_words, region.depth, strings)
 
     cdef Py_ssize_t load(self) noexcept nogil:
         return self.source.out.length

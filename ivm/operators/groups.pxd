@@ -4,6 +4,7 @@ from libcpp.vector cimport vector
 
 # A hash table from a key's words to a state of fixed size.
 cdef class Groups:
+    cdef readonly tuple strings         # words of the key that hold strings, as in a Trace
     cdef int key_words
     cdef int state_words
     cdef int stride                     # words of an entry: the key, then the state

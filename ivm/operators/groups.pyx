@@ -21,9 +21,10 @@ cdef inline uint64_t _mix(const uint64_t* key, int n) noexcept nogil:
 
 
 cdef class Groups:
-    """Keys of `key_words` words with states of `state_words` words."""
+    """Keys of `key_words` words, of which `strings` hold strings, with states of `state_words` words."""
 
-    def __init__(self, int key_words, int state_words):
+    def __init__(self, int key_words, int state_words, tuple strings):
+        self.strings = strings
         self.key_words = key_words
         self.state_words = state_words
         self.stride = key_words + state_words
@@ -92,5 +93,6 @@ cdef class Groups:
                 self.slots[hole] = self.slots[slot]
                 hole = slot
         self.slots[hole] = 0
+        memset(self.key(entry), 0, self.key_words * sizeof(uint64_t))
         self.holes.push_back(entry)
         self.used -= 1

@@ -12,6 +12,7 @@ cdef struct Candidate:
 # What a reduction makes of one group at one time.
 cdef class Logic:
     cdef readonly int out_words     # words of an output value
+    cdef readonly bint selects      # output values are among the input's
     # Appends the group's output values as updates without time to `result`; none for an empty group.
     # `group` ascends strictly by words and has positive counts; it may be reordered.
     cdef int apply(self, vector[Candidate]* group, Updates* result) except -1 nogil

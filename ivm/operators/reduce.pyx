@@ -31,7 +31,7 @@ cdef class Reduce(Operator):
 
     cdef readonly Reader reader
     cdef Logic logic
-    cdef Trace outputs              # the output's history
+    cdef readonly Trace outputs     # the output's history
     cdef Parking reminders          # (key, time) to evaluate in later rounds; diff 1
     cdef Updates due                # keys and times to evaluate now
     cdef Updates input              # the present key's input history
@@ -48,7 +48,9 @@ cdef class Reduce(Operator):
         cdef int key_words = reader.trace.key_words, depth = region.depth
         self.reader = reader
         self.logic = logic
-        self.outputs = Trace(key_words, logic.out_words, depth)
+        strings = reader.trace.strings if logic.selects else tuple(
+            (word, flipped) for word, flipped in reader.trace.strings if word < key_words)
+        self.outputs = Trace(key_words, logic.out_words, depth, strings)
         self.reminders = Parking()
         self.due = empty_updates(key_words, depth)
         self.input = empty_updates(reader.trace.val_words, depth)

@@ -69,6 +69,7 @@ cdef class Selection(Logic):
 
     def __init__(self, format, strings, offset, limit, Interner interner):
         self.out_words = format.words
+        self.selects = True
         self.offset = offset
         self.limit = 2**62 if limit is None else limit
         self.interner = interner

@@ -11,6 +11,7 @@ import pyarrow as pa
 from ivm.dataflow import Arrange
 from ivm.operators.capture import Capture
 from ivm.operators.fallible import Fallible
+from ivm.operators.groups import Groups
 from ivm.operators.input import Input
 from ivm.operators.operator import Reader
 from ivm.rows.format import Format, followed_by, row_format
@@ -30,6 +31,7 @@ class Piece:
     fallible: list[Fallible] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
     traces: list[Trace] = field(default_factory=list)
+    groups: list[Groups] = field(default_factory=list)
 
     def all_needed(self) -> Iterator["Piece"]:
         """This piece and all that it needs, each once."""

@@ -5,7 +5,6 @@ need the join closure of times, which `ivm.operators.reduce` provides for any lo
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import pyarrow as pa
 
@@ -26,33 +25,23 @@ from ivm.operators.accumulate import Accumulate
 from ivm.operators.accumulation import Accumulation
 from ivm.operators.fallible import Settle
 from ivm.operators.logic import Logic
-from ivm.operators.operator import Operator, Reader
 from ivm.operators.reduce import Reduce as ReduceOperator
 from ivm.operators.select import Select
 from ivm.operators.selection import Selection
-from ivm.render.pieces import Piece
-from ivm.render.scopes import Rendered, Scope
-from ivm.rows.format import Format, followed_by, ordered_format, row_format
+from ivm.render.mechanics import Mechanics
+from ivm.render.scopes import Rendered
+from ivm.rows.format import Format, followed_by, ordered_format, row_format, string_words
 from ivm.rows.packing import Packing
-from ivm.rows.strings import Interner, word_of
+from ivm.rows.strings import pinned_word_of
 from ivm.trace.trace import Trace
 
 OVERFLOW = b"numeric value out of range in a sum or average"
 
 
-class Reductions:
-    """The part of the renderer that knows reductions; `Renderer` supplies the mechanics."""
+class Reductions(Mechanics):
+    """The part of the renderer that knows reductions; `render` is the whole's."""
 
-    shards: int
-    interner: Interner
-    scope: Scope
-    piece: Piece
     render: Callable[[Node], Rendered]
-    stage: Callable[[Format, Callable[[int], Operator]], Rendered]
-    reader: Callable[[Trace], Reader]
-    packed: Callable[[Rendered, list[tuple[int, int]], Format], Rendered]
-    exchanged: Callable[..., Rendered]
-    sealed: Callable[[Rendered, int], tuple[Trace, ...]]
 
     def distinct(self, node: Distinct) -> Rendered:
         """Every present row once: the whole row is the key, and the first of its copies is kept."""
@@ -114,7 +103,8 @@ class Reductions:
         taken = [*key, *(o.column for o in order)]
         together = followed_by(key_format, values)
         source = self.exchanged(self.render(node), given, key, taken, together)
-        traces = self.sealed(source, key_format.words)
+        types = [given.field(i).type for i in taken]
+        traces = self.sealed(source, key_format.words, types)
 
         def logic() -> Logic:
             return Selection(values, strings, offset, limit, self.interner)
@@ -126,10 +116,15 @@ class Reductions:
         self, traces: tuple[Trace, ...], logic: Callable[[], Logic], form: Format, *, early: bool
     ) -> Rendered:
         region = self.scope.region
-        operator: Any = Select if early and self.scope.depth == 1 else ReduceOperator
-        return self.stage(
-            form, lambda s: operator(region, form.words, self.reader(traces[s]), logic())
+        if early and self.scope.depth == 1:
+            return self.stage(
+                form, lambda s: Select(region, form.words, self.reader(traces[s]), logic())
+            )
+        operators = self.add_stage(
+            lambda s: ReduceOperator(region, form.words, self.reader(traces[s]), logic())
         )
+        self.piece.traces += [operator.outputs for operator in operators]
+        return Rendered(operators, form)
 
     def _accumulated(self, node: Reduce) -> Rendered:
         given, region = node.input.schema, self.scope.region
@@ -146,21 +141,24 @@ class Reductions:
             self.render(node.input), given, node.key, [*node.key, *used], together
         )
         moved = [_moved(a, used) for a in node.aggregates]
-        overflow = word_of(self.interner, OVERFLOW)
+        types = [given.field(i).type for i in (*node.key, *used)]
+        strings = string_words(types[: len(node.key)], key_format)
+        overflow = pinned_word_of(self.interner, OVERFLOW)
         form = Format(key_format.words + 1 + results.words, ())
 
         def logic() -> Accumulation:
             return Accumulation(moved, fields, values, results, overflow)
 
         if self.scope.depth == 1:
-            reduced = self.stage(
-                form,
+            operators = self.add_stage(
                 lambda s: Accumulate(
-                    region, form.words, source.operators[s], key_format.words, logic()
-                ),
+                    region, form.words, source.operators[s], key_format.words, logic(), strings
+                )
             )
+            self.piece.groups += [operator.groups for operator in operators]
+            reduced = Rendered(operators, form)
         else:
-            traces = self.sealed(source, key_format.words)
+            traces = self.sealed(source, key_format.words, types)
             reduced = self._reduced(traces, logic, form, early=False)
         return self._settled(node, reduced, key_format, results)
 

@@ -4,8 +4,7 @@ A node is rendered once, in the innermost scope whose recursive names it refers 
 into deeper ones. An arrangement that refers to none is the pool's and shared by structure.
 """
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import pyarrow as pa
 
@@ -28,16 +27,13 @@ from ivm.dataflow import (
 )
 from ivm.errors import SchemaMismatch, UnknownCollection, Unsupported
 from ivm.expressions import Column
-from ivm.operators.arrange import Arrange as ArrangeOperator
 from ivm.operators.concat import Concat as ConcatOperator
-from ivm.operators.exchange import Exchange
 from ivm.operators.fallible import Evaluate
 from ivm.operators.flatten import Flatten
 from ivm.operators.input import Input
 from ivm.operators.join import Join as JoinOperator
 from ivm.operators.loop import Collect, Enter, Feedback, Leave, Variable
-from ivm.operators.operator import Operator, Reader, Region
-from ivm.operators.project import Project
+from ivm.operators.operator import Region
 from ivm.render.pieces import Collection, Index, Piece, arranged_formats
 from ivm.render.reductions import Reductions
 from ivm.render.scopes import Rendered, Scope, free_names, recursive_schemas
@@ -46,19 +42,12 @@ from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.program import Program
 from ivm.rows.strings import Interner
-from ivm.trace.trace import Trace
 from ivm.workers.edges import enqueue
-from ivm.workers.stage import Loop, Stage
-
-AnyOperator = TypeVar("AnyOperator", bound=Operator)
+from ivm.workers.stage import Loop
 
 
 class Renderer(Reductions):
-    """Renders one dataflow.
-
-    `stages` lists the new root stages, upstream first; `made` the pieces of new arrangements,
-    `found` those of shared ones.
-    """
+    """Renders one dataflow; `made` lists the pieces of new arrangements, `found` of shared ones."""
 
     def __init__(
         self,
@@ -71,37 +60,17 @@ class Renderer(Reductions):
         now: int,
         max_rounds: int,
     ) -> None:
-        self.name = name
-        self.shards = shards
-        self.interner = interner
+        super().__init__(name, root, shards, interner)
         self.collections = collections
         self.arrangements = arrangements
         self.now = now
         self.max_rounds = max_rounds
-        self.scope = Scope(root)
-        self.piece = Piece(name)
-        self.stages: list[Stage] = []
         self.made: list[Piece] = []
         self.found: list[Piece] = []
         self.new_arrangements: dict[Arrange, tuple[Piece, Index]] = {}
         self._numbered = 0
-        self._owners: dict[int, Piece] = {}
 
-    # --- the shared mechanics ---
-
-    def add_stage(self, make: Callable[[int], AnyOperator]) -> tuple[AnyOperator, ...]:
-        """One new operator for each shard, as the present scope's next stage."""
-        operators = tuple(make(shard) for shard in range(self.shards))
-        self._append(Stage(operators))
-        self._owners[id(operators)] = self.piece
-        return operators
-
-    def _append(self, stage: Stage) -> None:
-        if self.scope.loop is None:
-            self.piece.stages.append(stage)
-            self.stages.append(stage)
-        else:
-            self.scope.loop.add(stage)
+    # --- nodes and scopes ---
 
     def render(self, node: Node) -> Rendered:
         """The node's collection in the present scope."""
@@ -112,13 +81,8 @@ class Renderer(Reductions):
         elif rendered is None:
             rendered = self._render_new(node)
         self.scope.memo[node] = rendered
-        self._need(rendered)
+        self.need(rendered)
         return rendered
-
-    def _need(self, rendered: Rendered) -> None:
-        owner = self._owners[id(rendered.operators)]
-        if owner is not self.piece:
-            self.piece.needs.add(owner)
 
     def _entered(self, node: Node, home: Scope) -> Rendered:
         inner = self.scope
@@ -139,56 +103,6 @@ class Renderer(Reductions):
             raise Unsupported(f"no operator for {type(node).__name__}")
         rendered: Rendered = method(node)
         return rendered
-
-    def stage(self, form: Format, make: Callable[[int], Operator]) -> Rendered:
-        """A stage whose rows have format `form`."""
-        return Rendered(self.add_stage(make), form)
-
-    def reader(self, trace: Trace) -> Reader:
-        """A new view of `trace`, which catches up when the dataflow is hydrated."""
-        reader = Reader(trace)
-        self.piece.readers.append(reader)
-        return reader
-
-    def packed(self, source: Rendered, picks: list[tuple[int, int]], target: Format) -> Rendered:
-        """`source` with its columns moved into `target`; itself if nothing moves."""
-        packing = Packing((source.format,), picks, target)
-        if packing.identity:
-            return source
-        region = self.scope.region
-        return self.stage(
-            target, lambda s: Project(region, target.words, source.operators[s], packing)
-        )
-
-    def exchanged(
-        self,
-        source: Rendered,
-        schema: pa.Schema,
-        key: tuple[int, ...],
-        picks: list[int],
-        target: Format,
-    ) -> Rendered:
-        """`source`'s columns `picks` in format `target`, each row in the shard of its key."""
-        packing = Packing((source.format,), [(0, i) for i in picks], target)
-        if self.shards == 1 and packing.identity:
-            return source
-        region, layout = self.scope.region, Layout(schema)
-        return self.stage(
-            target,
-            lambda s: Exchange(
-                region, target.words, source.operators, layout, key, self.interner, packing, s
-            ),
-        )
-
-    def sealed(self, source: Rendered, key_words: int) -> tuple[Trace, ...]:
-        """Traces of `source`, whose rows are keys of `key_words` words and then values."""
-        region, words = self.scope.region, source.format.words
-        operators = self.add_stage(
-            lambda s: ArrangeOperator(region, words, source.operators[s], key_words)
-        )
-        traces = tuple(operator.trace for operator in operators)
-        self.piece.traces += traces
-        return traces
 
     # --- arrangements ---
 
@@ -247,7 +161,9 @@ class Renderer(Reductions):
         width = len(node.input.schema)
         picks = [*node.key, *(i for i in range(width) if i not in node.key)]
         source = self.exchanged(source, node.input.schema, node.key, picks, form)
-        return Index(node, key_format, val_format, self.sealed(source, key_format.words))
+        return Index(
+            node, key_format, val_format, self.sealed(source, key_format.words, node.schema.types)
+        )
 
     # --- nodes without state ---
 
@@ -389,7 +305,7 @@ class Renderer(Reductions):
             )
         finally:
             self.scope = outer
-        self._append(loop)
+        self.append(loop)
         self.piece.loops.append(loop)
         return self.stage(
             result.format, lambda s: Leave(outer.region, result.format.words, collects[s])

@@ -82,6 +82,15 @@ def ordered_format(
     return Format(word, tuple(places))
 
 
+def string_words(types: Sequence[pa.DataType], form: Format) -> tuple[tuple[int, bool], ...]:
+    """The words of `form` that hold strings, and whether each is complemented."""
+    return tuple(
+        (place.word, place.flipped)
+        for type_, place in zip(types, form.places, strict=True)
+        if pa.types.is_string(type_) or pa.types.is_binary(type_)
+    )
+
+
 def followed_by(first: Format, second: Format) -> Format:
     """Both formats' words, the first's first."""
     shifted = tuple(

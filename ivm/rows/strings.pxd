@@ -55,6 +55,7 @@ cdef uint64_t content_hash(const Strings* strings, uint64_t word) noexcept nogil
 # `begin_sweep`, `mark` every word in use, and `sweep`, all while no other thread uses the interner.
 cdef class Interner:
     cdef Strings* strings
+    cdef readonly int snapshots  # readers that hold words outside a step; they exclude a sweep
     cdef dict _pins  # words that a sweep keeps, with the number of their users
 
     cdef uint64_t encode(self, const char* data, Py_ssize_t n) noexcept nogil
@@ -65,6 +66,8 @@ cdef class Interner:
     # Marks the strings at words[0], words[stride], ... (n of them).
     cdef void mark(self, const uint64_t* words, Py_ssize_t n, Py_ssize_t stride) noexcept nogil
     cdef void sweep(self) noexcept
+    cdef void open_snapshot(self) noexcept
+    cdef void close_snapshot(self) noexcept
     # Keeps a word through sweeps until it is unpinned as often as it was pinned.
     cdef int pin(self, uint64_t word) except -1
     cdef int unpin(self, uint64_t word) except -1

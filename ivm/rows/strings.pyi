@@ -12,8 +12,15 @@ class Interner:
     def count(self) -> int:
         """Strings that are held; those that fit into a word are not."""
 
+    @property
+    def snapshots(self) -> int:
+        """Readers that hold words outside a step."""
+
 def word_of(interner: Interner, content: bytes) -> int:
     """The word of `content`."""
+
+def pinned_word_of(interner: Interner, content: bytes) -> int:
+    """The word of `content`, which is kept as long as the interner."""
 
 def content_of(interner: Interner, word: int) -> bytes:
     """The content of a word."""

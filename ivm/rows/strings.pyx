@@ -298,6 +298,12 @@ cdef class Interner:
                 if self.strings.stripes[s].buckets != NULL:
                     sweep_stripe(&self.strings.stripes[s])
 
+    cdef void open_snapshot(self) noexcept:
+        self.snapshots += 1
+
+    cdef void close_snapshot(self) noexcept:
+        self.snapshots -= 1
+
     cdef int pin(self, uint64_t word) except -1:
         if word & LONG == LONG:
             self._pins[word] = self._pins.get(word, 0) + 1
@@ -316,6 +322,13 @@ def word_of(Interner interner, bytes content):
     cdef uint64_t word = interner.encode(content, len(content))
     if word == NO_STRING:
         raise MemoryError
+    return word
+
+
+def pinned_word_of(Interner interner, bytes content):
+    """The word of `content`, which is kept as long as the interner."""
+    word = word_of(interner, content)
+    interner.pin(word)
     return word
 
 

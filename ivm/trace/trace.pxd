@@ -13,6 +13,7 @@ cdef class Trace:
     cdef readonly int key_words
     cdef readonly int val_words
     cdef readonly int time_words
+    cdef readonly tuple strings     # (word of a key followed by a value, complemented?)
     cdef vector[Batch*] layers
     cdef Batch* fresh
     cdef vector[Batch*] published
@@ -25,7 +26,8 @@ cdef class Trace:
     cdef int absorb(self, uint64_t since) except -1 nogil
     # Lets readers see the layers as of `time`; the caller holds the GIL, as readers do.
     cdef void publish(self, int64_t time) noexcept
-    cdef Py_ssize_t size(self) noexcept nogil
+    # Every batch that is still of use, each once.
+    cdef vector[Batch*] held(self) noexcept nogil
 
 
 # Appends batch `b`'s updates of the key at `k` as rows of value words with times of

@@ -1,7 +1,15 @@
 class Trace:
     """One shard of an arrangement: key, value and time widths are in words."""
 
-    def __init__(self, key_words: int, val_words: int, time_words: int) -> None: ...
+    def __init__(
+        self,
+        key_words: int,
+        val_words: int,
+        time_words: int,
+        strings: tuple[tuple[int, bool], ...],
+    ) -> None: ...
+    @property
+    def strings(self) -> tuple[tuple[int, bool], ...]: ...
     @property
     def key_words(self) -> int: ...
     @property

@@ -19,9 +19,13 @@ from ivm.trace.batch cimport (
 
 
 cdef class Trace:
-    """One shard of an arrangement: key, value and time widths are in words."""
+    """One shard of an arrangement: key, value and time widths are in words.
 
-    def __cinit__(self, int key_words, int val_words, int time_words):
+    `strings` lists the words of (key, value) that hold strings, and whether they are complemented.
+    """
+
+    def __cinit__(self, int key_words, int val_words, int time_words, tuple strings):
+        self.strings = strings
         self.key_words = key_words
         self.val_words = val_words
         self.time_words = time_words
@@ -89,12 +93,19 @@ cdef class Trace:
             self.published.push_back(self.fresh)
         self.stale = False
 
-    cdef Py_ssize_t size(self) noexcept nogil:
-        cdef Py_ssize_t total = 0 if self.fresh == NULL else self.fresh.updates
+    cdef vector[Batch*] held(self) noexcept nogil:
+        cdef vector[Batch*] batches = self.layers
         cdef Batch* b
-        for b in self.layers:
-            total += b.updates
-        return total
+        cdef size_t i
+        if self.fresh != NULL:
+            batches.push_back(self.fresh)
+        for b in self.published:
+            for i in range(batches.size()):
+                if batches[i] == b:
+                    break
+            else:
+                batches.push_back(b)
+        return batches
 
     def account(self) -> tuple[int, int]:
         """Updates held and bytes of memory of the published batches."""

@@ -96,6 +96,14 @@ def snapshot(traces, Packing packing, Layout layout, Interner interner, values, 
     `traces` has one for each shard; `packing` makes a row of `layout` from (key, value). With
     `values` (of the key's columns, laid out by `key`) only that key's rows, else (None) all.
     """
+    interner.open_snapshot()
+    try:
+        return _snapshot(traces, packing, layout, interner, values, key)
+    finally:
+        interner.close_snapshot()
+
+
+cdef object _snapshot(traces, Packing packing, Layout layout, Interner interner, values, Layout key):
     cdef vector[Batch*] batches
     cdef vector[uint64_t] words
     cdef Updates rows = empty_updates(layout.words, 0)

@@ -150,14 +150,20 @@ def run(
     *,
     workers: int = 1,
     install_at: int = 0,
+    sweeping: bool = False,
 ) -> Output:
-    """Install `node` once the frontier is at `install_at` of `stops`, and run to the last one."""
+    """Install `node` once the frontier is at `install_at` of `stops`, and run to the last one.
+
+    `sweeping` releases unused strings after every step, however few there are.
+    """
     pool = new_pool(workers)
     output = Output([], [])
     installed = False
     before = 0
     for stop in [0, *stops]:
         feed(pool, [c for c in changes if before <= c.time < stop])
+        if sweeping:
+            pool._sweep_at = 0
         pool.advance(stop)
         before = stop
         if not installed and stop >= install_at:

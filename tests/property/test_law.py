@@ -42,6 +42,15 @@ def test_two_workers_answer_as_one(name: str, changes: list[Change], stops: list
 
 @every_node
 @thoroughly
+@given(changes=histories(), stops=frontiers())
+def test_releasing_strings_after_every_step_changes_nothing(
+    name: str, changes: list[Change], stops: list[int]
+) -> None:
+    assert_law(NODES[name], changes, stops, sweeping=True)
+
+
+@every_node
+@thoroughly
 @given(changes=histories())
 def test_batching_does_not_change_the_output(name: str, changes: list[Change]) -> None:
     whole, steps = (run(NODES[name], changes, stops) for stops in ([4], [1, 2, 3, 4]))

@@ -16,8 +16,10 @@ from ivm.dataflow import (
     Join,
     Map,
     Node,
+    Order,
     Recursive,
     Reduce,
+    TopK,
     columns,
     project,
 )
@@ -254,3 +256,32 @@ def test_a_dataflow_over_one_with_errors_has_them_too(pool: Pool) -> None:
     pool.install("inverse", inverse, [])
     pool.install("over", Get("inverse", inverse.schema), [])
     assert pool.drain("over").error_diffs.tolist() == [1]
+
+
+def test_strings_that_came_and_went_give_their_memory_back() -> None:
+    fields: list[pa.Field[Any]] = [
+        pa.field("id", INT, nullable=False),
+        pa.field("text", pa.string()),
+    ]
+    schema = pa.schema(fields)
+    pool = Pool()
+    pool.create_input("texts", schema, ["id"])
+    texts = Get("texts", schema)
+    longest = TopK(texts, (), (Order(1, descending=True),), 3)
+    pool.install("last", longest, ["id"])
+    count, held = 20_000, []
+    before: pa.RecordBatch | None = None
+    for time in range(40):
+        names = [
+            f"a text of more than seven bytes, number {time * count + i:09d}" for i in range(count)
+        ]
+        rows = pa.RecordBatch.from_arrays([pa.array(range(count)), pa.array(names)], schema=schema)
+        if before is not None:
+            pool.feed("texts", before, np.full(count, -1, np.int64), time)
+        pool.feed("texts", rows, np.ones(count, np.int64), time)
+        pool.advance(time + 1)
+        pool.drain("last")
+        before = rows
+        held.append(pool.string_bytes)
+    assert max(held[20:]) <= max(held[:20]) < 20 << 20
+    assert pool.scan("last").rows.column("text").to_pylist() == sorted(names)[-3:]

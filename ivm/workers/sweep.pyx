@@ -1,0 +1,68 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# distutils: language = c++
+"""Releasing strings that no batch, group or waiting update uses any more: mark and sweep.
+
+Between steps every string in use is in a trace, a group's key, an input's queue or a capture.
+Counting uses instead would cost each copy of a row; marking costs a walk over the string columns,
+and happens once the strings have doubled.
+"""
+
+from libc.stdint cimport uint64_t
+from libcpp.vector cimport vector
+
+from ivm.operators.capture cimport Capture
+from ivm.operators.groups cimport Groups
+from ivm.operators.input cimport Input
+from ivm.rows.strings cimport Interner
+from ivm.rows.updates cimport Updates
+from ivm.trace.batch cimport Batch
+from ivm.trace.trace cimport Trace
+
+
+def sweep(Interner interner, traces, groups, inputs, captures) -> bool:
+    """Release the strings of which none of these makes use; False, and nothing is done, while a
+    snapshot is being read.
+
+    `inputs` and `captures` come with the string words of their rows, as pairs. Call between steps.
+    """
+    cdef Trace trace
+    cdef Groups table
+    cdef Batch* b
+    if interner.snapshots > 0:
+        return False
+    interner.begin_sweep()
+    for trace in traces:
+        for b in trace.held():
+            for word, flipped in trace.strings:
+                if word < b.key_words:
+                    _mark(interner, b.key + <int> word, b.keys, b.key_words, flipped)
+                else:
+                    _mark(interner, b.val + <int> (word - b.key_words), b.vals, b.val_words, flipped)
+    for table in groups:
+        for word, flipped in table.strings:
+            _mark(interner, table.entries.data() + <int> word,
+                  table.entries.size() // table.stride, table.stride, flipped)
+    for queue, strings in inputs:
+        _mark_updates(interner, &(<Input?> queue).queue, strings)
+    for capture, strings in captures:
+        _mark_updates(interner, &(<Capture?> capture).taken, strings)
+    interner.sweep()
+    return True
+
+
+cdef void _mark(Interner interner, const uint64_t* words, Py_ssize_t n, Py_ssize_t stride,
+                bint flipped) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef uint64_t word
+    if not flipped:
+        interner.mark(words, n, stride)
+        return
+    for i in range(n):
+        word = ~words[i * stride]
+        interner.mark(&word, 1, 1)
+
+
+cdef int _mark_updates(Interner interner, const Updates* updates, tuple strings) except -1:
+    for word, flipped in strings:
+        _mark(interner, updates.words + <int> word, updates.length, updates.stride, flipped)
+    return 0
