@@ -28,6 +28,7 @@ def create_app(runtime: Runtime) -> FastAPI:
         starting = threading.Thread(target=runtime.start, name="start", daemon=True)
         starting.start()
         yield
+        runtime.interrupt()
         await run_in_threadpool(starting.join)
         await run_in_threadpool(runtime.stop)
 

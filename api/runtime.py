@@ -33,6 +33,9 @@ from views.compile import CompiledView, compile_view
 from views.errors import UnknownName, suggestion
 from views.explain import Stage, explain
 
+# How long `start` may take to notice an interrupt.
+INTERRUPT_SECONDS = 0.5
+
 log = structlog.get_logger()
 
 
@@ -69,6 +72,7 @@ class Runtime:
         )
         self._changing = threading.Lock()
         self._ready = threading.Event()
+        self._interrupted = threading.Event()
         self._fault: str | None = None
 
     # --- life ---
@@ -93,10 +97,16 @@ class Runtime:
     def _await_replay(self) -> None:
         """Wait for the journal's end; a record beyond it that stalls the pipeline is no failure."""
         try:
-            self.pipeline.wait_replayed()
+            while not self.pipeline.wait_replayed(INTERRUPT_SECONDS):
+                if self._interrupted.is_set():
+                    raise NotReady("stopped amid the replay of the journal")
         except PipelineFailed:
             if self.pipeline.status().state != "stalled":
                 raise
+
+    def interrupt(self) -> None:
+        """Let `start` return soon, even amid a replay."""
+        self._interrupted.set()
 
     def stop(self) -> None:
         """Finish the batch under way, and release everything."""
