@@ -16,15 +16,18 @@ class DemoView:
 
 
 def _source(key: str, /, **columns: str) -> dict[str, Any]:
-    keys = key.split()
+    """A source's declaration; a column whose type ends in `?` takes NULLs."""
     return {
-        "columns": [{"name": n, "type": t, "nullable": n not in keys} for n, t in columns.items()],
-        "key": keys,
+        "columns": [
+            {"name": name, "type": type_.rstrip("?"), "nullable": type_.endswith("?")}
+            for name, type_ in columns.items()
+        ],
+        "key": key.split(),
     }
 
 
 SOURCES: dict[str, dict[str, Any]] = {
-    "customers": _source("id", id="int64", name="utf8", segment="utf8", city="utf8"),
+    "customers": _source("id", id="int64", name="utf8", segment="utf8", city="utf8?"),
     "products": _source("id", id="int64", title="utf8", category="utf8"),
     "orders": _source("id", id="int64", customer_id="int64", status="utf8"),
     "order_items": _source(

@@ -10,7 +10,7 @@ from api.demo.changes import Change, Recorder
 Row = dict[str, Any]
 SEGMENTS = ("consumer", "business", "education", "public", "partner")
 STATES = ("new", "paid", "packed", "sent", "returned")
-CITIES = tuple(f"city-{i:02d}" for i in range(40))
+CITIES = (None, *(f"city-{i:02d}" for i in range(40)))
 CATEGORIES = tuple(f"category-{i:02d}" for i in range(30))
 RANDOM_NUMBERS = 1 << 16
 
