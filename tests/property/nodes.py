@@ -114,6 +114,15 @@ def counting() -> Iterate:
     return Iterate((("x", project(paths, (0, 1))),), "x")
 
 
+def three_coordinates() -> Iterate:
+    """Counts rows that come at times (1,0,0), (0,1,0) and (0,0,1): they meet at (1,1,1) only."""
+    keys = project(edges, (0,))
+    once = Distinct(keys)
+    met = Concat((keys, Recursive("outer", NODE), Recursive("inner", NODE)))
+    inner = Iterate((("inner", once), ("counts", Reduce(met, (0,), (count,)))), "counts")
+    return Iterate((("outer", once), ("counts", inner)), "counts")
+
+
 NODES: dict[str, Node] = {
     "get": people,
     "filter": high,
@@ -171,6 +180,7 @@ NODES: dict[str, Node] = {
     "parity": parity(),
     "nested loops": components_within(),
     "counting in a loop": counting(),
+    "three coordinates": three_coordinates(),
     "reduce after a loop": Reduce(reach(), (), (count,)),
     "join of a loop": Join(Arrange(reach(), (0,)), Arrange(people, (0,)), (("id", 0), ("team", 1))),
 }
