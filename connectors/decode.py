@@ -49,11 +49,12 @@ class Decoded:
 
 def decode(values: Sequence[bytes], offsets: Sequence[int], table: TableSpec) -> Decoded:
     """Decode the records `values`, which stand at `offsets` (ascending, as many)."""
-    envelopes = unwrapped(parse(values))
+    parsed = parse(values)
+    envelopes = unwrapped(parsed)
     changes = images(envelopes)
     columns = _columns(changes.rows, table.schema)
     if columns is None and any(pa.types.is_decimal128(field.type) for field in table.schema):
-        changes = images(_exact(envelopes, values))
+        changes = images(unwrapped(_exact(parsed, values)))
         columns = _columns(changes.rows, table.schema)
     if columns is None:
         _set_aside(changes, _culprits(changes, table.schema))
@@ -81,14 +82,12 @@ def _columns(rows: list[Row], schema: pa.Schema) -> list[pa.Array] | None:
         return None
 
 
-def _exact(envelopes: list[Any], values: Sequence[bytes]) -> list[Any]:
-    """The envelopes with numbers as they are written, since a decimal must not be a float."""
-    return unwrapped(
-        [
-            envelope if isinstance(envelope, Fault) else parse_exactly(value)
-            for envelope, value in zip(envelopes, values, strict=True)
-        ]
-    )
+def _exact(parsed: list[Any], values: Sequence[bytes]) -> list[Any]:
+    """The records with numbers as they are written, since a decimal must not be a float."""
+    return [
+        record if isinstance(record, Fault) else parse_exactly(value, record)
+        for record, value in zip(parsed, values, strict=True)
+    ]
 
 
 def _culprits(changes: Images, schema: pa.Schema) -> dict[int, Fault]:

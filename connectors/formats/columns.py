@@ -100,7 +100,8 @@ _JSON_NAMES: dict[type, str] = {
 
 
 def _integers(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
-    if float in kinds and all(abs(v) >= 2**63 for v in values if type(v) is float):
+    inexact = [v for v in values if type(v) in (float, Decimal)]
+    if inexact and all(abs(v) >= 2**63 for v in inexact):
         raise ValueFault(OUT_OF_RANGE, f"a number beyond {dtype}")
     _expect(kinds, int)
     try:

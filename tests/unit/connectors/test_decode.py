@@ -280,3 +280,34 @@ def test_binary_round_trips() -> None:
     value = bytes(range(256))
     text = orjson.dumps(base64.b64encode(value).decode()).decode()
     assert taken(pa.binary(), text) == value
+
+
+ODD_NUMBERS = [
+    *["1e-99999999999999999999", "36893488147419103233", "1e30", "2.0", "-0", "7"],
+    "[" * 1000 + "]" * 1000,
+]
+
+
+@pytest.mark.parametrize("dtype", [pa.float64(), pa.int64(), pa.string(), pa.decimal128(38, 0)])
+@pytest.mark.parametrize("text", ODD_NUMBERS)
+def test_a_record_fares_the_same_beside_a_decimal_written_as_a_number(
+    dtype: pa.DataType, text: str
+) -> None:
+    columns = [("id", pa.int64()), ("v", dtype), ("price", pa.decimal128(8, 2))]
+    spec = TableSpec("t", "t", pa.schema(columns), ("id",))
+
+    def priced(value: str, price: str) -> bytes:
+        row = f'{{"id":1,"v":{value},"price":{price}}}'
+        return b'{"op":"c","after":' + row.encode() + b"}"
+
+    odd = priced(text, "null")
+    alone, beside = run(odd, spec=spec), run(odd, priced("null", "1.10"), spec=spec)
+    assert beside.rejected == alone.rejected
+    assert updates(beside)[:-1] == updates(alone)
+    assert updates(beside)[-1][2][2] == Decimal("1.10")
+
+
+def test_a_deeply_nested_field_is_ignored_beside_a_decimal_written_as_a_number() -> None:
+    deep = b'{"op":"c","after":{"id":1,"v":1,"x":' + b"[" * 1000 + b"]" * 1000 + b"}}"
+    decoded = run(deep, with_value("1.10"), spec=typed(pa.decimal128(8, 2)))
+    assert [row["v"] for row in decoded.rows.to_pylist()] == [Decimal(1), Decimal("1.10")]
