@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from connectors.errors import InvalidTable
 
@@ -55,7 +56,7 @@ def type_of(name: str) -> pa.DataType:
         if 1 <= precision <= 38 and scale <= precision:
             return pa.decimal128(precision, scale)
     if match := _ZONED.fullmatch(name):
-        return pa.timestamp("us", tz=match[1])
+        return _zoned(match[1])
     raise InvalidTable(
         f"type {name!r} is not supported; choose from {sorted(_NAMED)}, "
         "decimal128(p, s), timestamp[us, tz=UTC]"
@@ -114,6 +115,16 @@ class TableSpec:
         ]
         rest = {k: v for k, v in value.items() if k not in ("columns", "key")}
         return cls(schema=pa.schema(fields), key=tuple(value["key"]), **rest)
+
+
+def _zoned(zone: str) -> pa.DataType:
+    dtype = pa.timestamp("us", tz=zone)
+    instant: Any = pa.scalar(0, dtype)
+    try:
+        pc.local_timestamp(instant)
+    except pa.ArrowInvalid as error:
+        raise InvalidTable(f"time zone {zone!r} is not known here; UTC always is") from error
+    return dtype
 
 
 def _is_file_name(text: str) -> bool:

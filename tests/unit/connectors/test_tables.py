@@ -36,6 +36,11 @@ def test_an_unknown_type_is_refused_with_the_choice(name: str) -> None:
         type_of(name)
 
 
+def test_an_unknown_time_zone_is_refused() -> None:
+    with pytest.raises(InvalidTable, match="Nowhere"):
+        type_of("timestamp[us, tz=Nowhere]")
+
+
 def test_a_spec_survives_json() -> None:
     fields = [pa.field(f"c{n}", dtype, nullable=n % 2 == 0) for n, dtype in enumerate(TYPES)]
     spec = TableSpec("t", "shop.public.t", pa.schema(fields), ("c0", "c3"), on_error="stall")
