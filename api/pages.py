@@ -29,9 +29,14 @@ class Page:
 
 
 def matching(snapshot: Snapshot, values: Mapping[str, Any]) -> pa.Table:
-    """The distinct rows with these column values, and how often each is there, as last column."""
+    """The distinct rows with these column values, and how often each is there, as last column.
+
+    A row that the input deleted more often than it inserted is not there.
+    """
     table = pa.Table.from_batches([snapshot.rows])
     table = table.append_column("", pa.array(snapshot.counts))
+    if (snapshot.counts < 0).any():
+        table = table.filter(pa.array(snapshot.counts > 0))
     for name, value in values.items():
         literal = pa.scalar(value, table.schema.field(name).type)
         table = table.filter(pc.equal(table[name], literal))

@@ -4,6 +4,7 @@ Integers, floats and booleans are read as JSON writes them; decimals, dates, tim
 as in the answers (strings, ISO 8601); binary is base64.
 """
 
+import re
 from base64 import b64decode
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time
@@ -15,6 +16,13 @@ import pyarrow.types as kinds
 
 from api.errors import BadParameter
 from connectors.tables import type_name
+
+_NATURAL = re.compile(r"[0-9]{1,18}")
+
+
+def is_natural(text: str) -> bool:
+    """Whether `text` is a time or an offset: decimal digits, of a number that 64 bits hold."""
+    return _NATURAL.fullmatch(text) is not None
 
 
 def parse(text: str, field: pa.Field) -> Any:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Response
 from api.deps import RuntimeDep, answer
 from api.errors import BadParameter
 from api.models import ExplainBody, columns_json
+from api.values import is_natural
 from connectors.quarantine import Rejected
 
 router = APIRouter(prefix="/v1", tags=["inspection"])
@@ -81,6 +82,6 @@ def _after(cursor: str | None) -> tuple[str, int, int] | None:
         return None
     table, _, rest = cursor.partition(":")
     partition, _, offset = rest.partition(":")
-    if not (partition.isdecimal() and offset.isdecimal()):
+    if not (is_natural(partition) and is_natural(offset)):
         raise BadParameter("this is no cursor of the quarantine")
     return table, int(partition), int(offset)

@@ -18,7 +18,7 @@ from api.errors import BadParameter, OffsetNotReached
 from api.pages import matching, page
 from api.runtime import Runtime
 from api.signals import Signal
-from api.values import parse
+from api.values import is_natural, parse
 from ivm.errors import NotIndexed
 from ivm.pool import Snapshot
 from views.catalog import View
@@ -123,6 +123,6 @@ async def _reached(position: str, runtime: Runtime, published: Signal) -> None:
 def _position(text: str) -> tuple[str, int, int]:
     topic, _, rest = text.partition(":")
     partition, _, offset = rest.partition(":")
-    if not (topic and partition.isdecimal() and offset.isdecimal()):
+    if not (topic and is_natural(partition) and is_natural(offset)):
         raise BadParameter(f"at_least={text!r}: write it topic:partition:offset")
     return topic, int(partition), int(offset)

@@ -35,6 +35,15 @@ def test_a_look_up_sees_deletions(client: TestClient, pipeline: DirectPipeline) 
     assert client.get(ROWS, params={"customer": "bob"}).json()["rows"] == []
 
 
+def test_a_row_deleted_before_it_was_inserted_is_not_there(
+    client: TestClient, pipeline: DirectPipeline
+) -> None:
+    client.put("/v1/views/listed", json={"query": "SELECT id, customer FROM orders"})
+    pipeline.deliver("orders", (order(1, "ada", "1"), -1), (order(2, "bob", "1"), 1))
+    answer = client.get("/v1/views/listed/rows", params={"scan": "true"}).json()
+    assert answer["rows"] == [{"id": 2, "customer": "bob"}]
+
+
 def test_a_column_without_an_index_is_refused_with_advice(
     client: TestClient, pipeline: DirectPipeline
 ) -> None:
@@ -60,6 +69,7 @@ def test_a_scan_filters_by_any_column(client: TestClient, pipeline: DirectPipeli
         {"scan": "true", "cursor": "nonsense"},
         {"customer": "ada", "at_least": "orders"},
         {"customer": "ada", "at_least": "nothing:0:1"},
+        {"customer": "ada", "at_least": "orders:0:" + "9" * 5000},
     ],
 )
 def test_a_parameter_that_means_nothing_is_refused(
