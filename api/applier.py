@@ -39,7 +39,7 @@ class Applier:
         self.pool = pool
         self.meter = meter
         self.lock = threading.Lock()
-        self.failed: dict[str, str] = {}
+        self.failed: dict[str, str] = dict(journal.failed)
         self.errors: dict[str, Counter[str]] = {}
         self.published: dict[str, int] = dict(journal.published)
         self._journal = journal
@@ -84,12 +84,17 @@ class Applier:
             self._complete_held_back()
 
     def restore(self, name: str, node: Node, key: tuple[str, ...]) -> None:
-        """Install a view that the journal knows: its topic goes on at the committed end."""
+        """Install a view that the journal knows: its topic goes on at the committed end.
+
+        One that failed stays so: its topic lacks the deltas since, even if it would converge now.
+        """
         with self.lock:
+            self._sink.open(name, self.published[name])
+            if name in self.failed:
+                return
             self.pool.install(name, node, key)
             self.errors[name] = Counter()
             self._drained(name)
-            self._sink.open(name, self.published[name])
 
     def install(self, name: str, node: Node, key: tuple[str, ...]) -> Installed:
         """Install a new view and publish its snapshot as of the present time, durably.
@@ -160,6 +165,7 @@ class Applier:
             try:
                 self.pool.scan(name)
             except UnknownCollection:
+                self._journal.fail_view(name, reason)
                 self.failed[name] = reason
                 del self.errors[name]
                 log.error("view failed", view=name, reason=reason)

@@ -20,7 +20,7 @@ from api.meter import Meter
 from api.registry import Registry
 from api.settings import Settings
 from connectors.batches import Offsets
-from connectors.errors import PipelineFailed
+from connectors.errors import InvalidTable, PipelineFailed
 from connectors.pipeline import Pipeline, PipelineSettings
 from connectors.progress.journal import Journal
 from connectors.quarantine import Quarantine
@@ -151,8 +151,9 @@ class Runtime:
     # --- sources ---
 
     def put_source(self, spec: TableSpec) -> bool:
-        """Declare a source; False if it is there already (raises DifferentDefinition).
+        """Declare a source; False if it is there already.
 
+        Raises DifferentDefinition, and InvalidTable for a topic that is a view's.
         What a bad record does may change: a pipeline that one has stalled goes on.
         """
         self.wait_ready()
@@ -167,6 +168,11 @@ class Runtime:
                 if known != spec:
                     self._set_on_error(spec)
                 return False
+            if self.sink.owns(spec.topic):
+                raise InvalidTable(
+                    f"topic {spec.topic!r} is a view's: opening or dropping that view would empty "
+                    "it. Choose another topic"
+                )
             self.pool.create_input(spec.name, spec.schema, spec.key)
             try:
                 self.registry.add_source(spec)
@@ -206,7 +212,8 @@ class Runtime:
     ) -> Installed | None:
         """Maintain a view; None if the same is there already.
 
-        Raises DifferentDefinition, a kind of SqlError, and what `Pool.install` raises.
+        Raises DifferentDefinition, a kind of SqlError, ViewFailed if it reads such a view, and
+        what `Pool.install` raises.
         """
         self.wait_ready()
         with self._changing:
@@ -220,6 +227,8 @@ class Runtime:
                     )
                 return None
             compiled = self._compiled(query, key)
+            for read in compiled.dependencies:
+                self._refuse_failed(read)
             view = View(name, query, language, compiled.schema, compiled.key, compiled.dependencies)
             installed = self.applier.install(name, compiled.node, compiled.key)
             try:
@@ -243,9 +252,12 @@ class Runtime:
         view = self.view(name)
         if not self.is_replayed:
             raise NotReady(f"{self.fault()}; try again in a few seconds")
+        self._refuse_failed(name)
+        return view
+
+    def _refuse_failed(self, name: str) -> None:
         if name in self.applier.failed:
             raise ViewFailed(f"{self.applier.failed[name]}; delete the view and put it anew")
-        return view
 
     def drop_view(self, name: str) -> None:
         """Stop a view and delete its delta topic (raises UnknownName, StillUsed)."""

@@ -3,7 +3,8 @@
 With `snapshot` (the default) come `snapshot` events, `{"time", "rows", "counts"}`, and then
 `changes` events, `{"time", "deltas", "offsets"}`, for every later time. With `since`, or the header
 `Last-Event-ID`, only what came after that time. A large time comes in several events; the last
-carries the event's id, which is the time, and the offsets. `end` says that the view is no more.
+carries the event's id, which is the time, and the offsets. `end` says that the view is no more, or
+why it failed.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -19,6 +20,7 @@ from api.errors import BadParameter
 from api.feed import LINES, Event, Feed
 from api.runtime import Runtime
 from api.signals import Signal
+from api.values import is_natural
 from connectors.formats.rows import json_rows
 
 router = APIRouter(prefix="/v1/views", tags=["views"])
@@ -36,7 +38,7 @@ async def get_changes(
     """Follow a view; a client that takes nothing for `send_seconds` is disconnected."""
     runtime.readable(name)
     if last_event_id is not None:
-        if not last_event_id.isdecimal():
+        if not is_natural(last_event_id):
             raise BadParameter(f"Last-Event-ID {last_event_id!r} is no time")
         since = int(last_event_id)
     events = _events(runtime, published, name, snapshot, since)
@@ -60,11 +62,14 @@ async def _events(
         changed = published.next()
         end = runtime.applier.published.get(name)
         if end is None:
-            yield ServerSentEvent(event="end", data='{"detail":"the view is no more"}')
+            yield _end("the view is no more")
             return
         events = feed.events(end)
         while (event := await run_in_threadpool(next, events, None)) is not None:
             yield _sent(event)
+        if name in runtime.applier.failed:
+            yield _end(runtime.applier.failed[name])
+            return
         await changed.wait()
 
 
@@ -78,6 +83,10 @@ def _parts(time: int, rows: list[Any], counts: list[int]) -> Iterator[ServerSent
         yield ServerSentEvent(
             orjson.dumps(data).decode(), event="snapshot", id=str(time) if is_last else None
         )
+
+
+def _end(detail: str) -> ServerSentEvent:
+    return ServerSentEvent(orjson.dumps({"detail": detail}).decode(), event="end")
 
 
 def _sent(event: Event) -> ServerSentEvent:

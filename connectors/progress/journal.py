@@ -46,6 +46,7 @@ class Journal:
         self._positions: dict[tuple[str, int], int] = {}
         self._topics: dict[str, str] = {}
         self._published: dict[str, int] = {}
+        self._failed: dict[str, str] = {}
         self._last_time = 0
         self._committed_time = 0
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
@@ -72,6 +73,12 @@ class Journal:
         """The end of every view's delta topic as of the last commit; nothing beyond it counts."""
         with self._lock:
             return dict(self._published)
+
+    @property
+    def failed(self) -> Mapping[str, str]:
+        """Why each view that failed did; its delta topic ends there."""
+        with self._lock:
+            return dict(self._failed)
 
     @property
     def tables(self) -> Mapping[str, str]:
@@ -127,8 +134,13 @@ class Journal:
         with self._lock:
             self._append({"dropped_table": table, "time": self._last_time})
 
+    def fail_view(self, view: str, reason: str) -> None:
+        """Say that `view` publishes nothing more, until it is dropped."""
+        with self._lock:
+            self._append({"failed_view": view, "reason": reason})
+
     def drop_view(self, view: str) -> None:
-        """Forget the published end of `view`."""
+        """Forget the published end of `view`, and whether it failed."""
         with self._lock:
             self._append({"dropped_view": view})
 
@@ -189,6 +201,9 @@ class Journal:
                     del self._positions[key]
             case {"dropped_view": view}:
                 self._published.pop(view, None)
+                self._failed.pop(view, None)
+            case {"failed_view": view, "reason": reason}:
+                self._failed[view] = reason
             case _:
                 raise JournalCorrupt(f"{self._path}: a record of unknown kind: {sorted(record)}")
 

@@ -56,6 +56,10 @@ class DeltaSink:
         """The name of the topic of `view`."""
         return self._prefix + view
 
+    def owns(self, topic: str) -> bool:
+        """Whether `topic` is, or may become, the topic of a view."""
+        return topic.startswith(self._prefix)
+
     def open(self, view: str, end: int = 0) -> None:
         """Publish `view` from now on, after its first `end` lines: what stands beyond is cut off.
 

@@ -66,6 +66,12 @@ def test_an_unknown_member_of_a_body_is_refused(client: TestClient) -> None:
     assert "primary_key" in answer.json()["detail"]
 
 
+def test_a_source_may_not_read_a_topic_of_views(client: TestClient) -> None:
+    answer = client.put("/v1/sources/orders", json={**ORDERS, "topic": "deltas.totals"})
+    assert answer.status_code == 422
+    assert answer.json()["code"] == "invalid-table"
+
+
 def test_an_unknown_type_names_the_known_ones(client: TestClient) -> None:
     body = {"columns": [{"name": "id", "type": "integer"}], "key": ["id"]}
     answer = client.put("/v1/sources/orders", json=body)

@@ -1,12 +1,15 @@
 """What the applier publishes, and that a replay publishes nothing twice."""
 
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import orjson
+import pytest
 from fastapi.testclient import TestClient
 
+from api.errors import ViewFailed
 from api.runtime import Runtime
 from connectors.batches import TimedBatch
 from tests.unit.api.conftest import make_runtime
@@ -124,15 +127,17 @@ def test_a_view_that_was_never_acknowledged_is_forgotten(
     assert again.applier.published == {}
 
 
+ENDLESS = """
+WITH RECURSIVE steps(n) AS (
+    SELECT id FROM orders UNION ALL SELECT n FROM steps
+) SELECT n FROM steps
+"""
+
+
 def test_a_view_without_a_fixed_point_fails_alone(
     client: TestClient, pipeline: DirectPipeline
 ) -> None:
-    query = """
-    WITH RECURSIVE steps(n) AS (
-        SELECT id FROM orders UNION ALL SELECT n FROM steps
-    ) SELECT n FROM steps
-    """
-    assert client.put("/v1/views/endless", json={"query": query}).status_code == 201
+    assert client.put("/v1/views/endless", json={"query": ENDLESS}).status_code == 201
     pipeline.deliver("orders", (order(1, "ada", "1"), 1))
     view = client.get("/v1/views/endless").json()
     assert view["status"] == "failed"
@@ -140,3 +145,39 @@ def test_a_view_without_a_fixed_point_fails_alone(
     assert client.get("/v1/views/endless/rows?scan=true").json()["code"] == "view-failed"
     assert client.get("/v1/views/totals/rows?customer=ada").json()["rows"]
     assert client.delete("/v1/views/endless").status_code == 204
+
+
+def test_a_view_that_failed_stays_so_after_a_restart(
+    client: TestClient, pipeline: DirectPipeline, tmp_path: Path
+) -> None:
+    client.put("/v1/views/endless", json={"query": ENDLESS})
+    pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+    pipeline.deliver("orders", (order(1, "ada", "1"), -1))
+    again = started_again(tmp_path)
+    with pytest.raises(ViewFailed, match="UNION"):
+        again.readable("endless")
+    again.drop_view("endless")
+    assert again.put_view("endless", ENDLESS, "sql", None) is not None
+    assert again.readable("endless").name == "endless"
+
+
+def test_a_view_over_one_that_failed_is_refused_with_the_reason(
+    client: TestClient, pipeline: DirectPipeline
+) -> None:
+    client.put("/v1/views/endless", json={"query": ENDLESS})
+    pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+    answer = client.put("/v1/views/over", json={"query": "SELECT n FROM endless"})
+    assert answer.status_code == 409
+    assert answer.json()["code"] == "view-failed"
+
+
+def test_the_feed_of_a_view_that_fails_ends_with_the_reason(
+    client: TestClient, pipeline: DirectPipeline
+) -> None:
+    client.put("/v1/views/endless", json={"query": ENDLESS})
+    failing = threading.Timer(0.2, pipeline.deliver, ("orders", (order(1, "ada", "1"), 1)))
+    failing.start()
+    lines = client.get("/v1/views/endless/changes?snapshot=false").text.splitlines()
+    failing.join()
+    assert lines[0] == "event: end"
+    assert "UNION" in lines[1]
