@@ -115,6 +115,14 @@ cdef class Accumulate(Operator):
         if output[0]:
             self.logic.finish(state, output + 1)
 
+    # Rows with negative counts may leave a count of no rows beside sums that later rows settle.
+    cdef inline bint _is_empty(self, const uint64_t* state) noexcept nogil:
+        cdef int i
+        for i in range(self.logic.state_words):
+            if state[i] != 0:
+                return False
+        return True
+
     # Emits what has changed for the touched groups at `time`, and forgets those that are empty.
     cdef int _emit(self, uint64_t time) except -1 nogil:
         cdef size_t i, width = self.logic.out_words + 1
@@ -133,7 +141,7 @@ cdef class Accumulate(Operator):
                     self._push(entry, before + 1, time, -1)
                 if self.now[0]:
                     self._push(entry, self.now.data() + 1, time, 1)
-            if state[0] == 0:
+            if self._is_empty(state):
                 self.groups.remove(entry)
         self.touched.clear()
         self.before.clear()

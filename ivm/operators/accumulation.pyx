@@ -2,8 +2,10 @@
 # distutils: language = c++
 """Counts, sums and averages: linear in their input, so a state of a few words holds a group.
 
-Integers and decimals add up in 128 bits. Floats add up exactly, in a fixed-point number as wide
-as the format's range, so that a sum depends on the values only and not on the order in which they came and went.
+Integers and decimals add up in 192 bits: what a type cannot hold must be seen to overflow, and
+may come back into its range. Floats add up exactly, in a fixed-point number as wide as the
+format's range, so that a sum depends on the values only and not on the order in which they came
+and went.
 """
 
 from libc.stdint cimport int64_t, uint64_t
@@ -29,6 +31,9 @@ cdef enum:
     UNSIGNED = 1
     DECIMAL = 2     # two words, high first, sign bit flipped
     FLOAT = 3       # one word, order-preserving
+
+cdef enum:
+    WIDE_WORDS = 3  # of an exact sum, the highest first
 
 cdef uint64_t SIGN = <uint64_t> 1 << 63
 
@@ -83,7 +88,7 @@ cdef class Accumulation(Logic):
                 term.out_kind = _kind(a.type)
                 term.bound = _bound(a.type)
                 term.scale_up = self._scale_up(fields[a.column].type, a.type)
-                at += EXACT_WORDS if term.kind == FLOAT else 2
+                at += EXACT_WORDS if term.kind == FLOAT else WIDE_WORDS
             self.terms.push_back(term)
         self.state_words = at
         self.out_words = target.words + 1
@@ -117,9 +122,7 @@ cdef class Accumulation(Logic):
                 value = _int128(0, val[t.word])
             else:
                 value = <int64_t> (val[t.word] ^ SIGN)
-            value = _int128(state[t.state + 1], state[t.state + 2]) + value * diff
-            state[t.state + 1] = <uint64_t> (value >> 64)
-            state[t.state + 2] = <uint64_t> value
+            _wide_add(state + t.state + 1, value, diff)
 
     cdef void finish(self, const uint64_t* state, uint64_t* out) noexcept nogil:
         cdef Term* t
@@ -137,13 +140,10 @@ cdef class Accumulation(Logic):
                     out[t.out_null] = 1
             elif t.kind == FLOAT:
                 out[t.out] = exact_value(state + t.state + 1, count if t.function == AVERAGE else 1)
-            else:
-                total = _int128(state[t.state + 1], state[t.state + 2]) * t.scale_up
-                if t.function == AVERAGE:
-                    total = _divide(total, count)
-                if total > t.bound or total < -t.bound - (1 if t.out_kind == SIGNED else 0):
-                    out[0] = self.overflow
+            elif _wide_value(state + t.state + 1, t, count, &total):
                 _write(t, total, out)
+            else:
+                out[0] = self.overflow
 
     cdef int apply(self, vector[Candidate]* group, Updates* result) except -1 nogil:
         cdef vector[uint64_t] state
@@ -177,13 +177,47 @@ cdef inline int128 _int128(uint64_t high, uint64_t low) noexcept nogil:
     return ((<int128> <int64_t> high) << 64) | <int128> low
 
 
-# Rounds half away from zero, as PostgreSQL's numeric does.
-cdef inline int128 _divide(int128 total, int64_t count) noexcept nogil:
-    cdef int128 quotient = total / count
-    cdef int128 rest = total - quotient * count
-    if 2 * (rest if rest >= 0 else -rest) >= count:
-        quotient += 1 if total >= 0 else -1
-    return quotient
+# Adds value * diff.
+cdef inline void _wide_add(uint64_t* sum, int128 value, int64_t diff) noexcept nogil:
+    cdef int128 low = <int128> <uint64_t> value * diff
+    cdef int128 carry = <int128> sum[2] + <int128> <uint64_t> low
+    cdef int128 high = _int128(sum[0], sum[1]) + (value >> 64) * diff + (low >> 64) + (carry >> 64)
+    sum[0] = <uint64_t> (high >> 64)
+    sum[1] = <uint64_t> high
+    sum[2] = <uint64_t> carry
+
+
+# The sum, or the average of `count` values, as the term's output; False where its type cannot hold it.
+cdef bint _wide_value(const uint64_t* sum, const Term* t, int64_t count, int128* total) noexcept nogil:
+    cdef int128 high = _int128(sum[0], sum[1]), rest, bound = t.bound, scale = t.scale_up
+    cdef uint64_t low = sum[2]
+    cdef bint negative = high < 0
+    if negative:
+        high = ~high + (1 if low == 0 else 0)
+        low = ~low + 1
+        bound += 1 if t.out_kind == SIGNED else 0
+    if t.function != AVERAGE:
+        count = 1
+    # Long division, by parts of 64 bits.
+    rest = ((high % count) << 64) | <int128> low
+    high = high / count
+    if high >> 63 != 0:
+        return False
+    total[0] = (high << 64) + rest / count
+    if total[0] > bound / scale:
+        return False
+    total[0] = total[0] * scale + _rounded((rest % count) * scale, count)
+    if total[0] > bound:
+        return False
+    if negative:
+        total[0] = -total[0]
+    return True
+
+
+# What is not negative, divided; half is rounded up, away from zero, as PostgreSQL's numeric does.
+cdef inline int128 _rounded(int128 dividend, int64_t count) noexcept nogil:
+    cdef int128 rest = dividend % count
+    return dividend / count + (1 if 2 * rest >= count else 0)
 
 
 cdef inline uint64_t _float_word(double value) noexcept nogil:

@@ -5,6 +5,7 @@ from typing import TypeVar
 
 import pyarrow as pa
 
+from ivm.errors import Unsupported
 from ivm.operators.arrange import Arrange
 from ivm.operators.exchange import Exchange
 from ivm.operators.operator import Operator, Reader, Region
@@ -19,6 +20,7 @@ from ivm.trace.trace import Trace
 from ivm.workers.stage import Stage
 
 AnyOperator = TypeVar("AnyOperator", bound=Operator)
+MAX_SORTED_WORDS = 240  # `ivm.trace.sort` keeps 256 on the stack, with a time and a diff
 
 
 class Mechanics:
@@ -99,8 +101,13 @@ class Mechanics:
     ) -> tuple[Trace, ...]:
         """Traces of `source`, whose rows are keys of `key_words` words and then values.
 
-        `types` are those of the columns of key and value.
+        `types` are those of the columns of key and value. Raises Unsupported for too many words.
         """
+        if source.format.words > MAX_SORTED_WORDS:
+            raise Unsupported(
+                f"a key and its values of {source.format.words} words together: at most"
+                f" {MAX_SORTED_WORDS} can be sorted; select or aggregate fewer columns"
+            )
         strings = string_words(types, source.format)
         region, words = self.scope.region, source.format.words
         operators = self.add_stage(

@@ -1,0 +1,94 @@
+"""What is hard on state: counts below zero, sums beyond 128 bits, rows of very many words."""
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from ivm.dataflow import Aggregate, Concat, Get, Iterate, Recursive, Reduce, project
+from ivm.errors import Unsupported
+from ivm.pool import Pool
+
+HUGE = pa.decimal128(38, 0)
+FIELDS: list[pa.Field[Any]] = [
+    pa.field("id", pa.int64(), nullable=False),
+    pa.field("amount", HUGE),
+]
+SCHEMA = pa.schema(FIELDS)
+sales = Get("sales", SCHEMA)
+NINES, NEGATIVE = Decimal("9" * 38), Decimal("-" + "9" * 38)
+
+
+def _pool(function: str, type_: pa.DataType) -> Pool:
+    pool = Pool()
+    pool.create_input("sales", SCHEMA, ["id"])
+    whole = Aggregate(function, 1, "out", type_, True)  # type: ignore[arg-type]
+    pool.install("out", Reduce(sales, (), (whole,)), [])
+    return pool
+
+
+def _feed(pool: Pool, amounts: list[Decimal], diff: int = 1) -> None:
+    rows = [{"id": i, "amount": amount} for i, amount in enumerate(amounts)]
+    batch = pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
+    pool.feed("sales", batch, np.full(len(rows), diff, np.int64), pool.frontier)
+    pool.advance(pool.frontier + 1)
+
+
+def _answer(pool: Pool) -> tuple[list[Any], int]:
+    found = pool.scan("out")
+    return found.rows.column("out").to_pylist(), found.errors
+
+
+def test_a_group_whose_rows_come_after_their_retraction_has_the_right_sum() -> None:
+    pool = _pool("sum", HUGE)
+    _feed(pool, [Decimal(5)])
+    _feed(pool, [Decimal(7)], diff=-1)
+    _feed(pool, [Decimal(7)])
+    assert _answer(pool) == ([Decimal(5)], 0)
+
+
+@pytest.mark.parametrize("copies", [2, 3, 4, 100])
+@pytest.mark.parametrize("value", [NINES, NEGATIVE])
+def test_a_sum_beyond_its_type_is_an_error_until_it_is_back_in_range(
+    copies: int, value: Decimal
+) -> None:
+    pool = _pool("sum", HUGE)
+    _feed(pool, [value] * copies)
+    assert _answer(pool) == ([], 1)
+    _feed(pool, [value] * (copies - 1), diff=-1)
+    assert _answer(pool) == ([value], 0)
+
+
+def test_an_average_is_right_where_the_sum_is_beyond_any_type() -> None:
+    pool = _pool("avg", HUGE)
+    _feed(pool, [NEGATIVE] * 7)
+    _feed(pool, [NINES])
+    assert _answer(pool) == ([Decimal("-74999999999999999999999999999999999999")], 0)
+
+
+def test_an_average_that_scaling_takes_beyond_its_type_is_an_error() -> None:
+    pool = _pool("avg", pa.decimal128(38, 6))
+    _feed(pool, [Decimal(10**34), Decimal(10**34)])
+    assert _answer(pool) == ([], 1)
+
+
+def test_many_copies_of_a_great_value_add_up() -> None:
+    pool = _pool("avg", HUGE)
+    _feed(pool, [NINES, Decimal(1)], diff=2**40)
+    assert _answer(pool) == ([Decimal(5 * 10**37)], 0)
+
+
+def test_a_key_and_values_too_wide_to_sort_together_are_refused() -> None:
+    fields: list[pa.Field[Any]] = [pa.field(f"c{i}", HUGE, nullable=False) for i in range(100)]
+    schema = pa.schema(fields)
+    pool = Pool()
+    pool.create_input("wide", schema, ["c0"])
+    key = tuple(range(50))
+    own = Recursive("x", pa.schema(fields[:50]))
+    counts = tuple(Aggregate("count", i, f"n{i}", pa.int64(), False) for i in range(100))
+    padded = project(own, (*key, *key))
+    body = project(Reduce(Concat((Get("wide", schema), padded)), key, counts), key)
+    with pytest.raises(Unsupported, match="300 words together"):
+        pool.install("out", Iterate((("x", body),), "x"), [])
