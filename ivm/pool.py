@@ -307,6 +307,9 @@ class Pool:
             piece = renderer.piece
             if self._frontier > 0:
                 self._hydrate(renderer, name, now)
+            # Before anybody can find them.
+            made_traces = [t for made in (*renderer.made, piece) for t in made.traces]
+            publish(made_traces, self._frontier - 1)
             collection = Collection(
                 name, node.schema, piece, [(owner, index)], captures=captures, reads=reads(node)
             )
@@ -320,8 +323,6 @@ class Pool:
                 if made.fallible and has_errors(made.fallible):
                     self._take_errors(made)
             self._errors_so_far(collection, set(renderer.made), now)
-            made_traces = [t for made in (*renderer.made, piece) for t in made.traces]
-            publish(made_traces, self._frontier - 1)
             return Installed(
                 tuple(dict.fromkeys(p.name for p in renderer.found)),
                 tuple(p.name for p in renderer.made),
@@ -441,10 +442,9 @@ class Pool:
             values,
             Layout(index.key_schema),
         )
+        # The inner sum is one step for other threads: a step may add errors meanwhile.
         errors = sum(
-            count
-            for piece in collection.piece.all_needed()
-            for count in self._errors.get(piece, {}).values()
+            sum(self._errors.get(piece, {}).values()) for piece in collection.piece.all_needed()
         )
         return Snapshot(None if time < 0 else time, rows, counts, errors)
 

@@ -293,10 +293,11 @@ cdef class Interner:
         cdef int s
         for pinned in self._pins:
             self.mark(&pinned, 1, 1)
-        with nogil:
-            for s in range(STRIPES):
-                if self.strings.stripes[s].buckets != NULL:
-                    sweep_stripe(&self.strings.stripes[s])
+        # Holding the GIL: a look-up beside the step interns its key, and must not find a string
+        # missing that is just being threaded anew, or it would be kept twice.
+        for s in range(STRIPES):
+            if self.strings.stripes[s].buckets != NULL:
+                sweep_stripe(&self.strings.stripes[s])
 
     cdef void open_snapshot(self) noexcept:
         self.snapshots += 1
