@@ -125,10 +125,20 @@ class Applier:
                 self.pool.drop(name)
             self.errors.pop(name, None)
             self.published.pop(name, None)
-            self._journal.drop_view(name)
-            self._sink.drop(name)
+            self._forget(name)
         for listener in self._listeners:
             listener()
+
+    def forget(self, name: str) -> None:
+        """Drop what is left of a view whose making or dropping a crash has cut short."""
+        with self.lock:
+            del self.published[name]
+            self._forget(name)
+
+    def _forget(self, name: str) -> None:
+        # In this order: while the journal knows the view, a restart finds the topic to delete.
+        self._sink.drop(name)
+        self._journal.drop_view(name)
 
     def _feed(self, batch: TimedBatch) -> None:
         for table, updates in batch.tables.items():

@@ -121,8 +121,7 @@ class Runtime:
             self.pool.create_input(spec.name, spec.schema, spec.key)
         self.pool.advance(1)
         for name in self.applier.published.keys() - {v.name for v in self.registry.catalog.views}:
-            self._journal.drop_view(name)
-            del self.applier.published[name]
+            self.applier.forget(name)
         for view in self.registry.catalog.views:
             compiled = self._compiled(view.query, view.key)
             self.applier.restore(view.name, compiled.node, view.key)

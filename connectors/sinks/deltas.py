@@ -96,11 +96,15 @@ class DeltaSink:
         return ends
 
     def drop(self, view: str) -> None:
-        """Stop publishing `view` and delete its topic."""
+        """Stop publishing `view`, if it is, and delete its topic, or what a crash left of it."""
         with self._lock:
-            self._writers.pop(view).close()
+            writer = self._writers.pop(view, None)
+            if writer is not None:
+                writer.close()
             self._written.discard(view)
-        shutil.rmtree(self._root / self.topic(view))
+        topic = self._root / self.topic(view)
+        if topic.exists():
+            shutil.rmtree(topic)
 
     def close(self) -> None:
         """Sync and release the files."""

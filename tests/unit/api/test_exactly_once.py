@@ -125,6 +125,7 @@ def test_a_view_that_was_never_acknowledged_is_forgotten(
     runtime.registry.drop("totals")
     again = started_again(tmp_path)
     assert again.applier.published == {}
+    assert not (tmp_path / "topics" / "deltas.totals").exists()
 
 
 ENDLESS = """
