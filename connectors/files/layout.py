@@ -19,7 +19,7 @@ def partitions(root: Path, topic: str) -> list[int]:
     """The partitions that `topic` has, ascending (none if there is no such topic)."""
     try:
         names = [entry.name for entry in (root / topic).iterdir()]
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
     return sorted(int(name) for name in names if name.isdecimal())
 
@@ -33,6 +33,6 @@ def bases(directory: Path) -> list[int]:
     """The base offsets of the segments in `directory`, ascending (none if it is missing)."""
     try:
         paths = list(directory.iterdir())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
     return sorted(int(p.stem) for p in paths if p.suffix == SUFFIX and p.stem.isdecimal())

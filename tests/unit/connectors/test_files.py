@@ -185,3 +185,11 @@ def test_a_span_whose_bytes_are_gone_is_noticed(tmp_path: Path) -> None:
     segment(tmp_path).write_bytes(lines(1)[0] + b"\n")
     with pytest.raises(TopicTruncated):
         span.lines()
+
+
+@pytest.mark.parametrize("stray", ["topic", "topic/0"])
+def test_a_file_in_the_place_of_a_directory_holds_no_records(tmp_path: Path, stray: str) -> None:
+    path = tmp_path / stray
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(b"stray\n")
+    assert sum(TopicReader(tmp_path, "topic").ends().values()) == 0
