@@ -12,7 +12,7 @@ from ivm.errors import Unsupported
 from ivm.pool import Pool
 
 HUGE = pa.decimal128(38, 0)
-FIELDS: list[pa.Field[Any]] = [
+FIELDS: list[pa.Field] = [
     pa.field("id", pa.int64(), nullable=False),
     pa.field("amount", HUGE),
 ]
