@@ -5,9 +5,14 @@ base plus its line number. A line counts only once its newline is there. A segme
 next begins.
 """
 
+import re
 from pathlib import Path
 
 SUFFIX = ".jsonl"
+# The names that the functions below make; no others are read, so nothing is found under one name
+# and then opened under another.
+_PARTITION = re.compile(r"0|[1-9][0-9]{0,17}")
+_SEGMENT = re.compile(r"[0-9]{20}" + re.escape(SUFFIX))
 
 
 def partition_directory(root: Path, topic: str, partition: int) -> Path:
@@ -21,7 +26,7 @@ def partitions(root: Path, topic: str) -> list[int]:
         names = [entry.name for entry in (root / topic).iterdir()]
     except (FileNotFoundError, NotADirectoryError):
         return []
-    return sorted(int(name) for name in names if name.isdecimal())
+    return sorted(int(name) for name in names if _PARTITION.fullmatch(name))
 
 
 def segment_path(directory: Path, base: int) -> Path:
@@ -32,7 +37,7 @@ def segment_path(directory: Path, base: int) -> Path:
 def bases(directory: Path) -> list[int]:
     """The base offsets of the segments in `directory`, ascending (none if it is missing)."""
     try:
-        paths = list(directory.iterdir())
+        names = [entry.name for entry in directory.iterdir()]
     except (FileNotFoundError, NotADirectoryError):
         return []
-    return sorted(int(p.stem) for p in paths if p.suffix == SUFFIX and p.stem.isdecimal())
+    return sorted(int(name[: -len(SUFFIX)]) for name in names if _SEGMENT.fullmatch(name))

@@ -193,3 +193,18 @@ def test_a_file_in_the_place_of_a_directory_holds_no_records(tmp_path: Path, str
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(b"stray\n")
     assert sum(TopicReader(tmp_path, "topic").ends().values()) == 0
+
+
+@pytest.mark.parametrize("stray", ["7.jsonl", f"{7:020d}.json", f"{7:020d}.jsonl~", "٣.jsonl"])
+def test_a_file_that_is_not_named_as_a_segment_is_not_read(tmp_path: Path, stray: str) -> None:
+    TopicWriter(tmp_path, "t").append(lines(3))
+    (partition_directory(tmp_path, "t", 0) / stray).write_bytes(b"stray\n")
+    assert read_all(tmp_path) == lines(3)
+
+
+@pytest.mark.parametrize("stray", ["007", "٣", "-1"])
+def test_a_directory_that_is_not_named_as_a_partition_is_not_read(
+    tmp_path: Path, stray: str
+) -> None:
+    (tmp_path / "t" / stray).mkdir(parents=True)
+    assert partitions(tmp_path, "t") == []
