@@ -19,6 +19,9 @@ from api.values import parse
 from connectors.formats.rows import json_rows
 from ivm.pool import Snapshot
 
+# Stands beside a view's own columns, under a name that none of them has.
+COUNT = "\0count"
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
@@ -34,7 +37,7 @@ def matching(snapshot: Snapshot, values: Mapping[str, Any]) -> pa.Table:
     A row that the input deleted more often than it inserted is not there.
     """
     table = pa.Table.from_batches([snapshot.rows])
-    table = table.append_column("", pa.array(snapshot.counts))
+    table = table.append_column(COUNT, pa.array(snapshot.counts))
     if (snapshot.counts < 0).any():
         table = table.filter(pa.array(snapshot.counts > 0))
     for name, value in values.items():

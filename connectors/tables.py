@@ -86,6 +86,8 @@ class TableSpec:
             raise InvalidTable(f"table {self.name!r} with topic {self.topic!r}: not a usable name")
         if not names or len(set(names)) != len(names):
             raise InvalidTable(f"table {self.name!r}: columns must be present and distinct")
+        if any("\0" in name for name in names):
+            raise InvalidTable(f"table {self.name!r}: a column's name holds a NUL")
         if not self.key or len(set(self.key)) != len(self.key) or not set(self.key) <= set(names):
             raise InvalidTable(f"table {self.name!r}: key {list(self.key)} is not a set of columns")
         for field in self.schema:

@@ -304,12 +304,20 @@ def limits(session: Session, node: exp.Expr) -> tuple[int | None, int]:
     return limit, 0 if offset is None else _count(session, offset.expression) or 0
 
 
+# The sum of a limit and an offset fits the engine's 64 bits.
+_MOST_DIGITS = 18
+
+
 def _count(session: Session, node: exp.Expr) -> int | None:
     """A constant number of rows; None for ALL or NULL."""
     if isinstance(node, exp.Null) or (isinstance(node, exp.Var) and node.name.upper() == "ALL"):
         return None
     if isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit():
-        return int(node.this)
+        if len(node.this) <= _MOST_DIGITS:
+            return int(node.this)
+        raise session.source.fault(
+            InvalidLiteral, f"LIMIT and OFFSET have at most {_MOST_DIGITS} digits", node
+        )
     raise session.source.fault(
         InvalidLiteral, "LIMIT and OFFSET take a number that is constant and not negative", node
     )

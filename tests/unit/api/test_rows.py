@@ -145,3 +145,10 @@ def test_decimals_keep_their_digits(client: TestClient, pipeline: DirectPipeline
     pipeline.deliver("orders", (order(1, "ada", "0.10"), 1))
     [row] = client.get(ROWS, params={"customer": "ada"}).json()["rows"]
     assert Decimal(row["total"]) == Decimal("0.10")
+
+
+def test_a_column_without_a_name_can_be_read(client: TestClient, pipeline: DirectPipeline) -> None:
+    client.put("/v1/views/unnamed", json={"query": 'SELECT id AS "" FROM orders'})
+    fill(pipeline)
+    answer = client.get("/v1/views/unnamed/rows", params={"scan": "true", "limit": "1"}).json()
+    assert answer["rows"] == [{"": 1}]

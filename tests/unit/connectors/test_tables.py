@@ -58,6 +58,7 @@ def test_a_spec_survives_json() -> None:
         ("t", ["a"], ("b",)),
         ("t", ["a"], ("a", "a")),
         ("t", ["a", "a"], ("a",)),
+        ("t", ["a", "\0diff"], ("a",)),
     ],
 )
 def test_a_contradictory_declaration_is_refused(

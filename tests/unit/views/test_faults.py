@@ -31,6 +31,8 @@ FAULTS = [
     ("select date '2024-02-30' as d", "invalid-literal", 13),
     ("select day + interval '1 parsec' as d from orders", "invalid-literal", 8),
     ("select id from customers limit -1", "invalid-literal", 33),
+    ("select id from customers limit 9999999999999999999", "invalid-literal", 32),
+    ("select id from customers offset 9999999999999999999", "invalid-literal", 33),
     ("select 123456789012345678901234567890123456789 as n", "invalid-literal", 8),
     ("select id, row_number() over (order by id) as r from customers", "unsupported", 12),
     ("select frobnicate(id) as x from customers", "unknown-function", 8),
