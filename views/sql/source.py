@@ -70,6 +70,10 @@ def parse(source: Source) -> exp.Query:
     if len(source.text) > MAX_CHARACTERS:
         raise QueryTooLarge(f"the query has more than {MAX_CHARACTERS:,} characters")
     try:
+        source.text.encode()
+    except UnicodeEncodeError as error:
+        raise source.fault_at(SqlSyntaxError, "this is no character", error.start) from error
+    try:
         tokens = sqlglot.tokenize(source.text, read=DIALECT)
         _check_nesting(source, tokens)
         statements = sqlglot.parse(source.text, read=DIALECT)

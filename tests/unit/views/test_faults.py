@@ -40,6 +40,7 @@ FAULTS = [
     ("select 1 +", "syntax-error", 10),
     ("selec 1", "syntax-error", 7),
     ("select (1", "syntax-error", 9),
+    ('select 1 as "\ud800"', "syntax-error", 14),
     ("select 'abc", "syntax-error", 9),
     ("", "syntax-error", None),
     ("select id, id from customers", "duplicate-column", None),
