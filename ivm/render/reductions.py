@@ -169,12 +169,11 @@ class Reductions(Mechanics):
         picks = [(0, i) for i in range(len(node.key))]
         picks += [(1, i) for i in range(len(node.aggregates))]
         packing = Packing((key_format, results), picks, form)
-        settled = self.stage(
-            form,
-            lambda s: Settle(region, form.words, reduced.operators[s], key_format.words, packing),
+        operators = self.add_stage(
+            lambda s: Settle(region, form.words, reduced.operators[s], key_format.words, packing)
         )
-        self.piece.fallible += settled.operators  # type: ignore[arg-type]
-        return settled
+        self.piece.fallible += operators
+        return Rendered(operators, form)
 
 
 def _moved(a: Aggregate, used: list[int]) -> Aggregate:

@@ -124,15 +124,13 @@ class Renderer(Reductions):
         return shared
 
     def _arranged_in(self, node: Arrange, home: Scope) -> Index:
-        key = ("arranged", node)
-        if key not in home.memo:  # type: ignore[comparison-overlap]
+        if node not in home.indexes:
             scope, self.scope = self.scope, home
             try:
-                home.memo[key] = self._index(node)  # type: ignore[index]
+                home.indexes[node] = self._index(node)
             finally:
                 self.scope = scope
-        index: Index = home.memo[key]  # type: ignore[index]
-        return index
+        return home.indexes[node]
 
     def _arrange_shared(self, node: Arrange) -> tuple[Piece, Index]:
         outer, scope = self.piece, self.scope
@@ -219,17 +217,16 @@ class Renderer(Reductions):
             node = node.input
         source, region = self.render(node), self.scope.region
         named = None if outputs is None else outputs.outputs
-        rendered = self.stage(
-            form,
+        operators = self.add_stage(
             lambda s: Evaluate(
                 region,
                 form.words,
                 source.operators[s],
                 Program(node.schema, predicates[::-1], named, self.interner),
-            ),
+            )
         )
-        self.piece.fallible += rendered.operators  # type: ignore[arg-type]
-        return rendered
+        self.piece.fallible += operators
+        return Rendered(operators, form)
 
     def _render_negate(self, node: Negate) -> Rendered:
         return self._sum(node, ((node.input, True),))

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import Any
 
-from ivm.dataflow import Get, Iterate, Node, Recursive
+from ivm.dataflow import Arrange, Get, Iterate, Node, Recursive
 from ivm.operators.operator import Operator, Region
+from ivm.render.pieces import Index
 from ivm.rows.format import Format
 from ivm.workers.stage import Loop
 
@@ -30,7 +31,8 @@ class Scope:
     loop: Loop | None = None
     parent: "Scope | None" = None
     variables: dict[str, Rendered] = field(default_factory=dict)
-    memo: dict[Node, Any] = field(default_factory=dict)
+    memo: dict[Node, Rendered] = field(default_factory=dict)
+    indexes: dict[Arrange, Index] = field(default_factory=dict)
 
     @property
     def depth(self) -> int:
