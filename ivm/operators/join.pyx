@@ -35,10 +35,6 @@ cdef class Join(Operator):
         self.packing = packing
         self.parking = Parking()
 
-    @property
-    def readers(self) -> tuple:
-        return self.left, self.right
-
     cdef Py_ssize_t load(self) noexcept nogil:
         return (self.left.waiting(self.region) + self.right.waiting(self.region)
                 + self.parking.due(self.region))

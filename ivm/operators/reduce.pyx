@@ -70,10 +70,6 @@ cdef class Reduce(Operator):
         release(&self.visible)
         release(&self.changes)
 
-    @property
-    def readers(self) -> tuple:
-        return (self.reader,)
-
     cdef Py_ssize_t load(self) noexcept nogil:
         return self.reader.waiting(self.region) + self.reminders.due(self.region)
 

@@ -49,10 +49,6 @@ cdef class Select(Operator):
     def __dealloc__(self):
         release(&self.changes)
 
-    @property
-    def readers(self) -> tuple:
-        return (self.reader,)
-
     cdef Py_ssize_t load(self) noexcept nogil:
         return self.reader.waiting(self.region)
 
