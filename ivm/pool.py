@@ -257,7 +257,8 @@ class Pool:
             captures += [(shard, strings) for shard in collection.captures]
         traces = [trace for piece in pieces for trace in piece.traces]
         groups = [table for piece in pieces for table in piece.groups]
-        if sweep(self._interner, traces, groups, inputs, captures):
+        curves = [histories for piece in pieces for histories in piece.curves]
+        if sweep(self._interner, traces, groups, curves, inputs, captures):
             self._sweep_at = max(2 * self._interner.bytes, FIRST_SWEEP)
 
     def _take_errors(self, piece: Piece) -> None:

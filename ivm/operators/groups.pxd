@@ -15,6 +15,8 @@ cdef class Groups:
     # The entry of `key`, made with a zero state if there is none.
     cdef uint32_t find(self, const uint64_t* key) except? 0xFFFFFFFF nogil
     cdef void remove(self, uint32_t entry) noexcept nogil
+    # How many entries there are, holes (all zero) among them.
+    cdef uint32_t length(self) noexcept nogil
     cdef uint64_t* key(self, uint32_t entry) noexcept nogil
     cdef uint64_t* state(self, uint32_t entry) noexcept nogil
     cdef size_t slot_of(self, const uint64_t* key) noexcept nogil

@@ -34,6 +34,9 @@ cdef class Groups:
         """Groups held and bytes of memory."""
         return self.used, self.entries.capacity() * 8 + self.slots.capacity() * 4
 
+    cdef uint32_t length(self) noexcept nogil:
+        return <uint32_t> (self.entries.size() // self.stride)
+
     cdef uint64_t* key(self, uint32_t entry) noexcept nogil:
         return self.entries.data() + <size_t> entry * self.stride
 
@@ -93,6 +96,6 @@ cdef class Groups:
                 self.slots[hole] = self.slots[slot]
                 hole = slot
         self.slots[hole] = 0
-        memset(self.key(entry), 0, self.key_words * sizeof(uint64_t))
+        memset(self.key(entry), 0, self.stride * sizeof(uint64_t))
         self.holes.push_back(entry)
         self.used -= 1

@@ -4,15 +4,15 @@
 
 New left updates meet the right's history, then new right updates meet all of the left: each pair
 of updates meets once. A pair's time is the least upper bound of both times; inside a loop this may
-be a later round, for which the pair is parked. Both sides are sought by galloping from the
-smaller one, so the work is at most linear in the smaller side, up to a logarithm, plus the output.
+be a later round, and the pair flows on at once: only what evaluates at a time waits for it. Both
+sides are sought by galloping from the smaller one, so the work is at most linear in the smaller
+side, up to a logarithm, plus the output.
 """
 
 from libc.stdint cimport uint64_t
 from libc.string cimport memset
 
 from ivm.operators.operator cimport Operator, Reader, Region
-from ivm.operators.parking cimport Parking
 from ivm.rows.packing cimport Packing
 from ivm.rows.updates cimport push
 from ivm.trace.batch cimport (
@@ -27,24 +27,14 @@ cdef class Join(Operator):
     cdef readonly Reader left
     cdef readonly Reader right
     cdef Packing packing
-    cdef Parking parking
 
     def __init__(self, Region region, int row_words, Reader left, Reader right, Packing packing):
         self.left = left
         self.right = right
         self.packing = packing
-        self.parking = Parking()
 
     cdef Py_ssize_t load(self) noexcept nogil:
-        return (self.left.waiting(self.region) + self.right.waiting(self.region)
-                + self.parking.due(self.region))
-
-    cdef bint parked(self, uint64_t* at) noexcept nogil:
-        return self.parking.earliest(at, self.region.depth)
-
-    cdef void abandon(self) noexcept nogil:
-        self.out.length = 0
-        self.parking.clear()
+        return self.left.waiting(self.region) + self.right.waiting(self.region)
 
     cdef int step(self) except -1 nogil:
         cdef Batch* a
@@ -60,8 +50,6 @@ cdef class Join(Operator):
                 self._meet(a, b)
             for a in self.left.delta:
                 self._meet(a, b)
-        self.parking.sift(&self.out, self.region)
-        self.parking.take(&self.out, self.region)
         return 0
 
     cdef int _meet(self, const Batch* a, const Batch* b) except -1 nogil:

@@ -52,6 +52,9 @@ cdef class Variable(Operator):
     cdef int step(self) except -1 nogil:
         self.out.length = 0
         self.parking.take(&self.out, self.region)
+        if consolidate(&self.out) < 0:
+            with gil:
+                raise MemoryError("no memory for a round of a loop")
         return 0
 
     cdef bint parked(self, uint64_t* at) noexcept nogil:
@@ -65,7 +68,8 @@ cdef class Variable(Operator):
 cdef class Feedback(Operator):
     """Hands the body's changes of this round to `variable`, for the next one.
 
-    They are consolidated first: changes that cancel must not keep the loop going.
+    Changes of later rounds that have flowed ahead are handed on as well. All are consolidated
+    first: changes that cancel must not keep the loop going.
     """
 
     cdef Operator source

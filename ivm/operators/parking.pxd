@@ -12,8 +12,6 @@ cdef class Parking:
     cdef vector[uint64_t] round         # scratch
     # Adds one update that belongs to the round of `time`, copying row, time and diff.
     cdef int park(self, const Updates* shape, const uint64_t* update) except -1 nogil
-    # Moves the updates of `out` that belong to later rounds than the present one here.
-    cdef int sift(self, Updates* out, Region region) except -1 nogil
     # Appends the present round's updates to `out`.
     cdef int take(self, Updates* out, Region region) except -1 nogil
     cdef bint earliest(self, uint64_t* at, int depth) noexcept nogil

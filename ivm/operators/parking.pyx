@@ -4,13 +4,11 @@
 
 from cython.operator cimport dereference
 from libc.stdint cimport uint64_t
-from libc.string cimport memmove
 from libcpp.map cimport map
 from libcpp.vector cimport vector
 
 from ivm.operators.operator cimport Region, earlier
 from ivm.rows.updates cimport Updates, append, empty_updates, release
-from ivm.trace.times cimport compare_words
 
 
 cdef class Parking:
@@ -36,22 +34,6 @@ cdef class Parking:
         if append(&dereference(it).second, update, 1) < 0:
             with gil:
                 raise MemoryError("no memory for updates of later rounds")
-        return 0
-
-    cdef int sift(self, Updates* out, Region region) except -1 nogil:
-        cdef Py_ssize_t i, kept = 0
-        cdef uint64_t* update
-        if region.depth == 1:
-            return 0
-        for i in range(out.length):
-            update = out.words + i * out.stride
-            if compare_words(update + out.row_words + 1, region.at + 1, region.depth - 1) != 0:
-                self.park(out, update)
-                continue
-            if kept != i:
-                memmove(out.words + kept * out.stride, update, out.stride * sizeof(uint64_t))
-            kept += 1
-        out.length = kept
         return 0
 
     cdef int take(self, Updates* out, Region region) except -1 nogil:

@@ -1,12 +1,18 @@
+from ivm.operators.curves import Curves
 from ivm.operators.logic import Logic
-from ivm.operators.operator import Operator, Reader, Region
-from ivm.trace.trace import Trace
+from ivm.operators.operator import Operator, Region
 
 class Reduce(Operator):
-    """Key words, then the output words of `logic`, for each group of `reader`'s trace."""
+    """Key words, then the output words of `logic`, for each group of `source`."""
 
-    def __init__(self, region: Region, row_words: int, reader: Reader, logic: Logic) -> None: ...
+    def __init__(
+        self,
+        region: Region,
+        row_words: int,
+        source: Operator,
+        key_words: int,
+        logic: Logic,
+        strings: tuple[tuple[int, bool], ...],
+    ) -> None: ...
     @property
-    def outputs(self) -> Trace: ...
-    @property
-    def reader(self) -> Reader: ...
+    def curves(self) -> Curves: ...

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from ivm.dataflow import Arrange
 from ivm.operators.capture import Capture
+from ivm.operators.curves import Curves
 from ivm.operators.fallible import Fallible
 from ivm.operators.groups import Groups
 from ivm.operators.input import Input
@@ -32,6 +33,7 @@ class Piece:
     loops: list[Loop] = field(default_factory=list)
     traces: list[Trace] = field(default_factory=list)
     groups: list[Groups] = field(default_factory=list)
+    curves: list[Curves] = field(default_factory=list)
 
     def all_needed(self) -> Iterator["Piece"]:
         """This piece and all that it needs, each once."""

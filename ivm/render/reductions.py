@@ -33,7 +33,6 @@ from ivm.render.scopes import Rendered
 from ivm.rows.format import Format, followed_by, ordered_format, row_format, string_words
 from ivm.rows.packing import Packing
 from ivm.rows.strings import pinned_word_of
-from ivm.trace.trace import Trace
 
 OVERFLOW = b"numeric value out of range in a sum or average"
 
@@ -104,26 +103,36 @@ class Reductions(Mechanics):
         together = followed_by(key_format, values)
         source = self.exchanged(self.render(node), given, key, taken, together)
         types = [given.field(i).type for i in taken]
-        traces = self.sealed(source, key_format.words, types)
+        region = self.scope.region
 
         def logic() -> Logic:
             return Selection(values, strings, offset, limit, self.interner)
 
-        reduced = self._reduced(traces, logic, together, early=True)
+        if self.scope.depth > 1:
+            reduced = self._in_loop(source, key_format.words, logic, types, together)
+        else:
+            traces = self.sealed(source, key_format.words, types)
+            reduced = self.stage(
+                together, lambda s: Select(region, together.words, self.reader(traces[s]), logic())
+            )
         return self.packed(reduced, [(0, i) for i in picks], row_format(schema))
 
-    def _reduced(
-        self, traces: tuple[Trace, ...], logic: Callable[[], Logic], form: Format, *, early: bool
+    def _in_loop(
+        self,
+        source: Rendered,
+        key_words: int,
+        logic: Callable[[], Logic],
+        types: list[pa.DataType],
+        form: Format,
     ) -> Rendered:
-        region = self.scope.region
-        if early and self.scope.depth == 1:
-            return self.stage(
-                form, lambda s: Select(region, form.words, self.reader(traces[s]), logic())
-            )
+        """The reduction of `source`, rows of a key and a value with columns of these `types`."""
+        region, strings = self.scope.region, string_words(types, source.format)
         operators = self.add_stage(
-            lambda s: ReduceOperator(region, form.words, self.reader(traces[s]), logic())
+            lambda s: ReduceOperator(
+                region, form.words, source.operators[s], key_words, logic(), strings
+            )
         )
-        self.piece.traces += [operator.outputs for operator in operators]
+        self.piece.curves += [operator.curves for operator in operators]
         return Rendered(operators, form)
 
     def _accumulated(self, node: Reduce) -> Rendered:
@@ -158,8 +167,7 @@ class Reductions(Mechanics):
             self.piece.groups += [operator.groups for operator in operators]
             reduced = Rendered(operators, form)
         else:
-            traces = self.sealed(source, key_format.words, types)
-            reduced = self._reduced(traces, logic, form, early=False)
+            reduced = self._in_loop(source, key_format.words, logic, types, form)
         return self._settled(node, reduced, key_format, results)
 
     def _settled(

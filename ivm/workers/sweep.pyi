@@ -1,6 +1,7 @@
 from collections.abc import Iterable
 
 from ivm.operators.capture import Capture
+from ivm.operators.curves import Curves
 from ivm.operators.groups import Groups
 from ivm.operators.input import Input
 from ivm.rows.strings import Interner
@@ -10,6 +11,7 @@ def sweep(
     interner: Interner,
     traces: Iterable[Trace],
     groups: Iterable[Groups],
+    curves: Iterable[Curves],
     inputs: Iterable[tuple[Input, tuple[tuple[int, bool], ...]]],
     captures: Iterable[tuple[Capture, tuple[tuple[int, bool], ...]]],
 ) -> bool:

@@ -7,10 +7,11 @@ Counting uses instead would cost each copy of a row; marking costs a walk over t
 and happens once the strings have doubled.
 """
 
-from libc.stdint cimport uint64_t
+from libc.stdint cimport uint32_t, uint64_t
 from libcpp.vector cimport vector
 
 from ivm.operators.capture cimport Capture
+from ivm.operators.curves cimport Curve, Curves
 from ivm.operators.groups cimport Groups
 from ivm.operators.input cimport Input
 from ivm.rows.strings cimport Interner
@@ -19,7 +20,7 @@ from ivm.trace.batch cimport Batch
 from ivm.trace.trace cimport Trace
 
 
-def sweep(Interner interner, traces, groups, inputs, captures) -> bool:
+def sweep(Interner interner, traces, groups, curves, inputs, captures) -> bool:
     """Release the strings of which none of these makes use; False, and nothing is done, while a
     snapshot is being read.
 
@@ -27,6 +28,7 @@ def sweep(Interner interner, traces, groups, inputs, captures) -> bool:
     """
     cdef Trace trace
     cdef Groups table
+    cdef Curves histories
     cdef Batch* b
     if interner.snapshots > 0:
         return False
@@ -39,15 +41,36 @@ def sweep(Interner interner, traces, groups, inputs, captures) -> bool:
                 else:
                     _mark(interner, b.val + <int> (word - b.key_words), b.vals, b.val_words, flipped)
     for table in groups:
-        for word, flipped in table.strings:
-            _mark(interner, table.entries.data() + <int> word,
-                  table.entries.size() // table.stride, table.stride, flipped)
+        _mark_keys(interner, table)
+    for histories in curves:
+        _mark_keys(interner, histories.groups)
+        _mark_histories(interner, histories)
     for queue, strings in inputs:
         _mark_updates(interner, &(<Input?> queue).queue, strings)
     for capture, strings in captures:
         _mark_updates(interner, &(<Capture?> capture).taken, strings)
     interner.sweep()
     return True
+
+
+cdef int _mark_keys(Interner interner, Groups table) except -1:
+    for word, flipped in table.strings:
+        _mark(interner, table.entries.data() + <int> word, table.length(), table.stride, flipped)
+    return 0
+
+
+cdef int _mark_histories(Interner interner, Curves curves) except -1:
+    cdef uint32_t entry
+    cdef Curve* curve
+    cdef const uint64_t* outputs
+    for entry in range(curves.groups.length()):
+        curve = curves.curve(entry)
+        outputs = curve.block + <size_t> curve.input_capacity * curves.in_stride
+        for word, flipped in curves.in_strings:
+            _mark(interner, curve.block + <int> word, curve.inputs, curves.in_stride, flipped)
+        for word, flipped in curves.out_strings:
+            _mark(interner, outputs + <int> word, curve.outputs, curves.out_stride, flipped)
+    return 0
 
 
 cdef void _mark(Interner interner, const uint64_t* words, Py_ssize_t n, Py_ssize_t stride,

@@ -1,0 +1,20 @@
+from libc.stdint cimport uint32_t, uint64_t
+from libcpp.vector cimport vector
+
+
+# Items by time, earliest first. A time is `words` words, compared lexicographically.
+cdef class Calendar:
+    cdef int words
+    cdef vector[uint64_t] times             # of the buckets, latest first
+    cdef vector[uint32_t] order             # their places in `buckets`
+    cdef vector[vector[uint32_t]] buckets
+    cdef vector[uint32_t] free              # places that are not in use
+    cdef int add(self, const uint64_t* time, uint32_t item) except -1 nogil
+    # The earliest time, or NULL.
+    cdef const uint64_t* earliest(self) noexcept nogil
+    # How many items the earliest time has.
+    cdef Py_ssize_t due(self) noexcept nogil
+    # Moves the earliest time's items into `items`, and forgets that time.
+    cdef int take(self, vector[uint32_t]* items) except -1 nogil
+    cdef void clear(self) noexcept nogil
+    cdef int _open(self, size_t at, const uint64_t* time) except -1 nogil

@@ -1,0 +1,4 @@
+class Calendar:
+    """Items at times of `words` words."""
+
+    def __init__(self, words: int) -> None: ...
