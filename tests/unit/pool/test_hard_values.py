@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from ivm.dataflow import Aggregate, Concat, Get, Iterate, Recursive, Reduce, project
 from ivm.pool import Pool
