@@ -1,21 +1,23 @@
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport uint32_t, uint64_t
+from libcpp.vector cimport vector
 
+from ivm.operators.entries cimport Entries
 from ivm.operators.groups cimport Groups
 from ivm.trace.times cimport MAX_COORDINATES
 
-# The histories of one key: entries of input values in `block`, then entries of output values.
-#
-# An entry is a value's words, a sweep time, a diff. Entries of one history ascend strictly in
-# (value, sweep time), and no diff is zero.
+# What is kept of one key between steps. All of `past` lies at root 0.
 cdef struct Curve:
-    uint64_t* block
-    uint32_t inputs             # entries of the input's history
-    uint32_t input_capacity
-    uint32_t outputs            # entries of the output's history
-    uint32_t output_capacity
-    uint64_t step               # 1 + the lower bound of the step that touched the key last
-    uint64_t visit              # the visit that evaluated the key last
-    uint64_t low[MAX_COORDINATES]   # the greatest lower bound of the times that this step changed
+    Entries past                # the input's history
+    uint64_t touched            # 1 + the place of its `Touch`, or 0
+
+# What the present step has brought to one key.
+cdef struct Touch:
+    uint32_t key                # its entry among the groups
+    uint64_t visit              # the visit that evaluated it last
+    Entries now                 # the input's changes
+    Entries said                # the output's changes
+    Entries axes                # (axis, coordinate, least coordinate on the other axis), 0
+    uint64_t high[MAX_COORDINATES]  # least upper bound of all times
 
 
 # Writes a time of `n` coordinates in the order in which a loop is swept: the root comes last.
@@ -33,27 +35,24 @@ cdef inline void from_sweep(const uint64_t* sweep, uint64_t* time, int n) noexce
     time[0] = sweep[n - 1]
 
 
-# The input's and output's history of every key.
+# The input's history of every key. Entries are a value's words, a sweep time and a diff.
 cdef class Curves:
     cdef readonly Groups groups
-    cdef readonly tuple in_strings      # words of an input value that hold strings, complemented?
-    cdef readonly tuple out_strings
+    cdef readonly tuple strings         # words of a value that hold strings, complemented?
     cdef int time_words
-    cdef int in_words                   # words of an input value
-    cdef int out_words                  # words of an output value
-    cdef int in_stride                  # words of an entry
-    cdef int out_stride
-    cdef size_t block_bytes             # of all blocks
-    # The curve of `key`, as of the step that starts at `lower`: what is older lies at root 0.
-    cdef uint32_t touch(self, const uint64_t* key, uint64_t lower) except? 0xFFFFFFFF nogil
-    cdef Curve* curve(self, uint32_t entry) noexcept nogil
-    cdef const uint64_t* key(self, uint32_t entry) noexcept nogil
-    # Adds `diff` to the entry of (value, sweep time); `input` tells in which history.
-    cdef int add(self, Curve* curve, bint input, const uint64_t* value, const uint64_t* time,
-                 int64_t diff) except -1 nogil
-    # Forgets a key, which must have no entries.
-    cdef void forget(self, uint32_t entry) noexcept nogil
-    cdef int _freshen(self, Curve* curve, uint64_t step) except -1 nogil
-    cdef int _reserve(self, Curve* curve, uint32_t inputs, uint32_t outputs) except -1 nogil
-
-
+    cdef int words                      # of a value
+    cdef int stride                     # words of an entry
+    cdef vector[Touch] touches          # the first `used` are of this step
+    cdef size_t used
+    cdef Curve* curve(self, uint32_t key) noexcept nogil
+    # The place in `touches` of `key`; made if this step did not touch it yet.
+    cdef uint32_t touch(self, const uint64_t* key) except? 0xFFFFFFFF nogil
+    # Adds an update's value, sweep time and diff to what is new of a touched key.
+    cdef int add(self, uint32_t place, const uint64_t* entry) except -1 nogil
+    # Builds a touched key's axes, unless it has them.
+    cdef int find_axes(self, uint32_t place) except -1 nogil
+    # Makes what is new past, at the end of a step.
+    cdef int settle(self) except -1 nogil
+    cdef int _note_axes(self, Touch* touch, const uint64_t* time) except -1 nogil
+    cdef int _absorb(self, Curve* curve, Entries* now) except -1 nogil
+    cdef int _no_memory(self) except -1 nogil

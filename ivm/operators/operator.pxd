@@ -29,6 +29,8 @@ cdef class Operator:
     cdef void abandon(self) noexcept nogil
     # After the last activation of a step or loop: the output was read; large memory goes back.
     cdef int rest(self) except -1 nogil
+    # At the end of a step, once: what it brought is past.
+    cdef int settle(self) except -1 nogil
 
 
 # How an operator sees a trace in this activation: what is new, and what was there before.

@@ -55,6 +55,9 @@ cdef class Operator:
             release(&self.out)
         return 0
 
+    cdef int settle(self) except -1 nogil:
+        return 0
+
 
 cdef class Reader:
     """A consumer's view of `trace`.

@@ -4,11 +4,13 @@
 
 A group's output can change at any least upper bound of its input's times, one of which is new (the
 join closure; differential dataflow, CIDR 2013, section 3.2; K-Pg, section 5.3.2). A key that was
-touched is evaluated in the round of its change. Then its known history is *looked over*: its later
-times are tried, in the order of the sweep, until the output would change if no more input came,
-and one reminder is set for that time. More input brings the key back by itself. A change is what
-the logic says less what was said before, so that trying more times than the closure has is
-harmless, and the grid of all coordinates is tried in its place.
+touched is evaluated in the round of its change. Then its known times are *looked over*: the later
+ones are tried, in the order of the sweep, until the output would change if no more input came,
+and one reminder is set for that time. More input brings the key back by itself.
+
+Before the step the output was right at every time. What it lacks is therefore what the logic says
+of the past and the new input together, less what it says of the past alone, less what this step
+has said already. No output is kept, and where the new input cancels the logic is not asked.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -16,7 +18,8 @@ from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from ivm.operators.calendar cimport Calendar
-from ivm.operators.curves cimport Curve, Curves, from_sweep, to_sweep
+from ivm.operators.curves cimport Curve, Curves, Touch, from_sweep, to_sweep
+from ivm.operators.entries cimport Entries, add_entry, entry_at
 from ivm.operators.logic cimport Candidate, Logic
 from ivm.operators.operator cimport Operator, Region, earlier
 from ivm.rows.updates cimport Updates, empty_updates, push, release
@@ -24,8 +27,15 @@ from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport MAX_COORDINATES, compare_words, less_equal
 
 cdef enum:
-    LOOK_AHEAD = 16     # later times that are tried before a reminder is set anyway
+    LOOK_AHEAD = 16     # later times that are evaluated before a reminder is set anyway
+    LOOK_OVER = 512     # later times that are considered before a reminder is set anyway
     FEW_CHANGES = 16    # below, equal values are found by looking at all
+
+
+# The values of a group, as far as they matter to the logic.
+cdef struct Sight:
+    int64_t total       # copies of the values
+    bint complete       # no further value matters
 
 
 cdef class Reduce(Operator):
@@ -38,28 +48,33 @@ cdef class Reduce(Operator):
     cdef Operator source
     cdef Logic logic
     cdef readonly Curves curves
-    cdef Calendar calendar          # keys to evaluate, by sweep time
+    cdef Calendar calendar          # touched keys to evaluate, by sweep time
     cdef int key_words
     cdef uint64_t visit             # counts the times that were evaluated
     cdef Updates changes            # what the output lacks at the time being evaluated
-    cdef vector[uint32_t] keys      # those of the time being evaluated
-    cdef vector[uint32_t] empty     # keys whose histories were seen empty
-    cdef vector[Candidate] group
-    cdef vector[uint64_t] axes[MAX_COORDINATES]     # a key's coordinates, ascending
+    cdef Updates answer             # what the logic says
+    cdef vector[uint32_t] places    # touched keys to evaluate at the present time
+    cdef vector[Candidate] before   # the group without the new input
+    cdef vector[Candidate] after    # and with it
+    cdef vector[uint64_t] roots     # the roots of a key's new input, ascending
+    cdef vector[uint64_t] entry     # scratch: one entry of a history
 
     def __init__(self, Region region, int row_words, Operator source, int key_words, Logic logic,
                  tuple strings):
-        cdef int values = source.out.row_words - key_words
+        cdef int words = source.out.row_words - key_words
         self.source = source
         self.logic = logic
         self.key_words = key_words
-        self.curves = Curves(key_words, values, logic.out_words, region.depth, strings, logic.selects)
+        self.curves = Curves(key_words, words, region.depth, strings)
         self.calendar = Calendar(region.depth)
         self.visit = 0
         self.changes = empty_updates(logic.out_words, 0)
+        self.answer = empty_updates(logic.out_words, 0)
+        self.entry.assign(max(words, logic.out_words) + region.depth + 1, 0)
 
     def __dealloc__(self):
         release(&self.changes)
+        release(&self.answer)
 
     cdef Py_ssize_t load(self) noexcept nogil:
         return self.source.out.length + (self.calendar.due() if self._is_due() else 0)
@@ -80,17 +95,8 @@ cdef class Reduce(Operator):
         self.out.length = 0
         self.calendar.clear()
 
-    cdef int rest(self) except -1 nogil:
-        cdef uint32_t entry
-        if self.calendar.earliest() == NULL:
-            for entry in self.empty:
-                if self.curves.curve(entry).step != 0 and self._is_empty(entry):
-                    self.curves.forget(entry)
-            self.empty.clear()
-        return Operator.rest(self)
-
-    cdef inline bint _is_empty(self, uint32_t entry) noexcept nogil:
-        return self.curves.curve(entry).inputs == 0 and self.curves.curve(entry).outputs == 0
+    cdef int settle(self) except -1 nogil:
+        return self.curves.settle()
 
     cdef int step(self) except -1 nogil:
         cdef uint64_t time[MAX_COORDINATES]
@@ -98,7 +104,7 @@ cdef class Reduce(Operator):
         self._take_input()
         while self._is_due():
             memcpy(time, self.calendar.earliest(), self.region.depth * sizeof(uint64_t))
-            self.calendar.take(&self.keys)
+            self.calendar.take(&self.places)
             self._evaluate_all(time)
         return 0
 
@@ -106,148 +112,227 @@ cdef class Reduce(Operator):
     cdef int _take_input(self) except -1 nogil:
         cdef Updates* given = &self.source.out
         cdef Py_ssize_t i
-        cdef int d, depth = self.region.depth
-        cdef uint64_t time[MAX_COORDINATES]
+        cdef int words = self.curves.words, depth = self.region.depth
         cdef const uint64_t* update
-        cdef uint32_t entry
-        cdef Curve* curve
+        cdef uint64_t* entry = self.entry.data()
+        cdef uint32_t place
         for i in range(given.length):
             update = given.words + i * given.stride
-            entry = self.curves.touch(update, self.region.lower)
-            curve = self.curves.curve(entry)
-            to_sweep(update + given.row_words, time, depth)
-            self.curves.add(curve, True, update + self.key_words, time,
-                            <int64_t> update[given.stride - 1])
-            for d in range(depth):
-                curve.low[d] = min(curve.low[d], time[d])
-            self.calendar.add(time, entry)
+            place = self.curves.touch(update)
+            memcpy(entry, update + self.key_words, words * sizeof(uint64_t))
+            to_sweep(update + given.row_words, entry + words, depth)
+            entry[words + depth] = update[given.stride - 1]
+            self.curves.add(place, entry)
+            self.calendar.add(entry + words, place)
         return 0
 
-    # Evaluates every one of `keys` at `time`, once.
+    # Evaluates every one of `places` at `time`, once.
     cdef int _evaluate_all(self, const uint64_t* time) except -1 nogil:
-        cdef uint32_t entry
-        cdef Curve* curve
+        cdef uint32_t place
+        cdef Touch* touch
         self.visit += 1
-        for entry in self.keys:
-            curve = self.curves.curve(entry)
-            if curve.visit == self.visit:
+        for place in self.places:
+            touch = &self.curves.touches[place]
+            if touch.visit == self.visit:
                 continue
-            curve.visit = self.visit
-            self._find_changes(curve, time)
+            touch.visit = self.visit
+            self._find_changes(touch, time)
             if self.changes.length > 0:
-                self._emit(entry, time)
-            self._look_ahead(entry, time)
-            if curve.inputs == 0 and curve.outputs == 0:
-                self.empty.push_back(entry)
+                self._emit(touch, time)
+            if not less_equal(touch.high, time, self.region.depth):
+                self._look_ahead(place, time)
         return 0
 
-    # Emits `changes` at `time`, and adds them to the key's output history.
-    cdef int _emit(self, uint32_t entry, const uint64_t* time) except -1 nogil:
-        cdef Curve* curve = self.curves.curve(entry)
+    # Emits `changes` at `time`, and notes them as said.
+    cdef int _emit(self, Touch* touch, const uint64_t* time) except -1 nogil:
         cdef Py_ssize_t i
-        cdef int words = self.logic.out_words
+        cdef int words = self.logic.out_words, depth = self.region.depth
         cdef const uint64_t* change
         cdef uint64_t* update
+        cdef uint64_t* entry = self.entry.data()
         for i in range(self.changes.length):
             change = self.changes.words + i * self.changes.stride
-            self.curves.add(curve, False, change, time, <int64_t> change[words])
             update = push(&self.out)
             if update == NULL:
                 self._no_memory()
-            memcpy(update, self.curves.key(entry), self.key_words * sizeof(uint64_t))
+            memcpy(update, self.curves.groups.key(touch.key), self.key_words * sizeof(uint64_t))
             memcpy(update + self.key_words, change, words * sizeof(uint64_t))
-            from_sweep(time, update + self.out.row_words, self.region.depth)
+            from_sweep(time, update + self.out.row_words, depth)
             update[self.out.stride - 1] = change[words]
+            memcpy(entry, change, words * sizeof(uint64_t))
+            memcpy(entry + words, time, depth * sizeof(uint64_t))
+            entry[words + depth] = change[words]
+            if add_entry(&touch.said, entry, words + depth + 1) < 0:
+                self._no_memory()
         return 0
 
     cdef int _no_memory(self) except -1 nogil:
         with gil:
             raise MemoryError("no memory for a reduction in a loop")
 
+    # --- the times ahead ---
+
     # Sets a reminder for the first time after `time` at which the key's output would change if no
     # more input came.
-    cdef int _look_ahead(self, uint32_t entry, const uint64_t* time) except -1 nogil:
-        cdef Curve* curve = self.curves.curve(entry)
+    cdef int _look_ahead(self, uint32_t place, const uint64_t* time) except -1 nogil:
+        cdef Touch* touch = &self.curves.touches[place]
         cdef uint64_t candidate[MAX_COORDINATES]
-        cdef int tried = 0
-        if not self._find_axes(curve, time):
-            return 0
+        cdef int evaluated = 0, considered = 0
+        self.curves.find_axes(place)
+        self._find_roots(&touch.now)
         memcpy(candidate, time, self.region.depth * sizeof(uint64_t))
-        while self._next(candidate):
-            if tried < LOOK_AHEAD:
-                self._find_changes(curve, candidate)
-                tried += 1
-                if self.changes.length == 0:
+        while self._next(&touch.axes, candidate):
+            considered += 1
+            if considered <= LOOK_OVER:
+                if not self._is_join(&touch.axes, candidate):
                     continue
-            return self.calendar.add(candidate, entry)
+                if _is_settled(&touch.now, self.curves.words, candidate, self.region.depth):
+                    if _is_settled(&touch.said, self.logic.out_words, candidate, self.region.depth):
+                        continue
+                elif evaluated < LOOK_AHEAD:
+                    evaluated += 1
+                    self._find_changes(touch, candidate)
+                    if self.changes.length == 0:
+                        continue
+            return self.calendar.add(candidate, place)
         return 0
 
-    # Collects for each axis the coordinates of the key's history that this step can affect; False
-    # if no time of it lies ahead of `time` on any axis.
-    cdef bint _find_axes(self, const Curve* curve, const uint64_t* time) except -1 nogil:
-        cdef int d, depth = self.region.depth
-        cdef bint ahead = False
-        for d in range(depth):
-            self.axes[d].assign(1, curve.low[d])
-        self._note(curve.block + self.curves.in_words, curve.inputs, self.curves.in_stride, curve)
-        self._note(curve.block + <size_t> curve.input_capacity * self.curves.in_stride
-                   + self.curves.out_words, curve.outputs, self.curves.out_stride, curve)
-        for d in range(depth):
-            if self.axes[d].back() > time[d]:
-                ahead = True
-        return ahead
-
-    cdef int _note(self, const uint64_t* times, uint32_t n, int stride,
-                   const Curve* curve) except -1 nogil:
+    cdef int _find_roots(self, const Entries* now) except -1 nogil:
         cdef uint32_t i
-        cdef int d, depth = self.region.depth
         cdef size_t place
-        cdef uint64_t coordinate
-        for i in range(n):
-            for d in range(depth):
-                coordinate = times[d]
-                if coordinate < curve.low[d]:
-                    continue
-                place = self.axes[d].size()
-                while place > 0 and self.axes[d][place - 1] > coordinate:
-                    place -= 1
-                if place == 0 or self.axes[d][place - 1] != coordinate:
-                    self.axes[d].insert(self.axes[d].begin() + place, coordinate)
-            times += stride
+        cdef uint64_t root
+        self.roots.clear()
+        for i in range(now.length):
+            root = entry_at(now, i, self.curves.stride)[self.curves.stride - 2]
+            place = self.roots.size()
+            while place > 0 and self.roots[place - 1] > root:
+                place -= 1
+            if place == 0 or self.roots[place - 1] != root:
+                self.roots.insert(self.roots.begin() + place, root)
         return 0
 
     # Moves `candidate` to the next time of the grid of axes, in the order of the sweep.
-    cdef bint _next(self, uint64_t* candidate) noexcept nogil:
-        cdef int d = self.region.depth - 1, e
-        cdef size_t i
+    cdef bint _next(self, const Entries* axes, uint64_t* candidate) noexcept nogil:
+        cdef int d = self.region.depth - 2, e
+        cdef size_t r
+        cdef uint32_t i
+        cdef const uint64_t* axis
+        for r in range(self.roots.size()):
+            if self.roots[r] > candidate[d + 1]:
+                candidate[d + 1] = self.roots[r]
+                return True
+        if self.roots.empty():
+            return False
         while d >= 0:
-            for i in range(self.axes[d].size()):
-                if self.axes[d][i] > candidate[d]:
-                    candidate[d] = self.axes[d][i]
-                    for e in range(d + 1, self.region.depth):
-                        candidate[e] = self.axes[e].front()
+            for i in range(axes.length):
+                axis = entry_at(axes, i, 4)
+                if axis[0] == <uint64_t> d and axis[1] > candidate[d]:
+                    candidate[d] = axis[1]
+                    for e in range(d + 1, self.region.depth - 1):
+                        candidate[e] = _first_on(axes, e)
+                    candidate[self.region.depth - 1] = self.roots.front()
                     return True
             d -= 1
         return False
 
-    # Fills `changes` with what the key's output lacks at `time`.
-    cdef int _find_changes(self, const Curve* curve, const uint64_t* time) except -1 nogil:
-        cdef const uint64_t* entry = (
-            curve.block + <size_t> curve.input_capacity * self.curves.in_stride)
+    # False if no time of the history that lies below `candidate` has its coordinate on some axis.
+    cdef bint _is_join(self, const Entries* axes, const uint64_t* candidate) noexcept nogil:
         cdef uint32_t i
-        self._see(curve, time)
+        cdef const uint64_t* axis
+        if self.region.depth != 3:
+            return True
+        for i in range(axes.length):
+            axis = entry_at(axes, i, 4)
+            if axis[1] == candidate[axis[0]] and axis[2] > candidate[1 - axis[0]]:
+                return False
+        return True
+
+    # --- evaluation ---
+
+    # Fills `changes` with what the key's output lacks at `time`.
+    cdef int _find_changes(self, const Touch* touch, const uint64_t* time) except -1 nogil:
+        cdef int words = self.logic.out_words, stride = words + self.region.depth + 1
+        cdef const uint64_t* value
+        cdef Py_ssize_t j
+        cdef uint32_t i
         self.changes.length = 0
-        if not self.group.empty():
-            self.logic.apply(&self.group, &self.changes)
-        for i in range(curve.outputs):
-            if less_equal(entry + self.curves.out_words, time, self.region.depth):
-                self._subtract(entry, entry[self.curves.out_stride - 1])
-            entry += self.curves.out_stride
+        if self._see(&self.curves.curve(touch.key).past, &touch.now, time):
+            self._ask(&self.after, &self.changes)
+            self._ask(&self.before, &self.answer)
+            for j in range(self.answer.length):
+                value = self.answer.words + j * self.answer.stride
+                self._subtract(value, value[words])
+        for i in range(touch.said.length):
+            value = entry_at(&touch.said, i, stride)
+            if less_equal(value + words, time, self.region.depth):
+                self._subtract(value, value[stride - 1])
         if self.changes.length >= FEW_CHANGES:
             if consolidate(&self.changes) < 0:
                 self._no_memory()
         else:
             self._drop_zeros()
+        return 0
+
+    cdef int _ask(self, vector[Candidate]* group, Updates* answer) except -1 nogil:
+        answer.length = 0
+        if not group.empty():
+            self.logic.apply(group, answer)
+        return 0
+
+    # Fills `before` and `after` with the group's values at `time`, as far as they matter to the
+    # logic; False if they are the same.
+    cdef bint _see(self, const Entries* past, const Entries* now,
+                   const uint64_t* time) except -1 nogil:
+        cdef int words = self.curves.words, depth = self.region.depth
+        cdef uint32_t i = 0, j = 0
+        cdef int order
+        cdef int64_t old, new
+        cdef bint differs = False
+        cdef const uint64_t* value
+        cdef Sight without
+        cdef Sight with_
+        without.total = with_.total = 0
+        without.complete = with_.complete = False
+        self.before.clear()
+        self.after.clear()
+        while (i < past.length or j < now.length) and not (without.complete and with_.complete):
+            order = self._order(past, i, now, j)
+            value = entry_at(past, i, self.curves.stride) if order <= 0 else (
+                entry_at(now, j, self.curves.stride))
+            old = _count(past, &i, value, words, time, depth) if order <= 0 else 0
+            new = old + (_count(now, &j, value, words, time, depth) if order >= 0 else 0)
+            if old != new and (not without.complete or not with_.complete):
+                differs = True
+            self._admit(&self.before, &without, value, old)
+            self._admit(&self.after, &with_, value, new)
+            if i < past.length or j < now.length:
+                order = self._order(past, i, now, j)
+                value = entry_at(past, i, self.curves.stride) if order <= 0 else (
+                    entry_at(now, j, self.curves.stride))
+                if not without.complete and not self.before.empty():
+                    without.complete = self.logic.enough(&self.before, without.total, value)
+                if not with_.complete and not self.after.empty():
+                    with_.complete = self.logic.enough(&self.after, with_.total, value)
+        return differs
+
+    # Which history has the smaller next value: the past (-1), the new input (1), or both.
+    cdef inline int _order(self, const Entries* past, uint32_t i, const Entries* now,
+                           uint32_t j) noexcept nogil:
+        if i == past.length:
+            return 1
+        if j == now.length:
+            return -1
+        return compare_words(entry_at(past, i, self.curves.stride),
+                             entry_at(now, j, self.curves.stride), self.curves.words)
+
+    cdef inline int _admit(self, vector[Candidate]* group, Sight* sight, const uint64_t* value,
+                           int64_t count) except -1 nogil:
+        cdef Candidate candidate
+        if count > 0 and not sight.complete:
+            candidate.val = value
+            candidate.count = count
+            group.push_back(candidate)
+            sight.total += count
         return 0
 
     # Subtracts `diff` copies of an output value from `changes`.
@@ -282,24 +367,35 @@ cdef class Reduce(Operator):
             kept += 1
         self.changes.length = kept
 
-    # Fills `group` with the input's values up to `time`, as far as they matter.
-    cdef int _see(self, const Curve* curve, const uint64_t* time) except -1 nogil:
-        cdef int words = self.curves.in_words, stride = self.curves.in_stride
-        cdef const uint64_t* entry = curve.block
-        cdef const uint64_t* end = entry + <size_t> curve.inputs * stride
-        cdef int64_t total = 0
-        cdef Candidate candidate
-        self.group.clear()
-        while entry < end:
-            candidate.val = entry
-            candidate.count = 0
-            while entry < end and compare_words(entry, candidate.val, words) == 0:
-                if less_equal(entry + words, time, self.region.depth):
-                    candidate.count += <int64_t> entry[stride - 1]
-                entry += stride
-            if candidate.count > 0:
-                self.group.push_back(candidate)
-                total += candidate.count
-                if entry < end and self.logic.enough(&self.group, total, entry):
-                    break
-        return 0
+
+# The copies of `value` at `time`, whose entries start at `at`; moves on to the next value.
+cdef inline int64_t _count(const Entries* entries, uint32_t* at, const uint64_t* value, int words,
+                           const uint64_t* time, int depth) noexcept nogil:
+    cdef int stride = words + depth + 1
+    cdef int64_t count = 0
+    cdef const uint64_t* entry
+    while at[0] < entries.length:
+        entry = entry_at(entries, at[0], stride)
+        if compare_words(entry, value, words) != 0:
+            break
+        if less_equal(entry + words, time, depth):
+            count += <int64_t> entry[stride - 1]
+        at[0] += 1
+    return count
+
+
+# True if the entries of every value cancel at `time`.
+cdef inline bint _is_settled(const Entries* entries, int words, const uint64_t* time,
+                             int depth) noexcept nogil:
+    cdef uint32_t i = 0
+    while i < entries.length:
+        if _count(entries, &i, entry_at(entries, i, words + depth + 1), words, time, depth) != 0:
+            return False
+    return True
+
+
+cdef inline uint64_t _first_on(const Entries* axes, int d) noexcept nogil:
+    cdef uint32_t i = 0
+    while i < axes.length and entry_at(axes, i, 4)[0] != <uint64_t> d:
+        i += 1
+    return entry_at(axes, i, 4)[1]

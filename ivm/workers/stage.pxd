@@ -12,6 +12,7 @@ cdef class Stage:
     cdef Py_ssize_t load(self) noexcept nogil
     cdef bint parked(self, uint64_t* at) noexcept nogil
     cdef int rest(self) except -1 nogil
+    cdef int settle(self) except -1 nogil
     cdef void abandon(self) noexcept nogil
 
 

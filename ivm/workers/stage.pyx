@@ -60,6 +60,12 @@ cdef class Stage:
             (<Operator> self.shards[s]).rest()
         return 0
 
+    cdef int settle(self) except -1 nogil:
+        cdef size_t s
+        for s in range(self.shards.size()):
+            (<Operator> self.shards[s]).settle()
+        return 0
+
     cdef void abandon(self) noexcept nogil:
         cdef size_t s
         for s in range(self.shards.size()):
@@ -158,6 +164,12 @@ cdef class Loop(Stage):
         cdef size_t s
         for s in range(self.body.size()):
             (<Stage> self.body[s]).rest()
+        return 0
+
+    cdef int settle(self) except -1 nogil:
+        cdef size_t s
+        for s in range(self.body.size()):
+            (<Stage> self.body[s]).settle()
         return 0
 
     cdef void abandon(self) noexcept nogil:

@@ -26,3 +26,4 @@ def run_step(Region region, stages, uint64_t lower, uint64_t upper):
                 (<Stage> order[s]).run()
         for s in range(order.size()):
             (<Stage> order[s]).rest()
+            (<Stage> order[s]).settle()

@@ -62,14 +62,10 @@ cdef int _mark_keys(Interner interner, Groups table) except -1:
 cdef int _mark_histories(Interner interner, Curves curves) except -1:
     cdef uint32_t entry
     cdef Curve* curve
-    cdef const uint64_t* outputs
     for entry in range(curves.groups.length()):
         curve = curves.curve(entry)
-        outputs = curve.block + <size_t> curve.input_capacity * curves.in_stride
-        for word, flipped in curves.in_strings:
-            _mark(interner, curve.block + <int> word, curve.inputs, curves.in_stride, flipped)
-        for word, flipped in curves.out_strings:
-            _mark(interner, outputs + <int> word, curve.outputs, curves.out_stride, flipped)
+        for word, flipped in curves.strings:
+            _mark(interner, curve.past.words + <int> word, curve.past.length, curves.stride, flipped)
     return 0
 
 

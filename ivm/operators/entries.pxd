@@ -1,0 +1,74 @@
+# A sorted array of entries of `stride` words each, of which the leading ones are compared and the
+# last is a diff.
+
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy, memmove
+
+from ivm.trace.times cimport compare_words
+
+cdef struct Entries:
+    uint64_t* words
+    uint32_t length         # entries held
+    uint32_t capacity       # entries that fit
+
+
+cdef inline uint64_t* entry_at(const Entries* entries, uint32_t i, int stride) noexcept nogil:
+    return entries.words + <size_t> i * stride
+
+
+# The first entry whose leading `compared` words are not below those of `wanted`.
+cdef inline uint32_t lower_bound(const Entries* entries, const uint64_t* wanted, int compared,
+                                 int stride) noexcept nogil:
+    cdef uint32_t low = 0, high = entries.length, middle
+    while low < high:
+        middle = (low + high) // 2
+        if compare_words(entry_at(entries, middle, stride), wanted, compared) < 0:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+# Makes room for an entry at `place`, with undefined words; NULL where memory is short.
+cdef inline uint64_t* open_at(Entries* entries, uint32_t place, int stride) noexcept nogil:
+    cdef uint32_t capacity
+    cdef uint64_t* grown
+    cdef uint64_t* entry
+    if entries.length == entries.capacity:
+        capacity = entries.capacity + entries.capacity // 2 + 1
+        grown = <uint64_t*> realloc(entries.words, <size_t> capacity * stride * sizeof(uint64_t))
+        if grown == NULL:
+            return NULL
+        entries.words = grown
+        entries.capacity = capacity
+    entry = entry_at(entries, place, stride)
+    memmove(entry + stride, entry,
+            <size_t> (entries.length - place) * stride * sizeof(uint64_t))
+    entries.length += 1
+    return entry
+
+
+# Adds the diff of `entry` to that of the equal one, which is made or vanishes; -1 where memory is short.
+cdef inline int add_entry(Entries* entries, const uint64_t* entry, int stride) noexcept nogil:
+    cdef uint32_t place = lower_bound(entries, entry, stride - 1, stride)
+    cdef uint64_t* found = entry_at(entries, place, stride)
+    if place < entries.length and compare_words(found, entry, stride - 1) == 0:
+        found[stride - 1] += entry[stride - 1]
+        if found[stride - 1] == 0:
+            entries.length -= 1
+            memmove(found, found + stride,
+                    <size_t> (entries.length - place) * stride * sizeof(uint64_t))
+        return 0
+    found = open_at(entries, place, stride)
+    if found == NULL:
+        return -1
+    memcpy(found, entry, stride * sizeof(uint64_t))
+    return 0
+
+
+cdef inline void release_entries(Entries* entries) noexcept nogil:
+    free(entries.words)
+    entries.words = NULL
+    entries.length = 0
+    entries.capacity = 0
