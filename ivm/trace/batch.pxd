@@ -6,6 +6,7 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from ivm.rows.updates cimport Updates
+from ivm.trace.times cimport less_equal
 
 cdef struct Batch:
     int references          # holders; changed atomically
@@ -36,6 +37,15 @@ cdef inline int64_t diff_of(const Batch* b, Py_ssize_t u) noexcept nogil:
 cdef inline const uint64_t* time_of(const Batch* b, Py_ssize_t u) noexcept nogil:
     return b.times if b.time_of == NULL else b.times + b.time_of[u] * b.time_words
 
+# How many copies of value v there are as of `time`.
+cdef inline int64_t count_as_of(const Batch* b, Py_ssize_t v, const uint64_t* time) noexcept nogil:
+    cdef int64_t count = 0
+    cdef Py_ssize_t u
+    for u in range(first_update(b, v), first_update(b, v + 1)):
+        if less_equal(time_of(b, u), time, b.time_words):
+            count += diff_of(b, u)
+    return count
+
 cdef inline const uint64_t* key_at(const Batch* b, Py_ssize_t k) noexcept nogil:
     return b.key + k * b.key_words
 
@@ -45,9 +55,9 @@ cdef inline const uint64_t* val_at(const Batch* b, Py_ssize_t v) noexcept nogil:
 # From consolidated updates whose rows are a key's words and then a value's; NULL where memory is short.
 cdef Batch* build_batch(const Updates* updates, int key_words) noexcept nogil
 
-# The sum of two batches with every root coordinate advanced to at least `since`.
-# NULL where memory is short. The result may be empty.
-cdef Batch* merge_batches(const Batch* a, const Batch* b, uint64_t since) noexcept nogil
+# The sum of two batches with every time joined with `since`, of `time_words` coordinates: no time
+# at or after `since` can tell. NULL where memory is short. The result may be empty.
+cdef Batch* merge_batches(const Batch* a, const Batch* b, const uint64_t* since) noexcept nogil
 
 # The first key at or after position `start` that is not below `key`; by galloping, so a sweep over
 # ascending keys costs at most the logarithm of each gap.

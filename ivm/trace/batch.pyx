@@ -12,7 +12,7 @@ from libc.string cimport memcpy
 
 from ivm.rows.updates cimport Updates, empty_updates, push, release
 from ivm.trace.sort cimport consolidate
-from ivm.trace.times cimport MAX_COORDINATES, compare_words
+from ivm.trace.times cimport MAX_COORDINATES, compare_words, join_into
 
 cdef extern from *:
     int fetch_add "__sync_fetch_and_add"(int*, int) noexcept nogil
@@ -222,7 +222,7 @@ cdef struct Merge:
     Py_ssize_t slot_capacity
 
 
-cdef int _advance_times(const Batch* b, uint64_t since, Updates* times) noexcept nogil:
+cdef int _advance_times(const Batch* b, const uint64_t* since, Updates* times) noexcept nogil:
     cdef Py_ssize_t i
     cdef uint64_t* entry
     for i in range(b.time_count):
@@ -230,13 +230,12 @@ cdef int _advance_times(const Batch* b, uint64_t since, Updates* times) noexcept
         if entry == NULL:
             return -1
         memcpy(entry, b.times + i * b.time_words, b.time_words * sizeof(uint64_t))
-        if entry[0] < since:
-            entry[0] = since
+        join_into(entry, since, b.time_words)
         entry[b.time_words] = 1
     return 0
 
 
-cdef uint32_t* _map_times(const Batch* b, uint64_t since, const Updates* times) noexcept nogil:
+cdef uint32_t* _map_times(const Batch* b, const uint64_t* since, const Updates* times) noexcept nogil:
     cdef Py_ssize_t i
     cdef uint64_t time[MAX_COORDINATES]
     cdef uint32_t* mapped = <uint32_t*> malloc((b.time_count + 1) * sizeof(uint32_t))
@@ -244,8 +243,7 @@ cdef uint32_t* _map_times(const Batch* b, uint64_t since, const Updates* times) 
         return NULL
     for i in range(b.time_count):
         memcpy(time, b.times + i * b.time_words, b.time_words * sizeof(uint64_t))
-        if time[0] < since:
-            time[0] = since
+        join_into(time, since, b.time_words)
         mapped[i] = _find_time(times, time)
     return mapped
 
@@ -365,7 +363,7 @@ cdef void _merge_keys(Merge* m) noexcept nogil:
     m.out.update_start[m.out.vals] = <uint32_t> m.out.updates
 
 
-cdef Batch* merge_batches(const Batch* a, const Batch* b, uint64_t since) noexcept nogil:
+cdef Batch* merge_batches(const Batch* a, const Batch* b, const uint64_t* since) noexcept nogil:
     cdef Merge m
     cdef Updates times = empty_updates(0, a.time_words)
     m.a = a

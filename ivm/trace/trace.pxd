@@ -3,6 +3,28 @@ from libcpp.vector cimport vector
 
 from ivm.rows.updates cimport Updates
 from ivm.trace.batch cimport Batch
+from ivm.trace.frontier cimport Antichain
+from ivm.trace.times cimport MAX_COORDINATES
+
+cdef extern from "<mutex>" namespace "std" nogil:
+    cdef cppclass mutex:
+        void lock()
+        void unlock()
+
+cdef uint64_t NEVER
+
+
+# What a reader keeps a trace from losing (see Handle).
+cdef struct Hold:
+    bint logical                        # whether it holds back the compaction of times
+    uint64_t since[MAX_COORDINATES]     # if so: no time that it reads as of is before this
+    uint64_t apart                      # batches with root times from this on stay apart; or NEVER
+
+
+# Where a subscription keeps its batches (see Subscription).
+cdef struct Mailbox:
+    vector[Batch*]* history
+    vector[Batch*]* sealed
 
 
 # The batches of one collection's arrangement in one shard.
@@ -19,15 +41,36 @@ cdef class Trace:
     cdef vector[Batch*] published
     cdef int64_t published_time                       # as of which, or -1
     cdef bint stale                                   # `published` lags behind
+    cdef uint64_t since[MAX_COORDINATES]              # times before may be compacted already
+    cdef bint closed                                  # only handles read on
+    cdef mutex guard                                  # of the following two and of `since`
+    cdef vector[Hold*] holds
+    cdef vector[Mailbox*] mailboxes
 
-    # Seals consolidated updates as the fresh batch, after absorbing the one before.
+    # Seals consolidated updates as the fresh batch, after absorbing the one before. No reader but
+    # handles tells root times below `since` apart.
     cdef int seal(self, const Updates* updates, uint64_t since) except -1 nogil
+    # Seals a batch that somebody else made, of which it takes a reference of its own.
+    cdef int adopt(self, Batch* b, uint64_t since) except -1 nogil
     # Moves the fresh batch into the layers and merges until sizes fall geometrically.
     cdef int absorb(self, uint64_t since) except -1 nogil
     # Lets readers see the layers as of `time`; the caller holds the GIL, as readers do.
     cdef void publish(self, int64_t time) noexcept
     # Every batch that is still of use, each once.
-    cdef vector[Batch*] held(self) noexcept nogil
+    cdef vector[Batch*] held(self) except * nogil
+    # The times as of which a new handle may read: those from `since` on.
+    cdef Antichain readable(self)
+
+    # For handles and subscriptions, which come between steps and may go at any time.
+    cdef int deliver(self, Batch* b) except -1 nogil
+    cdef uint64_t advance(self, uint64_t root) noexcept nogil
+    cdef void forget(self) noexcept nogil
+    cdef void release_unread(self) noexcept
+    cdef int enter(self, Hold* hold) except -1
+    cdef int move(self, Hold* hold, bint logical, const uint64_t* since) except -1
+    cdef void leave(self, Hold* hold) noexcept
+    cdef int subscribe(self, Mailbox* mailbox) except -1
+    cdef void unsubscribe(self, Mailbox* mailbox) noexcept
 
 
 # Appends batch `b`'s updates of the key at `k` as rows of value words with times of

@@ -18,3 +18,9 @@ class Trace:
     def time_words(self) -> int: ...
     def account(self) -> tuple[int, int]:
         """Updates held and bytes of memory of the published batches."""
+
+    def close(self) -> None:
+        """Say that only handles read on: without any, or once the last is dropped, all is released.
+
+        Nothing may be sealed afterwards.
+        """

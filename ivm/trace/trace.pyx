@@ -2,13 +2,16 @@
 # distutils: language = c++
 """A spine of batches: appended at one end, merged so that sizes fall geometrically.
 
-A batch is merged with its elder neighbour once it has reached a quarter of its size: an update is
-rewritten a logarithmic number of times, and a look-up visits a logarithmic number of batches.
-Merging compacts times to the frontier, which no reader of a completed time can tell.
+A batch is merged with its elder neighbour once it has reached a quarter of its size, or at once if
+that is small: an update is rewritten a logarithmic number of times, a look-up visits a logarithmic
+number of batches, and small layers are always compacted.
+Merging compacts times to `since`, which no reader can tell: it is at or before the times of all
+handles and of the step that runs.
 """
 
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy, memset
+from libcpp.algorithm cimport sort, unique
 from libcpp.vector cimport vector
 
 from ivm.rows.updates cimport Updates, push
@@ -16,6 +19,15 @@ from ivm.trace.batch cimport (
     Batch, batch_bytes, build_batch, diff_of, drop, first_update, first_val, merge_batches, retain,
     time_of, val_at,
 )
+from ivm.trace.frontier cimport Antichain
+from ivm.trace.times cimport less_equal, meet_into
+
+from ivm.errors import TimeInPast
+
+cdef enum:
+    SMALL = 256     # updates of a layer that is merged with whatever comes
+
+NEVER = 0xFFFFFFFFFFFFFFFF
 
 
 cdef class Trace:
@@ -32,38 +44,81 @@ cdef class Trace:
         self.fresh = NULL
         self.published_time = -1
         self.stale = False
+        self.closed = False
+        memset(self.since, 0, sizeof(self.since))
 
     def __dealloc__(self):
+        self.forget()
+
+    cdef void forget(self) noexcept nogil:
         cdef Batch* b
         for b in self.layers:
             drop(b)
         for b in self.published:
             drop(b)
         drop(self.fresh)
+        self.fresh = NULL
+        self.layers.clear()
+        self.published.clear()
 
     cdef int seal(self, const Updates* updates, uint64_t since) except -1 nogil:
+        cdef Batch* b
         self.absorb(since)
         if updates.length == 0:
             return 0
-        self.fresh = build_batch(updates, self.key_words)
-        if self.fresh == NULL:
+        b = build_batch(updates, self.key_words)
+        if b == NULL:
             with gil:
                 raise MemoryError("no memory for a batch of an arrangement")
+        try:
+            self.deliver(b)
+            self.fresh = b
+        finally:
+            if self.fresh == NULL:
+                drop(b)
         self.stale = True
+        return 0
+
+    cdef int adopt(self, Batch* b, uint64_t since) except -1 nogil:
+        self.absorb(since)
+        self.deliver(b)
+        retain(b)
+        self.fresh = b
+        self.stale = True
+        return 0
+
+    # Gives every subscription a reference to `b`, or none of them.
+    cdef int deliver(self, Batch* b) except -1 nogil:
+        cdef Mailbox* mailbox
+        if self.mailboxes.empty():
+            return 0
+        self.guard.lock()
+        try:
+            for mailbox in self.mailboxes:
+                if mailbox.sealed.size() == mailbox.sealed.capacity():
+                    mailbox.sealed.reserve(2 * mailbox.sealed.size() + 8)
+            for mailbox in self.mailboxes:
+                mailbox.sealed.push_back(b)
+                retain(b)
+        finally:
+            self.guard.unlock()
         return 0
 
     cdef int absorb(self, uint64_t since) except -1 nogil:
         cdef Batch* merged
         cdef Batch* last
+        cdef uint64_t apart
         if self.fresh == NULL:
             return 0
         self.layers.push_back(self.fresh)
         self.fresh = NULL
         self.stale = True
-        while (self.layers.size() > 1 and self.layers[self.layers.size() - 2].updates
-                <= 4 * self.layers.back().updates):
+        apart = self.advance(since)
+        while (self.layers.size() > 1 and newest(self.layers.back()) < apart
+                and self.layers[self.layers.size() - 2].updates <= max(
+                    4 * self.layers.back().updates, SMALL)):
             last = self.layers.back()
-            merged = merge_batches(self.layers[self.layers.size() - 2], last, since)
+            merged = merge_batches(self.layers[self.layers.size() - 2], last, self.since)
             if merged == NULL:
                 with gil:
                     raise MemoryError("no memory to merge two batches of an arrangement")
@@ -76,6 +131,102 @@ cdef class Trace:
             else:
                 drop(merged)
         return 0
+
+    # Advances `since` as far as the holds allow; the root time from which batches stay apart.
+    cdef uint64_t advance(self, uint64_t root) noexcept nogil:
+        cdef uint64_t since[MAX_COORDINATES]
+        cdef uint64_t apart = NEVER
+        cdef Hold* hold
+        memset(since, 0, sizeof(since))
+        since[0] = root
+        if self.holds.empty():
+            memcpy(self.since, since, sizeof(since))
+            return apart
+        self.guard.lock()
+        for hold in self.holds:
+            if hold.logical:
+                meet_into(since, hold.since, self.time_words)
+            apart = min(apart, hold.apart)
+        memcpy(self.since, since, sizeof(since))
+        self.guard.unlock()
+        return apart
+
+    cdef Antichain readable(self):
+        return Antichain(self.time_words, [tuple([self.since[i] for i in range(self.time_words)])])
+
+    cdef int enter(self, Hold* hold) except -1:
+        self.guard.lock()
+        try:
+            self.holds.push_back(hold)
+        finally:
+            self.guard.unlock()
+        return 0
+
+    cdef int move(self, Hold* hold, bint logical, const uint64_t* since) except -1:
+        if logical and not less_equal(self.since, since, self.time_words):
+            raise TimeInPast(f"the trace can be read as of {list(self.readable())} or later only")
+        self.guard.lock()
+        hold.logical = logical
+        if logical:
+            memcpy(hold.since, since, self.time_words * sizeof(uint64_t))
+        self.guard.unlock()
+        self.release_unread()
+        return 0
+
+    cdef void leave(self, Hold* hold) noexcept:
+        cdef size_t i
+        self.guard.lock()
+        for i in range(self.holds.size()):
+            if self.holds[i] == hold:
+                self.holds.erase(self.holds.begin() + i)
+                break
+        self.guard.unlock()
+        self.release_unread()
+
+    cdef void release_unread(self) noexcept:
+        cdef Hold* hold
+        cdef bint read = not self.closed
+        self.guard.lock()
+        for hold in self.holds:
+            read |= hold.logical
+        self.guard.unlock()
+        if not read:
+            self.forget()
+
+    def close(self) -> None:
+        """Say that only handles read on: without any, or once the last is dropped, all is released.
+
+        Nothing may be sealed afterwards.
+        """
+        self.closed = True
+        self.release_unread()
+
+    cdef int subscribe(self, Mailbox* mailbox) except -1:
+        cdef Batch* b
+        self.guard.lock()
+        try:
+            self.mailboxes.push_back(mailbox)
+            mailbox.history[0] = self.layers
+            if self.fresh != NULL:
+                mailbox.history.push_back(self.fresh)
+        except BaseException:
+            if not self.mailboxes.empty() and self.mailboxes.back() == mailbox:
+                self.mailboxes.pop_back()
+            raise
+        finally:
+            self.guard.unlock()
+        for b in mailbox.history[0]:
+            retain(b)
+        return 0
+
+    cdef void unsubscribe(self, Mailbox* mailbox) noexcept:
+        cdef size_t i
+        self.guard.lock()
+        for i in range(self.mailboxes.size()):
+            if self.mailboxes[i] == mailbox:
+                self.mailboxes.erase(self.mailboxes.begin() + i)
+                break
+        self.guard.unlock()
 
     cdef void publish(self, int64_t time) noexcept:
         cdef Batch* b
@@ -93,18 +244,21 @@ cdef class Trace:
             self.published.push_back(self.fresh)
         self.stale = False
 
-    cdef vector[Batch*] held(self) noexcept nogil:
+    cdef vector[Batch*] held(self) except * nogil:
         cdef vector[Batch*] batches = self.layers
-        cdef Batch* b
-        cdef size_t i
+        cdef Mailbox* mailbox
         if self.fresh != NULL:
             batches.push_back(self.fresh)
-        for b in self.published:
-            for i in range(batches.size()):
-                if batches[i] == b:
-                    break
-            else:
-                batches.push_back(b)
+        batches.insert(batches.end(), self.published.begin(), self.published.end())
+        self.guard.lock()
+        try:
+            for mailbox in self.mailboxes:
+                batches.insert(batches.end(), mailbox.history.begin(), mailbox.history.end())
+                batches.insert(batches.end(), mailbox.sealed.begin(), mailbox.sealed.end())
+        finally:
+            self.guard.unlock()
+        sort(batches.begin(), batches.end())
+        batches.erase(unique(batches.begin(), batches.end()), batches.end())
         return batches
 
     def account(self) -> tuple[int, int]:
@@ -116,6 +270,11 @@ cdef class Trace:
             records += b.updates
             memory += batch_bytes(b)
         return records, memory
+
+
+# The greatest root coordinate among a batch's times, which ascend.
+cdef inline uint64_t newest(const Batch* b) noexcept nogil:
+    return b.times[(b.time_count - 1) * b.time_words]
 
 
 cdef int append_history(const Batch* b, Py_ssize_t k, Updates* history) noexcept nogil:

@@ -1,0 +1,18 @@
+from ivm.trace.frontier import Antichain
+from ivm.trace.trace import Trace
+
+class Handle:
+    """A reader of `trace` as of the frontier `since`, by default all that can still be read."""
+
+    def __init__(self, trace: Trace, since: Antichain | None = None) -> None: ...
+    @property
+    def trace(self) -> Trace: ...
+    @property
+    def since(self) -> Antichain:
+        """The logical hold; empty once the reader reads no more."""
+
+    def advance(self, since: Antichain) -> None:
+        """Move the logical hold on to `since`; to the empty frontier: give it up."""
+
+    def keep_apart(self, time: int | None) -> None:
+        """Move the physical hold: batches with root times from `time` on stay apart; None: none."""

@@ -1,0 +1,43 @@
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ivm.trace.subscription import Subscription
+from ivm.trace.trace import Trace
+
+def consolidated(array: NDArray[np.uint64], row_words: int) -> NDArray[np.uint64]:
+    """The updates sorted by (row, time) with equal ones added up and none zero."""
+
+def seal(trace: Trace, array: NDArray[np.uint64], since: int) -> None:
+    """Seal the consolidated updates as the trace's fresh batch."""
+
+def absorb(trace: Trace, since: int) -> None:
+    """Move the fresh batch into the layers."""
+
+def publish(trace: Trace, time: int) -> None:
+    """Let readers see the layers as of `time`."""
+
+def layers(trace: Trace) -> list[NDArray[np.uint64]]:
+    """The updates of each layer, the oldest first, and at last of the fresh batch."""
+
+def published(trace: Trace) -> list[NDArray[np.uint64]]:
+    """The updates of each published batch."""
+
+def held(trace: Trace) -> tuple[int, int]:
+    """The number and bytes of the batches that are still of use."""
+
+def as_of(trace: Trace, time: Sequence[int]) -> dict[tuple[int, ...], int]:
+    """The collection of the layers as of `time`: the count of each (key, value)."""
+
+def seek(trace: Trace, layer: int, key: Sequence[int], start: int) -> tuple[int, bool]:
+    """The position of the first key of a layer from `start` on that is not below `key`; is it?"""
+
+def history(subscription: Subscription) -> list[NDArray[np.uint64]]:
+    """The updates of each batch of a subscription's history."""
+
+def take(subscription: Subscription) -> list[NDArray[np.uint64]]:
+    """The updates of each batch sealed since the last call."""
+
+def import_into(subscription: Subscription, trace: Trace, since: int) -> None:
+    """Adopt the history, then all that was sealed since the last call, into another trace."""

@@ -1,0 +1,183 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# distutils: language = c++
+"""Python's faces of the trace's kernels, which the engine calls without the GIL: for tests.
+
+Updates are uint64 arrays of shape (n, row words + time words + 1): rows, times, diffs.
+"""
+
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memcpy
+from libcpp.vector cimport vector
+
+import numpy as np
+
+from ivm.rows.updates cimport Updates, append, empty_updates, push, release
+from ivm.trace.batch cimport (
+    Batch, batch_bytes, count_as_of, diff_of, drop, first_update, first_val, key_at, seek_key,
+    time_of, val_at,
+)
+from ivm.trace.sort cimport consolidate
+from ivm.trace.subscription cimport Subscription
+from ivm.trace.times cimport MAX_COORDINATES, compare_words
+from ivm.trace.trace cimport Trace
+
+
+cdef Updates _read(array, int row_words) except *:
+    cdef uint64_t[:, ::1] given = np.ascontiguousarray(array, np.uint64)
+    cdef Updates updates = empty_updates(row_words, <int> given.shape[1] - row_words - 1)
+    if given.shape[0] > 0 and append(&updates, &given[0, 0], given.shape[0]) < 0:
+        raise MemoryError("no memory for a test's updates")
+    return updates
+
+
+cdef object _write(const Updates* updates):
+    cdef uint64_t[:, ::1] out
+    result = np.empty((updates.length, updates.stride), np.uint64)
+    out = result
+    if updates.length > 0:
+        memcpy(&out[0, 0], updates.words, result.nbytes)
+    return result
+
+
+def consolidated(array, int row_words):
+    """The updates sorted by (row, time) with equal ones added up and none zero."""
+    cdef Updates updates = _read(array, row_words)
+    cdef int failed
+    try:
+        with nogil:
+            failed = consolidate(&updates)
+        if failed != 0:
+            raise MemoryError("no memory to sort")
+        return _write(&updates)
+    finally:
+        release(&updates)
+
+
+def seal(Trace trace, array, uint64_t since):
+    """Seal the consolidated updates as the trace's fresh batch."""
+    cdef Updates updates = _read(array, trace.key_words + trace.val_words)
+    try:
+        with nogil:
+            consolidate(&updates)
+            trace.seal(&updates, since)
+    finally:
+        release(&updates)
+
+
+def absorb(Trace trace, uint64_t since):
+    """Move the fresh batch into the layers."""
+    with nogil:
+        trace.absorb(since)
+
+
+def publish(Trace trace, int64_t time):
+    """Let readers see the layers as of `time`."""
+    trace.publish(time)
+
+
+cdef object _updates_of(const Batch* b):
+    cdef Updates updates = empty_updates(b.key_words + b.val_words, b.time_words)
+    cdef Py_ssize_t k, v, u
+    cdef uint64_t* row
+    try:
+        for k in range(b.keys):
+            for v in range(first_val(b, k), first_val(b, k + 1)):
+                for u in range(first_update(b, v), first_update(b, v + 1)):
+                    row = push(&updates)
+                    if row == NULL:
+                        raise MemoryError("no memory to read a batch")
+                    memcpy(row, key_at(b, k), b.key_words * sizeof(uint64_t))
+                    row += b.key_words
+                    memcpy(row, val_at(b, v), b.val_words * sizeof(uint64_t))
+                    row += b.val_words
+                    memcpy(row, time_of(b, u), b.time_words * sizeof(uint64_t))
+                    row[b.time_words] = <uint64_t> diff_of(b, u)
+        return _write(&updates)
+    finally:
+        release(&updates)
+
+
+cdef list _contents(vector[Batch*]& batches):
+    cdef Batch* b
+    return [_updates_of(b) for b in batches]
+
+
+def layers(Trace trace):
+    """The updates of each layer, the oldest first, and at last of the fresh batch."""
+    cdef vector[Batch*] batches = trace.layers
+    if trace.fresh != NULL:
+        batches.push_back(trace.fresh)
+    return _contents(batches)
+
+
+def published(Trace trace):
+    """The updates of each published batch."""
+    return _contents(trace.published)
+
+
+def held(Trace trace) -> tuple[int, int]:
+    """The number and bytes of the batches that are still of use."""
+    cdef vector[Batch*] batches = trace.held()
+    cdef Batch* b
+    return batches.size(), sum([batch_bytes(b) for b in batches])
+
+
+def as_of(Trace trace, time) -> dict:
+    """The collection of the layers as of `time`: the count of each (key, value)."""
+    cdef uint64_t words[MAX_COORDINATES]
+    cdef vector[Batch*] batches = trace.layers
+    cdef Batch* b
+    cdef Py_ssize_t k, v, i
+    counts = {}
+    for i in range(trace.time_words):
+        words[i] = time[i]
+    if trace.fresh != NULL:
+        batches.push_back(trace.fresh)
+    for b in batches:
+        for k in range(b.keys):
+            for v in range(first_val(b, k), first_val(b, k + 1)):
+                row = (*[key_at(b, k)[i] for i in range(b.key_words)],
+                       *[val_at(b, v)[i] for i in range(b.val_words)])
+                counts[row] = counts.get(row, 0) + count_as_of(b, v, words)
+    return {row: count for row, count in counts.items() if count != 0}
+
+
+def seek(Trace trace, Py_ssize_t layer, key, Py_ssize_t start) -> tuple[int, bool]:
+    """The position of the first key of a layer from `start` on that is not below `key`; is it?"""
+    cdef uint64_t[::1] words = np.array(key, np.uint64)
+    cdef const Batch* b = trace.layers[layer]
+    cdef Py_ssize_t at = seek_key(b, &words[0], start)
+    return at, at < b.keys and compare_words(key_at(b, at), &words[0], b.key_words) == 0
+
+
+def history(Subscription subscription):
+    """The updates of each batch of a subscription's history."""
+    return _contents(subscription.history)
+
+
+def take(Subscription subscription):
+    """The updates of each batch sealed since the last call."""
+    cdef vector[Batch*] batches
+    cdef Batch* b
+    subscription.take(batches)
+    try:
+        return _contents(batches)
+    finally:
+        for b in batches:
+            drop(b)
+
+
+def import_into(Subscription subscription, Trace trace, uint64_t since):
+    """Adopt the history, then all that was sealed since the last call, into another trace."""
+    cdef vector[Batch*] batches
+    cdef Batch* b
+    subscription.take(batches)
+    try:
+        if trace.layers.empty() and trace.fresh == NULL:
+            for b in subscription.history:
+                trace.adopt(b, since)
+        for b in batches:
+            trace.adopt(b, since)
+    finally:
+        for b in batches:
+            drop(b)
