@@ -153,6 +153,58 @@ class Join(Hashed):
 
 
 @dataclass(frozen=True, slots=True)
+class Lookup:
+    """One look-up of a path: the rows of relation `relation` whose columns `key` equal `bound`.
+
+    `key` numbers the relation's own columns, `bound` the columns of all relations together, those
+    of relations that the path has met before.
+    """
+
+    relation: int
+    key: tuple[int, ...]
+    bound: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """How the changes of one relation, read from its arrangement by `key`, find their partners."""
+
+    key: tuple[int, ...]
+    lookups: tuple[Lookup, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaJoin(Hashed):
+    """Rows of all `relations` that are equal as the paths say, without state of its own.
+
+    `paths[i]` starts from changes of relation i and looks up every other relation once. All paths
+    ask for the same equalities. Columns are numbered over all relations, one after another;
+    `outputs` lists those to keep, with their names. `inputs` are the arrangements that the paths
+    use, each once. `ivm.paths` makes the paths from what shall be equal.
+    """
+
+    relations: tuple["Node", ...]
+    paths: tuple[Path, ...]
+    outputs: tuple[tuple[str, int], ...]
+    inputs: tuple[Arrange, ...] = field(init=False, compare=False)
+    schema: pa.Schema = field(init=False, compare=False)
+
+    __hash__ = Hashed.hash_once
+
+    def __post_init__(self) -> None:
+        used = [Arrange(self.relations[i], path.key) for i, path in enumerate(self.paths)]
+        used += [
+            Arrange(self.relations[lookup.relation], lookup.key)
+            for path in self.paths
+            for lookup in path.lookups
+        ]
+        object.__setattr__(self, "inputs", tuple(dict.fromkeys(used)))
+        candidates = [f for relation in self.relations for f in relation.schema]
+        fields = [candidates[i].with_name(name) for name, i in self.outputs]
+        object.__setattr__(self, "schema", pa.schema(fields))
+
+
+@dataclass(frozen=True, slots=True)
 class Aggregate:
     """`function` of input column `column` (None: of the row itself, for `count`).
 
@@ -271,6 +323,7 @@ Node: TypeAlias = (
     | Negate
     | Arrange
     | Join
+    | DeltaJoin
     | Reduce
     | Distinct
     | TopK

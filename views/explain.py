@@ -170,8 +170,8 @@ def _dataflow_line(node: df.Node) -> str:
             return f"Map {', '.join(outputs)}"
         case df.Arrange():
             return f"Arrange by ({', '.join(f'${i}' for i in node.key)})"
-        case df.Join():
-            return f"Join to ({', '.join(f'{n} := ${i}' for n, i in node.outputs)})"
+        case df.Join() | df.DeltaJoin():
+            return f"{name} to ({', '.join(f'{n} := ${i}' for n, i in node.outputs)})"
         case df.Reduce():
             calls = (
                 f"{a.name} := {a.function}({'*' if a.column is None else f'${a.column}'})"

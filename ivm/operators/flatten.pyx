@@ -16,9 +16,6 @@ from ivm.trace.batch cimport (
 cdef class Flatten(Operator):
     """Emits the reader's new updates; `packing` makes a row from (key, value)."""
 
-    cdef readonly Reader reader
-    cdef Packing packing
-
     def __init__(self, Region region, int row_words, Reader reader, Packing packing):
         self.reader = reader
         self.packing = packing

@@ -4,14 +4,13 @@ A node is rendered once, in the innermost scope whose recursive names it refers 
 into deeper ones. An arrangement that refers to none is the pool's and shared by structure.
 """
 
-from typing import Any
-
 import pyarrow as pa
 
 from ivm.dataflow import (
     Arrange,
     Concat,
     Constant,
+    DeltaJoin,
     Distinct,
     Filter,
     Get,
@@ -23,7 +22,6 @@ from ivm.dataflow import (
     Recursive,
     Reduce,
     TopK,
-    columns,
 )
 from ivm.errors import SchemaMismatch, UnknownCollection, Unsupported
 from ivm.expressions import Column
@@ -31,9 +29,9 @@ from ivm.operators.concat import Concat as ConcatOperator
 from ivm.operators.fallible import Evaluate
 from ivm.operators.flatten import Flatten
 from ivm.operators.input import Input
-from ivm.operators.join import Join as JoinOperator
 from ivm.operators.loop import Collect, Enter, Feedback, Leave, Variable
 from ivm.operators.operator import Region
+from ivm.render.joins import Joins
 from ivm.render.pieces import Collection, Index, Piece, arranged_formats
 from ivm.render.reductions import Reductions
 from ivm.render.scopes import Rendered, Scope, free_names, recursive_schemas
@@ -46,7 +44,7 @@ from ivm.workers.edges import enqueue
 from ivm.workers.stage import Loop
 
 
-class Renderer(Reductions):
+class Renderer(Reductions, Joins):
     """Renders one dataflow; `made` lists the pieces of new arrangements, `found` of shared ones."""
 
     def __init__(
@@ -253,28 +251,10 @@ class Renderer(Reductions):
     # --- joins ---
 
     def _render_join(self, node: Join) -> Rendered:
-        form = row_format(node.schema)
-        left, right = self.arranged(node.left), self.arranged(node.right)
-        if left.key_format != right.key_format:
-            node = Join(_nullable_key(node.left), _nullable_key(node.right), node.outputs)
-            left, right = self.arranged(node.left), self.arranged(node.right)
-        keys, lefts = len(node.left.key), len(node.left.schema)
-        picks = [
-            (0, i) if i < keys else (1, i - keys) if i < lefts else (2, i - lefts)
-            for _, i in node.outputs
-        ]
-        region = self.scope.region
-        packing = Packing((left.key_format, left.val_format, right.val_format), picks, form)
-        return self.stage(
-            form,
-            lambda s: JoinOperator(
-                region,
-                form.words,
-                self.reader(left.traces[s]),
-                self.reader(right.traces[s]),
-                packing,
-            ),
-        )
+        return self.join(node)
+
+    def _render_deltajoin(self, node: DeltaJoin) -> Rendered:
+        return self.delta_join(node)
 
     # --- recursion ---
 
@@ -334,15 +314,3 @@ class Renderer(Reductions):
 
     def _render_reduce(self, node: Reduce) -> Rendered:
         return self.reduce(node)
-
-
-def _nullable_key(node: Arrange) -> Arrange:
-    """`node` with a key whose columns may be NULL, so that its format meets another's."""
-    if all(node.input.schema.field(i).nullable for i in node.key):
-        return node
-    outputs: list[tuple[str, Any]] = []
-    for i, column in enumerate(columns(node.input)):
-        nullable = column.nullable or i in node.key
-        name = node.input.schema.field(i).name
-        outputs.append((name, Column(i, column.type, nullable)))
-    return Arrange(Map(node.input, tuple(outputs)), node.key)

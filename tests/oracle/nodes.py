@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cmp_to_key, reduce
+from itertools import accumulate
+from operator import add
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -104,6 +106,30 @@ class Evaluator:
                 both = row + rest
                 rows[tuple(both[i] for _, i in node.outputs)] += n * m
         return Result(rows, left.errors + right.errors)
+
+    def _deltajoin(self, node: df.DeltaJoin) -> Result:
+        """The rows of all relations that satisfy the first path's equalities."""
+        given = [self.value(relation) for relation in node.relations]
+        starts = list(accumulate((len(r.schema) for r in node.relations), initial=0))
+        equal = [
+            (starts[lookup.relation] + mine, other)
+            for lookup in node.paths[0].lookups
+            for mine, other in zip(lookup.key, lookup.bound, strict=True)
+        ]
+        rows: Counter[Row] = Counter({(): 1})
+        for relation, end in zip(given, starts[1:], strict=True):
+            pairs = [(a, b) for a, b in equal if a < end and b < end]
+            wider: Counter[Row] = Counter()
+            for row, n in rows.items():
+                for more, m in relation.rows.items():
+                    both = row + more
+                    if all(both[a] == both[b] for a, b in pairs):
+                        wider[both] += n * m
+            rows = wider
+        out: Counter[Row] = Counter()
+        for row, n in rows.items():
+            out[tuple(row[i] for _, i in node.outputs)] += n
+        return Result(out, reduce(add, (r.errors for r in given)))
 
     def _reduce(self, node: df.Reduce) -> Result:
         given = self.value(node.input)

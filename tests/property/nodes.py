@@ -24,6 +24,7 @@ from ivm.dataflow import (
     semijoin,
 )
 from ivm.expressions import Call, Column, Literal
+from tests.property.delta_joins import DELTA_JOINS
 from tests.property.engine import EDGES, edges, people
 
 INT = pa.int64()
@@ -183,4 +184,5 @@ NODES: dict[str, Node] = {
     "three coordinates": three_coordinates(),
     "reduce after a loop": Reduce(reach(), (), (count,)),
     "join of a loop": Join(Arrange(reach(), (0,)), Arrange(people, (0,)), (("id", 0), ("team", 1))),
+    **DELTA_JOINS,
 }

@@ -36,7 +36,7 @@ def below(node: df.Node) -> Iterator[df.Node]:
     match node:
         case df.Join():
             yield from (node.left, node.right)
-        case df.Concat():
+        case df.Concat() | df.DeltaJoin():
             yield from node.inputs
         case df.Iterate():
             yield from (body for _, body in node.bindings)

@@ -1,0 +1,57 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# distutils: language = c++
+"""The start of a delta join's path: what is new in one relation.
+
+The relations after it are looked up as they were before this activation. Where one of them was
+empty then, the path leads nowhere, and its look-ups before that one would be for nothing: so it
+is for all paths but the last while a dataflow is hydrated.
+"""
+
+from libcpp.vector cimport vector
+
+from ivm.operators.flatten cimport Flatten
+from ivm.operators.operator cimport Reader, Region
+from ivm.rows.packing cimport Packing
+
+
+cdef class Changes(Flatten):
+    """The new updates of `reader`, unless one of `later` held nothing before this activation.
+
+    `later` has, for each relation after this one, readers of its arrangement in all shards; they
+    are this operator's own, so that no two threads look through one.
+    """
+
+    cdef tuple later
+    cdef vector[vector[void*]] relations    # borrowed from `later`
+
+    def __init__(self, Region region, int row_words, Reader reader, Packing packing, tuple later):
+        cdef vector[void*] shards
+        Flatten.__init__(self, region, row_words, reader, packing)
+        self.later = later
+        for readers in later:
+            shards.clear()
+            for shard in readers:
+                shards.push_back(<void*> (<Reader?> shard))
+            self.relations.push_back(shards)
+
+    cdef Py_ssize_t load(self) noexcept nogil:
+        cdef Py_ssize_t waiting = Flatten.load(self)
+        return waiting if waiting > 0 and self._leads_on() else 0
+
+    cdef int step(self) except -1 nogil:
+        if not self._leads_on():
+            self.out.length = 0
+            return 0
+        return Flatten.step(self)
+
+    cdef bint _leads_on(self) noexcept nogil:
+        cdef size_t r, s
+        cdef bint held
+        for r in range(self.relations.size()):
+            held = False
+            for s in range(self.relations[r].size()):
+                (<Reader> self.relations[r][s]).look(self.region)
+                held = held or not (<Reader> self.relations[r][s]).history.empty()
+            if not held:
+                return False
+        return True

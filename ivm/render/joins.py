@@ -1,0 +1,189 @@
+"""Rendering of joins: of two arrangements, and of many without intermediate state."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from ivm.dataflow import Arrange, DeltaJoin, Join, Lookup, Map, columns
+from ivm.expressions import Call, Column
+from ivm.operators.changes import Changes
+from ivm.operators.fallible import Evaluate
+from ivm.operators.join import Join as JoinOperator
+from ivm.operators.lookup import Lookup as LookupOperator
+from ivm.render.mechanics import Mechanics
+from ivm.render.pieces import Index
+from ivm.render.scopes import Rendered
+from ivm.rows.format import followed_by, row_format
+from ivm.rows.packing import Packing
+from ivm.rows.program import Program
+
+
+class Joins(Mechanics):
+    """The part of the renderer that knows joins; `arranged` finds or makes an arrangement."""
+
+    arranged: Callable[[Arrange], Index]
+
+    def join(self, node: Join) -> Rendered:
+        """Pairs of two arrangements' rows."""
+        form = row_format(node.schema)
+        left, right = self.arranged(node.left), self.arranged(node.right)
+        if left.key_format != right.key_format:
+            node = Join(_nullable_key(node.left), _nullable_key(node.right), node.outputs)
+            left, right = self.arranged(node.left), self.arranged(node.right)
+        keys, lefts = len(node.left.key), len(node.left.schema)
+        picks = [
+            (0, i) if i < keys else (1, i - keys) if i < lefts else (2, i - lefts)
+            for _, i in node.outputs
+        ]
+        region = self.scope.region
+        packing = Packing((left.key_format, left.val_format, right.val_format), picks, form)
+        return self.stage(
+            form,
+            lambda s: JoinOperator(
+                region,
+                form.words,
+                self.reader(left.traces[s]),
+                self.reader(right.traces[s]),
+                packing,
+            ),
+        )
+
+    def delta_join(self, node: DeltaJoin) -> Rendered:
+        """The sum of its paths, each a chain of look-ups that adds to what the one before made."""
+        total: Rendered | None = None
+        for start, path in enumerate(node.paths):
+            carried = _carried(node, path.lookups)
+            found = self._changes(node, start, carried[0])
+            for i in range(len(path.lookups)):
+                found = self._looked_up(node, start, i, found, carried[i : i + 2], total)
+            total = found
+        assert total is not None
+        return total
+
+    def _changes(self, node: DeltaJoin, start: int, carried: Sequence[int]) -> Rendered:
+        """What is new in relation `start`, as the columns `carried`."""
+        path = node.paths[start]
+        index = self.arranged(Arrange(node.relations[start], path.key))
+        later = [
+            self.arranged(Arrange(node.relations[lookup.relation], lookup.key)).traces
+            for lookup in path.lookups
+            if lookup.relation > start
+        ]
+        places = _places(index.node, _first(node, start))
+        form, region = row_format(_fields(node, carried)), self.scope.region
+        packing = Packing((index.key_format, index.val_format), [places[c] for c in carried], form)
+        return self.stage(
+            form,
+            lambda s: Changes(
+                region,
+                form.words,
+                self.reader(index.traces[s]),
+                packing,
+                tuple(tuple(self.reader(trace) for trace in traces) for traces in later),
+            ),
+        )
+
+    def _looked_up(
+        self,
+        node: DeltaJoin,
+        start: int,
+        number: int,
+        source: Rendered,
+        columns: Sequence[Sequence[int]],
+        total: Rendered | None,
+    ) -> Rendered:
+        """`source` with its partners by a path's look-up `number`; `columns` are those of `source`
+        and those wanted. The path's last look-up adds to `total`."""
+        carried, wanted = columns
+        lookup, last = node.paths[start].lookups[number], number == len(node.relations) - 2
+        index = self.arranged(Arrange(node.relations[lookup.relation], lookup.key))
+        others = [c for c in carried if c not in lookup.bound]
+        together = followed_by(index.key_format, row_format(_fields(node, others)))
+        given = pa.schema(_fields(node, carried))
+        source = self._without_nulls(source, given, [carried.index(c) for c in lookup.bound], index)
+        picks = [carried.index(c) for c in (*lookup.bound, *others)]
+        key = tuple(picks[: len(lookup.bound)])
+        source = self.exchanged(source, given, key, picks, together)
+        places = _places(index.node, _first(node, lookup.relation))
+        places |= {c: (0, i) for i, c in enumerate((*lookup.bound, *others))}
+        form, region = row_format(_fields(node, wanted)), self.scope.region
+        packing = Packing((together, index.val_format), [places[c] for c in wanted], form)
+        return self.stage(
+            form,
+            lambda s: LookupOperator(
+                region,
+                form.words,
+                source.operators[s],
+                self.reader(index.traces[s]),
+                packing,
+                older=lookup.relation > start,
+                before=total.operators[s] if last and total is not None else None,
+            ),
+        )
+
+    def _without_nulls(
+        self, source: Rendered, given: pa.Schema, bound: Sequence[int], index: Index
+    ) -> Rendered:
+        """Drops rows with a NULL where the arrangement's key has none: they have no partners."""
+        predicates = [
+            Call("is_not_null", (Column(i, given.field(i).type, True),), pa.bool_(), False)
+            for i, key in zip(bound, index.key_schema, strict=True)
+            if given.field(i).nullable and not key.nullable
+        ]
+        if not predicates:
+            return source
+        region, form = self.scope.region, source.format
+        operators = self.add_stage(
+            lambda s: Evaluate(
+                region,
+                form.words,
+                source.operators[s],
+                Program(given, predicates, None, self.interner),
+            )
+        )
+        self.piece.fallible += operators
+        return Rendered(operators, form)
+
+
+def _fields(node: DeltaJoin, numbers: Sequence[int]) -> list[pa.Field]:
+    """The columns `numbers` over all relations."""
+    fields = [f for relation in node.relations for f in relation.schema]
+    return [fields[i] for i in numbers]
+
+
+def _first(node: DeltaJoin, relation: int) -> int:
+    """The number of the relation's first column."""
+    return sum(len(before.schema) for before in node.relations[:relation])
+
+
+def _carried(node: DeltaJoin, lookups: Sequence[Lookup]) -> list[list[int]]:
+    """The columns before each look-up and, last, after all of them: the outputs."""
+    outputs = [column for _, column in node.outputs]
+    carried, needed = [outputs], outputs
+    for i in reversed(range(len(lookups))):
+        first = _first(node, lookups[i].relation)
+        found = range(first, first + len(node.relations[lookups[i].relation].schema))
+        needed = [c for c in needed if c not in found and c not in lookups[i].bound]
+        needed = list(dict.fromkeys((*lookups[i].bound, *needed)))
+        carried.append(needed)
+    return carried[::-1]
+
+
+def _places(node: Arrange, first: int) -> dict[int, tuple[int, int]]:
+    """Where an arrangement has its columns, numbered from `first`: (0: key or 1: value, which)."""
+    others = [i for i in range(len(node.schema)) if i not in node.key]
+    places = {first + column: (0, i) for i, column in enumerate(node.key)}
+    return places | {first + column: (1, i) for i, column in enumerate(others)}
+
+
+def _nullable_key(node: Arrange) -> Arrange:
+    """`node` with a key whose columns may be NULL, so that its format meets another's."""
+    if all(node.input.schema.field(i).nullable for i in node.key):
+        return node
+    outputs: list[tuple[str, Any]] = []
+    for i, column in enumerate(columns(node.input)):
+        nullable = column.nullable or i in node.key
+        name = node.input.schema.field(i).name
+        outputs.append((name, Column(i, column.type, nullable)))
+    return Arrange(Map(node.input, tuple(outputs)), node.key)
