@@ -6,11 +6,13 @@ Arrow schema with nullability. Keys are compared with NULL equal to NULL: a SQL 
 NULL keys out beforehand.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Literal as OneOf
 from typing import TypeAlias
 
 import pyarrow as pa
+from numpy.typing import ArrayLike
 
 from ivm.expressions import Column, Expression, Value
 
@@ -79,6 +81,40 @@ class Map(Hashed):
     def __post_init__(self) -> None:
         fields = [pa.field(name, e.type, e.nullable) for name, e in self.outputs]
         object.__setattr__(self, "schema", pa.schema(fields))
+
+
+RowFunction: TypeAlias = Callable[[pa.RecordBatch], tuple[pa.RecordBatch, ArrayLike]]
+"""Rows to rows, and for each the index of the row that it comes from (integers)."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlatMap(Hashed):
+    """Any number of rows for each row, by a Python function.
+
+    `function` gets up to a few thousand rows at a time and answers rows of `schema`. It must be
+    deterministic, and what it answers for a row may not depend on the rows beside it: it is asked
+    again when a row goes. Where it raises, or answers what does not fit, the rows at fault are
+    error rows. Nodes share an arrangement where their functions are equal.
+    """
+
+    input: "Node"
+    function: RowFunction
+    schema: pa.Schema
+
+    __hash__ = Hashed.hash_once
+
+
+@dataclass(frozen=True, slots=True)
+class Consolidate(Hashed):
+    """The same collection, of which no update is handed on that another one cancels."""
+
+    input: "Node"
+    schema: pa.Schema = field(init=False, compare=False)
+
+    __hash__ = Hashed.hash_once
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "schema", self.input.schema)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +291,23 @@ class Distinct(Hashed):
 
 
 @dataclass(frozen=True, slots=True)
+class Threshold(Hashed):
+    """Every row whose count is positive, as often as it is there and at most `limit` times.
+
+    A `limit` of None takes negative counts away only; `Distinct` is the limit 1.
+    """
+
+    input: "Node"
+    limit: int | None = None
+    schema: pa.Schema = field(init=False, compare=False)
+
+    __hash__ = Hashed.hash_once
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "schema", self.input.schema)
+
+
+@dataclass(frozen=True, slots=True)
 class Order:
     """One column of an ordering."""
 
@@ -319,6 +372,8 @@ Node: TypeAlias = (
     | Constant
     | Filter
     | Map
+    | FlatMap
+    | Consolidate
     | Concat
     | Negate
     | Arrange
@@ -326,6 +381,7 @@ Node: TypeAlias = (
     | DeltaJoin
     | Reduce
     | Distinct
+    | Threshold
     | TopK
     | Recursive
     | Iterate
@@ -353,3 +409,16 @@ def semijoin(left: Arrange, keys: Node) -> Join:
 def antijoin(left: Arrange, keys: Node) -> Concat:
     """The rows of `left` whose key is not among `keys`: all rows less the semijoin's."""
     return Concat((left, Negate(semijoin(left, keys))))
+
+
+def except_all(left: Node, right: Node) -> Threshold:
+    """Each row as often as it is in `left` beyond its count in `right` (SQL's EXCEPT ALL)."""
+    return Threshold(Concat((left, Negate(right))))
+
+
+def intersect_all(left: Node, right: Node) -> Concat:
+    """Each row as often as it is in both (SQL's INTERSECT ALL): `left` less its EXCEPT ALL.
+
+    Neither input may have negative counts.
+    """
+    return Concat((left, Negate(except_all(left, right))))

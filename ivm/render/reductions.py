@@ -42,10 +42,10 @@ class Reductions(Mechanics):
 
     render: Callable[[Node], Rendered]
 
-    def distinct(self, node: Distinct) -> Rendered:
-        """Every present row once: the whole row is the key, and the first of its copies is kept."""
+    def threshold(self, node: Node, limit: int | None) -> Rendered:
+        """The whole row is the key, and the first `limit` of its copies are kept."""
         picks = tuple(range(len(node.schema)))
-        return self._selected(node.input, picks, (), 1, 0, node.schema, picks)
+        return self._selected(node, picks, (), limit, 0, node.schema, picks)
 
     def top_k(self, node: TopK) -> Rendered:
         """Values ordered by the order's columns, then by the others, ascending."""

@@ -9,10 +9,12 @@ import pyarrow as pa
 from ivm.dataflow import (
     Arrange,
     Concat,
+    Consolidate,
     Constant,
     DeltaJoin,
     Distinct,
     Filter,
+    FlatMap,
     Get,
     Iterate,
     Join,
@@ -21,12 +23,15 @@ from ivm.dataflow import (
     Node,
     Recursive,
     Reduce,
+    Threshold,
     TopK,
 )
 from ivm.errors import SchemaMismatch, UnknownCollection, Unsupported
 from ivm.expressions import Column
 from ivm.operators.concat import Concat as ConcatOperator
+from ivm.operators.consolidate import Consolidate as ConsolidateOperator
 from ivm.operators.fallible import Evaluate
+from ivm.operators.flat_map import FlatMap as FlatMapOperator
 from ivm.operators.flatten import Flatten
 from ivm.operators.input import Input
 from ivm.operators.loop import Collect, Enter, Feedback, Leave, Variable
@@ -226,6 +231,33 @@ class Renderer(Reductions, Joins):
         self.piece.fallible += operators
         return Rendered(operators, form)
 
+    def _render_flatmap(self, node: FlatMap) -> Rendered:
+        form, source, region = row_format(node.schema), self.render(node.input), self.scope.region
+        given, wanted = Layout(node.input.schema), Layout(node.schema)
+        operators = self.add_stage(
+            lambda s: FlatMapOperator(
+                region,
+                form.words,
+                source.operators[s],
+                node.function,
+                given,
+                wanted,
+                self.interner,
+            )
+        )
+        self.piece.fallible += operators
+        return Rendered(operators, form)
+
+    def _render_consolidate(self, node: Consolidate) -> Rendered:
+        everything = tuple(range(len(node.schema)))
+        form, region = row_format(node.schema), self.scope.region
+        source = self.exchanged(
+            self.render(node.input), node.schema, everything, list(everything), form
+        )
+        return self.stage(
+            form, lambda s: ConsolidateOperator(region, form.words, source.operators[s])
+        )
+
     def _render_negate(self, node: Negate) -> Rendered:
         return self._sum(node, ((node.input, True),))
 
@@ -307,7 +339,10 @@ class Renderer(Reductions, Joins):
     # --- reductions ---
 
     def _render_distinct(self, node: Distinct) -> Rendered:
-        return self.distinct(node)
+        return self.threshold(node.input, 1)
+
+    def _render_threshold(self, node: Threshold) -> Rendered:
+        return self.threshold(node.input, node.limit)
 
     def _render_topk(self, node: TopK) -> Rendered:
         return self.top_k(node)

@@ -77,6 +77,27 @@ class Evaluator:
                 rows[tuple(out)] += n
         return Result(rows, errors)
 
+    def _flatmap(self, node: df.FlatMap) -> Result:
+        """Row by row, which the function may not notice."""
+        given = self.value(node.input)
+        rows: Counter[Row] = Counter()
+        errors = Counter(given.errors)
+        for row, n in given.rows.items():
+            named = dict(zip(node.input.schema.names, row, strict=True))
+            batch = pa.RecordBatch.from_pylist([named], schema=node.input.schema)
+            try:
+                answer, _ = node.function(batch)
+                out = [tuple(canonical(v) for v in r.values()) for r in answer.to_pylist()]
+            except Exception as error:
+                errors[f"{type(error).__name__}: {error}"] += n
+                continue
+            for each in out:
+                rows[each] += n
+        return Result(rows, errors)
+
+    def _consolidate(self, node: df.Consolidate) -> Result:
+        return self.value(node.input)
+
     def _concat(self, node: df.Concat) -> Result:
         return reduce(_plus, (self.value(i) for i in node.inputs))
 
@@ -150,6 +171,12 @@ class Evaluator:
     def _distinct(self, node: df.Distinct) -> Result:
         given = self.value(node.input)
         return Result(Counter(row for row, n in given.rows.items() if n > 0), given.errors)
+
+    def _threshold(self, node: df.Threshold) -> Result:
+        given = self.value(node.input)
+        most = math.inf if node.limit is None else node.limit
+        rows = Counter({row: int(min(n, most)) for row, n in given.rows.items() if n > 0})
+        return Result(rows, given.errors)
 
     def _topk(self, node: df.TopK) -> Result:
         given = self.value(node.input)

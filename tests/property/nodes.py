@@ -6,9 +6,11 @@ from ivm.dataflow import (
     Aggregate,
     Arrange,
     Concat,
+    Consolidate,
     Constant,
     Distinct,
     Filter,
+    FlatMap,
     Iterate,
     Join,
     Map,
@@ -17,9 +19,12 @@ from ivm.dataflow import (
     Order,
     Recursive,
     Reduce,
+    Threshold,
     TopK,
     antijoin,
     columns,
+    except_all,
+    intersect_all,
     project,
     semijoin,
 )
@@ -42,6 +47,24 @@ inverse = Map(
     people, (("id", ID), ("inverse", Call("divide", (Literal(6, INT), SCORE), INT, True)))
 )
 roots = project(Filter(edges, Call("eq", (columns(edges)[0], Literal(0, INT)), BOOL, False)), (1,))
+
+WORD_FIELDS: list[pa.Field] = [pa.field("word", pa.string(), nullable=False), pa.field("id", INT)]
+WORDS = pa.schema(WORD_FIELDS)
+
+
+def words_of_teams(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, list[int]]:
+    """A row for each word of a person's team."""
+    given = batch.to_pylist()
+    words = [(i, word) for i, row in enumerate(given) for word in (row["team"] or "").split()]
+    rows = [{"word": word, "id": given[i]["id"]} for i, word in words]
+    return pa.RecordBatch.from_pylist(rows, schema=WORDS), [i for i, _ in words]
+
+
+def words_of_scored_teams(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, list[int]]:
+    """The same, but people without a score are at fault."""
+    if None in batch["score"].to_pylist():
+        raise ValueError("no score")
+    return words_of_teams(batch)
 
 
 def _aggregate(function: str, column: int, type_: pa.DataType) -> Aggregate:
@@ -138,6 +161,9 @@ NODES: dict[str, Node] = {
     "project": project(people, (1, 0)),
     "concat": Concat((project(people, (0, 2)), edges)),
     "negate": Concat((project(people, (0,)), Negate(project(edges, (0,))))),
+    "flat map": FlatMap(people, words_of_teams, WORDS),
+    "flat map with errors": FlatMap(people, words_of_scored_teams, WORDS),
+    "consolidate": Consolidate(project(people, (1, 2))),
     "constant": Concat((Constant(((1,), (7,), (7,)), NODE), project(edges, (0,)))),
     "arrange": Arrange(people, (2, 1)),
     "join": Join(Arrange(people, (0,)), Arrange(edges, (0,)), (("id", 0), ("team", 1), ("dst", 5))),
@@ -152,6 +178,9 @@ NODES: dict[str, Node] = {
     "antijoin": antijoin(Arrange(people, (0,)), project(edges, (1,))),
     "distinct": Distinct(project(people, (1, 2))),
     "distinct of nothing": Distinct(project(people, ())),
+    "threshold": Threshold(project(people, (1, 2)), 2),
+    "except all": except_all(project(edges, (0,)), project(edges, (1,))),
+    "intersect all": intersect_all(project(edges, (0,)), project(edges, (1,))),
     "count": Reduce(people, (1,), (count, _aggregate("count", 2, INT))),
     "sums": Reduce(
         people,
