@@ -1,0 +1,37 @@
+"""Breadth-first distances from node 0 in a random graph whose edges are rewired."""
+
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+
+from benchmarks.rewiring import EDGES, NUMBER, edges, run, scale
+from benchmarks.workload import Phase, Workload
+from ivm.dataflow import Aggregate, Arrange, Concat, Get, Iterate, Join, Map, Recursive, Reduce, columns
+from ivm.expressions import Call, Literal
+
+DISTANCES = pa.schema([pa.field(name, NUMBER, nullable=False) for name in ("node", "distance")])
+
+
+def distances() -> Iterate:
+    """The smallest number of steps from a root to each node that has any."""
+    known = Arrange(Recursive("distances", DISTANCES), (0,))
+    along = Join(known, Arrange(edges, (0,)), (("node", 2), ("distance", 1)))
+    node, distance = columns(along)
+    longer = Call("add", (distance, Literal(1, NUMBER)), NUMBER, False)
+    proposed = Map(along, (("node", node), ("distance", longer)))
+    nearest = Aggregate("min", 1, "distance", NUMBER, False)
+    body = Reduce(Concat((Get("roots", EDGES), proposed)), (0,), (nearest,))
+    return Iterate((("distances", body),), "distances")
+
+
+ROOTS = {"roots": np.array([[0, 0]], np.uint32)}
+PHASES = Phase("one", 500, 1, 1), Phase("thousand", 10, 1, 1000)
+WORKLOAD = Workload(
+    "bfs",
+    {
+        "small": scale(1_000_000, 5_000_000, *PHASES),
+        "full": scale(10_000_000, 50_000_000, *PHASES),
+    },
+    partial(run, distances(), ROOTS),
+)

@@ -1,0 +1,46 @@
+//! The command line: `WORKLOAD FILE WORKERS PHASE...`, a phase being `case:rounds:times:size`.
+
+use std::env;
+
+/// `rounds` rounds, each of `times` logical times with `size` changed rows.
+#[derive(Clone)]
+pub struct Phase {
+    pub case: String,
+    pub rounds: usize,
+    pub times: usize,
+    pub size: usize,
+}
+
+#[derive(Clone)]
+pub struct Arguments {
+    pub workload: String,
+    pub file: String,
+    pub workers: usize,
+    pub phases: Vec<Phase>,
+}
+
+impl Arguments {
+    pub fn parse() -> Self {
+        let mut given = env::args().skip(1);
+        let mut next = |what: &str| given.next().unwrap_or_else(|| panic!("{what} is missing"));
+        let workload = next("the workload");
+        let file = next("the input file");
+        let workers = number(&next("the number of workers"));
+        let phases = given.map(|text| Phase::parse(&text)).collect();
+        Arguments { workload, file, workers, phases }
+    }
+}
+
+impl Phase {
+    fn parse(text: &str) -> Self {
+        let parts: Vec<_> = text.split(':').collect();
+        let [case, rounds, times, size] = parts[..] else {
+            panic!("a phase is case:rounds:times:size, not {text}")
+        };
+        Phase { case: case.into(), rounds: number(rounds), times: number(times), size: number(size) }
+    }
+}
+
+fn number(text: &str) -> usize {
+    text.parse().unwrap_or_else(|_| panic!("not a number: {text}"))
+}

@@ -1,0 +1,15 @@
+//! The edges whose ends are in one strongly connected component: the crate's own algorithm.
+
+use differential_dataflow::VecCollection;
+use differential_dataflow::algorithms::graphs::scc::strongly_connected;
+use timely::dataflow::Scope;
+
+use crate::input::Pair;
+
+pub fn build<'scope>(
+    _scope: Scope<'scope, u64>,
+    edges: VecCollection<'scope, u64, Pair>,
+    _first: bool,
+) -> VecCollection<'scope, u64, Pair> {
+    strongly_connected(edges)
+}

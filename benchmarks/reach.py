@@ -1,0 +1,32 @@
+"""The nodes that each of ten roots reaches while a small random graph slides through a stream.
+
+The latency of an update must not depend on how many went before.
+"""
+
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+
+from benchmarks.rewiring import EDGES, NUMBER, edges, run, scale
+from benchmarks.workload import Phase, Workload
+from ivm.dataflow import Arrange, Concat, Distinct, Get, Iterate, Join, Recursive
+
+REACHED = pa.schema([pa.field(name, NUMBER, nullable=False) for name in ("node", "root")])
+
+
+def reached() -> Iterate:
+    """Each (node, root) such that edges lead from the root to the node."""
+    known = Arrange(Recursive("reached", REACHED), (0,))
+    along = Join(known, Arrange(edges, (0,)), (("node", 2), ("root", 1)))
+    return Iterate((("reached", Distinct(Concat((Get("roots", EDGES), along)))),), "reached")
+
+
+ROOTS = {"roots": np.repeat(np.arange(10, dtype=np.uint32), 2).reshape(-1, 2)}
+PHASES = (
+    Phase("from 0", 1000, 1, 1),
+    Phase("from 1k", 1000, 1, 1),
+    Phase("batched to 10k", 8, 1000, 1),
+    Phase("from 10k", 1000, 1, 1),
+)
+WORKLOAD = Workload("reach", {"small": scale(1_000, 2_000, *PHASES)}, partial(run, reached(), ROOTS))

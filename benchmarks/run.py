@@ -1,0 +1,18 @@
+"""Our side of a comparison, in a process of its own: `python -m benchmarks.run NAME FILE WORKERS
+PHASE…` prints a line of JSON for each case."""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from benchmarks.workload import Phase, Workload
+
+
+def main(name: str, file: str, workers: str, *phases: str) -> None:
+    """Run the workload `name` over the input `file`."""
+    workload: Workload = import_module(f"benchmarks.{name}").WORKLOAD
+    workload.run(Path(file), int(workers), [Phase.parse(phase) for phase in phases])
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

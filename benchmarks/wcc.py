@@ -1,0 +1,51 @@
+"""Connected components of a random graph whose edges are rewired, by the smallest label.
+
+A node that is the smaller end of some edge proposes itself, and labels go along the edges in both
+directions.
+"""
+
+from functools import partial
+
+import pyarrow as pa
+
+from benchmarks.rewiring import NUMBER, edges, run, scale
+from benchmarks.workload import Phase, Workload
+from ivm.dataflow import (
+    Aggregate,
+    Arrange,
+    Concat,
+    Distinct,
+    Iterate,
+    Join,
+    Map,
+    Recursive,
+    Reduce,
+    columns,
+    project,
+)
+from ivm.expressions import Call
+
+LABELS = pa.schema([pa.field(name, NUMBER, nullable=False) for name in ("node", "label")])
+
+
+def labels() -> Iterate:
+    """The smallest node that each node with an edge is connected with."""
+    least = Call("least", tuple(columns(edges)), NUMBER, False)
+    own = Distinct(Map(edges, (("node", least), ("label", least))))
+    both = Concat((edges, project(edges, (1, 0))))
+    known = Arrange(Recursive("labels", LABELS), (0,))
+    along = Join(known, Arrange(both, (0,)), (("node", 2), ("label", 1)))
+    smallest = Aggregate("min", 1, "label", NUMBER, False)
+    body = Reduce(Concat((own, along)), (0,), (smallest,))
+    return Iterate((("labels", body),), "labels")
+
+
+PHASES = Phase("one", 200, 1, 1), Phase("thousand", 5, 1, 1000)
+WORKLOAD = Workload(
+    "wcc",
+    {
+        "small": scale(200_000, 4_000_000, *PHASES),
+        "full": scale(2_000_000, 40_000_000, *PHASES),
+    },
+    partial(run, labels(), {}),
+)
