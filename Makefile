@@ -5,13 +5,14 @@
 #   make test    every test
 #   make serve   the service, on loopback
 #   make check   formatting, lint, types, import direction, stubs of the extensions
+#   make checked the engine's tests on extensions that check bounds, addresses and undefined behaviour
 #   make bench   the engine's benchmarks
 #   make build   the extensions, in place
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test serve check bench build extensions
+.PHONY: help demo test serve check checked bench build extensions
 
 # The architecture that the extensions are compiled for: `native`, or e.g. x86-64-v3 for an image.
 IVM_MARCH ?= native
@@ -23,8 +24,13 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 BUILT := build/.built
 FLAGS := build/.flags
-SOURCES := pyproject.toml $(shell find ivm -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp')
+SOURCES := pyproject.toml .ci/build.py $(shell find ivm -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp')
 export CXXFLAGS := -std=c++17 -O3 -DNDEBUG -fwrapv -march=$(IVM_MARCH)
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
+# What runs on the checked build.
+CHECKED ?= tests/unit/pool tests/unit/rows tests/property/test_law.py
+# Of the build's output, a line for each file.
+SHOW := sed -un '/Cythonizing/p; /^building .* extension$$/p'
 say = @printf '\033[1m== %s\033[0m\n' "$(1)"
 
 help:
@@ -67,22 +73,27 @@ $(BUILT): $(INSTALLED) $(SOURCES) $(FLAGS)
 	@flock build/.lock $(MAKE) --no-print-directory extensions
 	@touch $@
 
-# The extensions that were built with other flags go.
 ifneq ($(file < $(FLAGS)),$(CXXFLAGS))
 .PHONY: $(FLAGS)
 endif
 $(FLAGS):
 	@mkdir -p build
-	@find ivm -name '*.so' -delete
 	@echo '$(CXXFLAGS)' > $@
 
-# Cython is not safe for threads: its own processes translate, the build's threads then compile.
-# A file that does not translate keeps no other from being built; the second command fails on it.
 extensions:
-	@$(BIN)/python -c 'from Cython.Build import cythonize; \
-		cythonize("ivm/**/*.pyx", language_level=3, nthreads=2)' || true
-	@$(BIN)/python -W ignore -c 'import setuptools; setuptools.setup()' \
-		build_ext --parallel 2 --build-lib . | sed -un '/^building .* extension$$/p'
+	@$(BIN)/python -W ignore .ci/build.py | $(SHOW)
+
+# Leaks are not looked for: the interpreter leaves much at its exit.
+checked: export CXXFLAGS := -std=c++17 -O1 -g -fno-omit-frame-pointer -fwrapv -march=$(IVM_MARCH) \
+	-UNDEBUG -D_GLIBCXX_ASSERTIONS $(SANITIZE)
+checked: export LDFLAGS := $(SANITIZE)
+checked: $(INSTALLED)
+	$(call say,Building checked extensions)
+	@$(BIN)/python -W ignore .ci/build.py --checked | $(SHOW)
+	$(call say,Running the engine's tests on them)
+	@cd build/checked && LD_PRELOAD=$$($(CXX) -print-file-name=libasan.so) PYTHONMALLOC=malloc \
+		ASAN_OPTIONS=detect_leaks=0:halt_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 \
+		$(CURDIR)/$(BIN)/python -m pytest -p no:cacheprovider --capture=sys $(CHECKED)
 
 $(INSTALLED): requirements.lock
 	$(call say,Installing the dependencies into $(VENV))

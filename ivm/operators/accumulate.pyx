@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Reduction at the root by an accumulation: a state for each group, and no history.
 
 Updates are taken time by time. A group that a time touches emits the retraction of its old output

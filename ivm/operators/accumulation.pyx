@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Counts, sums and averages: linear in their input, so a state of a few words holds a group.
 
 Integers and decimals add up in 192 bits: what a type cannot hold must be seen to overflow, and

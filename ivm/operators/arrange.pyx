@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Arranging: a collection's updates sealed into the batches of a trace that many may read."""
 
 from ivm.operators.operator cimport Operator, Region

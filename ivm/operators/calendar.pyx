@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Reminders by time: which items to look at when a loop's sweep gets there.
 
 Few times are outstanding at once, and most items are added to the time that was added to last or

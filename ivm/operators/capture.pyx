@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Capture: a collection's changes kept until somebody takes them."""
 
 from ivm.operators.operator cimport Operator, Region

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """The state of a reduction in a loop: for each key what came in, by value and time.
 
 Only the reduction reads it, so it is a hash table of small sorted histories and not a trace: a

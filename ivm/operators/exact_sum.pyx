@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Exact addition of floats, after Kulisch's long accumulator."""
 
 from libc.math cimport INFINITY, NAN, isinf, isnan, ldexp

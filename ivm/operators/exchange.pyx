@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Exchange: every row goes to the shard that owns its key, packed as the key's words, then the value's."""
 
 from libc.stdint cimport uint64_t

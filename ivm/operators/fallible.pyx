@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Operators whose rows may be errors: expressions, and aggregates that may overflow.
 
 An error is an update of the error collection with the row's own time and diff, so that it goes

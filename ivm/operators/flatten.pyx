@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """An arrangement read as a collection: what is new in it, as plain updates."""
 
 from libc.stdint cimport uint64_t

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Group states by key: open addressing with linear probing; removal shifts entries back."""
 
 from libc.stdint cimport uint32_t, uint64_t

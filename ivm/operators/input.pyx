@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Inputs: updates queue here until the frontier passes their times."""
 
 from libc.stdint cimport uint64_t

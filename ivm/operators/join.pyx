@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Join of two arrangements on their keys.
 
 New left updates meet the right's history, then new right updates meet all of the left: each pair

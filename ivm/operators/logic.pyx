@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """The face of a group's logic: `Selection` and `Accumulation` implement it."""
 
 from libc.stdint cimport int64_t, uint64_t

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """The ends of a loop: entering it, going round, and leaving it."""
 
 from libc.stdint cimport uint64_t

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """What all operators share: a region that says where they stand, an output, a view of traces.
 
 One activation of an operator takes all input updates of the region's round, for every root time

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """A queue by round for updates at later rounds of a loop, so that a round costs what it holds."""
 
 from cython.operator cimport dereference

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Projection: a row's columns moved into another format, without evaluating anything."""
 
 from libc.stdint cimport uint64_t

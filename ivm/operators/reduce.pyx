@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Reduction in a loop: a group's output at every time at which it can change.
 
 A group's output can change at any least upper bound of its input's times, one of which is new (the

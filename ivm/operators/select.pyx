@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Reduction at the root by a logic that may stop early: top-k, min, max, distinct.
 
 Root times are totally ordered, so before each new time the old output is the logic of the old

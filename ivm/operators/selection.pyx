@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Selection of a group's rows by position: top-k; min and max (top-1); distinct (top-1 of nothing).
 
 Values are in an ordered format, so their words' order is the order asked for, except where a

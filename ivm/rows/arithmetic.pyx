@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# distutils: language = c++
 """Kernels of integer and float arithmetic.
 
 Integers are computed in 128 bits and must then lie in `p` to `q`, the range of the result's type.

@@ -1,4 +1,3 @@
-# cython: language_level=3, cdivision=True
 # The proleptic Gregorian calendar on days since 1970-01-01, after Hinnant, "chrono-Compatible
 # Low-Level Date Algorithms": years begin in March, so that the leap day is the last.
 

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# distutils: language = c++
 """Arrow record batches to updates and back, straight from and to Arrow's buffers, without the GIL.
 
 Rows are handled in blocks, so that a block's rows stay in the cache while its columns come and go.

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# distutils: language = c++
 """Kernels that compare, decide and choose: comparisons, three-valued logic, `case`, `coalesce`.
 
 `p` of a comparison is a truth mask over the order of its arguments: bit 0 below, 1 equal, 2 above.

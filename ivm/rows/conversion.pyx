@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# distutils: language = c++
 """Kernels that cast between booleans and numbers.
 
 To an integer type, `p` to `q` is its range. To decimal, `p` is the precision and `q` the scale; from

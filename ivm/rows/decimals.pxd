@@ -1,4 +1,3 @@
-# cython: language_level=3, cdivision=True
 # Arithmetic on the integers that decimals are stored as.
 
 from ivm.rows.words cimport int128_t

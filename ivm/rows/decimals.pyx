@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# distutils: language = c++
 """Kernels of decimal arithmetic: integers of up to 38 digits, rounded half away from zero.
 
 `p` is the precision of the result's type; a result with more digits is an overflow.

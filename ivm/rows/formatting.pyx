@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# distutils: language = c++
 """Kernels that cast values to text, in PostgreSQL's forms."""
 
 from libc.math cimport isinf

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# distutils: language = c++
 """Stable hashes of keys: column by column, NULL as a value of its own, strings by content."""
 
 from libc.stdint cimport uint64_t

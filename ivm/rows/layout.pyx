@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# distutils: language = c++
 """The layout of a schema's rows, for kernels: `ivm.rows.format` as C structs, with column kinds."""
 
 from libc.stdlib cimport calloc, free

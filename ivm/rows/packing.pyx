@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Moving columns between row formats, decided once and then a straight loop over moves."""
 
 from libc.stdint cimport uint64_t

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# distutils: language = c++
 """Kernels that cast text to values.
 
 Dates are year-month-day, times hour:minute[:second[.fraction]], timestamps a date, optionally followed by

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# distutils: language = c++
 """Predicates and outputs over updates: vectors of 1024 rows through straight code.
 
 A block of updates is narrowed by one predicate after another and only then are outputs computed,

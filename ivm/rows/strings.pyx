@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# distutils: language = c++
 """Interned strings: a striped hash table whose entries never move.
 
 An id names a stripe and an entry of it, so a reader that got the id from another thread (which

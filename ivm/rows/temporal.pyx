@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# distutils: language = c++
 """Kernels on dates and timestamps, which count days and microseconds since 1970-01-01 (UTC).
 
 `q` is the microseconds of the argument's unit: 1 for a timestamp, those of a day for a date.

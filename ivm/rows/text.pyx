@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# distutils: language = c++
 """Kernels on strings. Positions and lengths count characters of UTF-8, from 1.
 
 Every row gets a valid word, '' where it is NULL or an error.

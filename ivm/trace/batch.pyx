@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Immutable batches: built from consolidated updates, or merged from two batches.
 
 A merge walks both batches in key order once. Each distinct time is advanced once, not each

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Sorting and consolidation of updates.
 
 Most bits of a batch's rows are the same in every row. The varying ones are packed, in order, into

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """A spine of batches: appended at one end, merged so that sizes fall geometrically.
 
 A batch is merged with its elder neighbour once it has reached a quarter of its size, or at once if

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """The pool's edges: Arrow batches in, deltas, snapshots and errors out.
 
 Traces publish their batches and readers take them while holding the GIL, so that a reader sees

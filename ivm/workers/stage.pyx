@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Stages: one operator in every shard, and loops of stages.
 
 Shards are not threads: few updates are worth no wake-up, so a small activation runs every shard

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """A step: all stages of the root scope, in order, without the GIL."""
 
 from libc.stdint cimport uint64_t

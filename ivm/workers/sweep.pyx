@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Releasing strings that no batch, group or waiting update uses any more: mark and sweep.
 
 Between steps every string in use is in a trace, a group's key, an input's queue or a capture.
