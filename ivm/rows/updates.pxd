@@ -60,6 +60,8 @@ cdef inline uint64_t* update_at(const Updates* updates, Py_ssize_t i) noexcept n
 
 # Appends copies of `count` updates of the same stride; -1 where memory is short.
 cdef inline int append(Updates* updates, const uint64_t* words, Py_ssize_t count) noexcept nogil:
+    if count == 0:
+        return 0        # neither side may have memory yet
     if reserve(updates, count) < 0:
         return -1
     memcpy(updates.words + updates.length * updates.stride, words,
