@@ -45,6 +45,12 @@ class TimeInPast(IvmError):
     code = "time-in-past"
 
 
+class InvalidTime(IvmError):
+    """What was given as a time is not an integer, or not one that a pool can hold."""
+
+    code = "invalid-time"
+
+
 class NotIndexed(IvmError):
     """No arrangement has exactly these columns as its key."""
 

@@ -6,13 +6,21 @@ one consistent cut.
 """
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ivm.arguments import (
+    LAST_TIME,
+    diffs_of_rows,
+    key_positions,
+    one_time,
+    times_of_rows,
+    unrepeated,
+)
 from ivm.dataflow import Arrange, Get, Node
 from ivm.errors import (
     DuplicateName,
@@ -133,11 +141,13 @@ class Pool:
     def create_input(self, name: str, schema: pa.Schema, key: Sequence[str]) -> None:
         """Declare an input and arrange it by its primary key `key`.
 
-        Raises DuplicateName, SchemaMismatch for a key that is not among the columns, Unsupported.
+        Raises DuplicateName, Unsupported; SchemaMismatch for a key that is not among the columns,
+        and for columns or key columns that are repeated.
         """
         with self._lock:
             self._refuse_duplicate(name)
-            positions = _positions(name, schema, key)
+            unrepeated(name, schema)
+            positions = key_positions(name, schema, key)
             node = Arrange(Get(name, schema), positions)
             piece = Piece(f"{name}[{', '.join(key)}]")
             form, layout = row_format(schema), Layout(schema)
@@ -188,29 +198,21 @@ class Pool:
     ) -> None:
         """Queue updates of an input, whose columns `rows` has, at times not below the frontier.
 
-        Raises UnknownCollection, SchemaMismatch, TimeInPast; then nothing is queued.
+        Raises UnknownCollection, SchemaMismatch, InvalidTime, TimeInPast; then nothing is queued.
         """
         with self._lock:
             collection = self._collection(name, is_input=True)
-            earliest = times if isinstance(times, int) else int(np.min(times, initial=2**63))
+            if not isinstance(rows, pa.RecordBatch):
+                raise SchemaMismatch(f"input {name!r} takes a RecordBatch, not {type(rows)}")
+            when = times_of_rows(times, rows.num_rows)
+            each = diffs_of_rows(diffs, rows.num_rows)
+            earliest = when if isinstance(when, int) else int(np.min(when, initial=LAST_TIME))
             if earliest < self._frontier:
                 raise TimeInPast(
                     f"time {earliest} of input {name!r} is behind the frontier {self._frontier}"
                 )
-            if len(diffs) != rows.num_rows or (
-                not isinstance(times, int) and len(times) != rows.num_rows
-            ):
-                raise SchemaMismatch(
-                    f"input {name!r}: {rows.num_rows} rows, but {len(diffs)} diffs"
-                    + ("" if isinstance(times, int) else f" and {len(times)} times")
-                )
             enqueue(
-                collection.inputs[0],
-                rows,
-                Layout(collection.schema),
-                self._interner,
-                times,
-                np.ascontiguousarray(diffs, np.int64),
+                collection.inputs[0], rows, Layout(collection.schema), self._interner, when, each
             )
 
     # --- running ---
@@ -218,10 +220,11 @@ class Pool:
     def advance(self, frontier: int) -> None:
         """Complete every time below `frontier`: run all dataflows on what was fed.
 
-        Raises TimeInPast, and NoFixedPoint naming the dataflows that did not converge: they are
-        dropped, with those that read them, and all others are complete.
+        Raises TimeInPast, InvalidTime, and NoFixedPoint naming the dataflows that did not
+        converge: they are dropped, with those that read them, and all others are complete.
         """
         with self._lock:
+            frontier = one_time(frontier, LAST_TIME + 1)
             if frontier < self._frontier:
                 raise TimeInPast(f"frontier {frontier} is behind the frontier {self._frontier}")
             if frontier == self._frontier:
@@ -291,7 +294,7 @@ class Pool:
         """
         with self._lock:
             self._refuse_duplicate(name)
-            wanted = Arrange(node, _positions(name, node.schema, key))
+            wanted = Arrange(node, key_positions(name, node.schema, key))
             now = max(self._frontier - 1, 0)
             renderer = Renderer(
                 name,
@@ -466,10 +469,13 @@ class Pool:
         return infos
 
     def explain(self, node: Node, key: Sequence[str]) -> Installed:
-        """What `install` would reuse and create, without doing so."""
+        """What `install` would reuse and create, without doing so.
+
+        Raises UnknownCollection, SchemaMismatch.
+        """
         reused: dict[str, None] = {}
         created: dict[str, None] = {}
-        pending: list[Node] = [Arrange(node, _positions("the view", node.schema, key))]
+        pending: list[Node] = [Arrange(node, key_positions("the view", node.schema, key))]
         while pending:
             each = pending.pop()
             known = self._arrangements.get(each) if isinstance(each, Arrange) else None
@@ -479,7 +485,8 @@ class Pool:
             if isinstance(each, Get):
                 reused[self._collection(each.name).indexes[0][0].name] = None
             elif isinstance(each, Arrange):
-                source = each.input.name if isinstance(each.input, Get) else "(new)"
+                get = each.input if isinstance(each.input, Get) else None
+                source = self._collection(get.name).name if get else "(new)"
                 names = ", ".join(each.input.schema.field(i).name for i in each.key)
                 created[f"{source}[{names}]"] = None
             if not (isinstance(each, Arrange) and isinstance(each.input, Get)):
@@ -512,13 +519,3 @@ class Pool:
         users = [other.name for other in self._collections.values() if name in other.reads]
         if users:
             raise InUse(f"{name!r} is read by {', '.join(users)}: drop that first")
-
-
-def _positions(name: str, schema: pa.Schema, key: Iterable[str]) -> tuple[int, ...]:
-    positions = tuple(schema.get_field_index(column) for column in key)
-    if -1 in positions:
-        unknown = next(c for c, i in zip(key, positions, strict=True) if i == -1)
-        raise SchemaMismatch(
-            f"{name}: the key's column {unknown!r} is not one of {', '.join(schema.names)}"
-        )
-    return positions

@@ -1,0 +1,227 @@
+"""Misuse of the pool's face: each case raises a typed error, and changes nothing."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from ivm.dataflow import Aggregate, Get, Reduce
+from ivm.errors import (
+    DuplicateName,
+    InUse,
+    InvalidTime,
+    IvmError,
+    NotIndexed,
+    SchemaMismatch,
+    TimeInPast,
+    UnknownCollection,
+    Unsupported,
+)
+from ivm.pool import Pool
+
+INT = pa.int64()
+FIELDS: list[pa.Field] = [
+    pa.field("id", INT, nullable=False),
+    pa.field("customer", INT, nullable=False),
+    pa.field("note", pa.string()),
+]
+ORDERS = pa.schema(FIELDS)
+orders = Get("orders", ORDERS)
+totals = Reduce(orders, (1,), (Aggregate("count", None, "n", INT, False),))
+FRONTIER = 3
+ONE = np.ones(1, np.int64)
+
+Misuse = Callable[[Pool], object]
+
+
+def _rows(count: int = 1, **columns: pa.Array) -> pa.RecordBatch:
+    """Rows of `orders`, with some columns exchanged or added."""
+    good: dict[str, pa.Array] = {
+        "id": pa.array(range(100, 100 + count), INT),
+        "customer": pa.array([1] * count, INT),
+        "note": pa.array(["a note of many bytes"] * count),
+    }
+    return pa.RecordBatch.from_pydict(good | columns)
+
+
+def _feed(
+    rows: Any = None, diffs: Any = ONE, times: Any = FRONTIER, name: Any = "orders"
+) -> Misuse:
+    return lambda pool: pool.feed(name, _rows() if rows is None else rows, diffs, times)
+
+
+def _times(*times: Any, dtype: Any = None) -> Misuse:
+    given = np.array(times, dtype)
+    return _feed(_rows(len(times)), np.ones(len(times), np.int64), given)
+
+
+def _input(key: list[str], schema: pa.Schema = ORDERS, name: str = "more") -> Misuse:
+    return lambda pool: pool.create_input(name, schema, key)
+
+
+def _install(node: Any, key: list[str], name: str = "more") -> Misuse:
+    return lambda pool: pool.install(name, node, key)
+
+
+def _peek(name: str, **key: object) -> Misuse:
+    return lambda pool: pool.peek(name, key)
+
+
+def _renamed(*names: str) -> pa.RecordBatch:
+    return _rows().rename_columns(list(names))
+
+
+WIDE: list[pa.Field] = [pa.field(f"c{i}", INT) for i in range(65)]
+NESTED: list[pa.Field] = [pa.field("id", INT), pa.field("list", pa.list_(INT))]
+
+CASES: dict[str, tuple[type[IvmError], Misuse]] = {
+    "a time behind the frontier": (TimeInPast, _feed(times=FRONTIER - 1)),
+    "one of many times behind the frontier": (TimeInPast, _times(9, FRONTIER - 1, 9)),
+    "a negative time": (InvalidTime, _feed(times=-1)),
+    "a negative time among others": (InvalidTime, _times(9, -1, 9)),
+    "a time of 2^63": (InvalidTime, _feed(times=2**63)),
+    "a time of 2^64": (InvalidTime, _feed(times=2**64)),
+    "a time of 2^63 among others": (InvalidTime, _times(9, 2**63, dtype=np.uint64)),
+    "a float as a time": (InvalidTime, _feed(times=5.0)),
+    "floats as times": (InvalidTime, _times(5.0)),
+    "NaN as a time": (InvalidTime, _times(float("nan"))),
+    "a truth value as a time": (InvalidTime, _feed(times=True)),
+    "truth values as times": (InvalidTime, _times(True)),
+    "a string as a time": (InvalidTime, _feed(times="5")),
+    "no time": (InvalidTime, _feed(times=None)),
+    "a list of times": (InvalidTime, _feed(times=[5])),
+    "objects as times": (InvalidTime, _times(5, dtype=object)),
+    "more times than rows": (SchemaMismatch, _feed(times=np.array([5, 5], np.uint64))),
+    "times in two dimensions": (SchemaMismatch, _feed(times=np.array([[5]], np.uint64))),
+    "fewer diffs than rows": (SchemaMismatch, _feed(diffs=np.empty(0, np.int64))),
+    "more diffs than rows": (SchemaMismatch, _feed(diffs=np.ones(2, np.int64))),
+    "floats as diffs": (SchemaMismatch, _feed(diffs=np.ones(1))),
+    "unsigned words as diffs": (SchemaMismatch, _feed(diffs=np.ones(1, np.uint64))),
+    "strings as diffs": (SchemaMismatch, _feed(diffs=np.array(["1"]))),
+    "a list as diffs": (SchemaMismatch, _feed(diffs=[1])),
+    "one integer as diffs": (SchemaMismatch, _feed(diffs=1)),
+    "diffs in two dimensions": (SchemaMismatch, _feed(diffs=np.ones((1, 1), np.int64))),
+    "a table instead of a batch": (SchemaMismatch, _feed(pa.Table.from_batches([_rows()]))),
+    "a list instead of a batch": (SchemaMismatch, _feed([{"id": 1}])),
+    "a column too few": (SchemaMismatch, _feed(_rows().drop_columns(["note"]))),
+    "a column too many": (SchemaMismatch, _feed(_rows(more=pa.array([1])))),
+    "a column of another name": (SchemaMismatch, _feed(_renamed("id", "client", "note"))),
+    "columns in another order": (SchemaMismatch, _feed(_rows().select(["customer", "id", "note"]))),
+    "a column of another type": (SchemaMismatch, _feed(_rows(id=pa.array(["1"])))),
+    "a narrower integer": (SchemaMismatch, _feed(_rows(id=pa.array([1], pa.int32())))),
+    "NULL in a column without NULLs": (SchemaMismatch, _feed(_rows(id=pa.array([None], INT)))),
+    "an input that is not there": (UnknownCollection, _feed(name="nothing")),
+    "an input that was dropped": (UnknownCollection, _feed(name="dropped")),
+    "a dataflow that is fed": (UnknownCollection, _feed(name="totals")),
+    "a frontier that goes back": (TimeInPast, lambda pool: pool.advance(FRONTIER - 1)),
+    "a negative frontier": (InvalidTime, lambda pool: pool.advance(-1)),
+    "a frontier beyond 2^63": (InvalidTime, lambda pool: pool.advance(2**63 + 1)),
+    "a float as a frontier": (InvalidTime, lambda pool: pool.advance(5.0)),  # type: ignore[arg-type]
+    "an input's name that is taken": (DuplicateName, _input(["id"], name="orders")),
+    "an input with a dataflow's name": (DuplicateName, _input(["id"], name="totals")),
+    "an input's key that is no column": (SchemaMismatch, _input(["id", "color"])),
+    "an input's key with a column twice": (SchemaMismatch, _input(["id", "id"])),
+    "an input with two columns of one name": (
+        SchemaMismatch,
+        _input(["note"], pa.schema([*FIELDS, FIELDS[0]])),
+    ),
+    "an input of nested values": (Unsupported, _input(["id"], pa.schema(NESTED))),
+    "an input of very many columns": (Unsupported, _input(["c0"], pa.schema(WIDE))),
+    "a dataflow's name that is taken": (DuplicateName, _install(totals, ["n"], "totals")),
+    "a dataflow with an input's name": (DuplicateName, _install(totals, ["n"], "orders")),
+    "a dataflow's key that is no column": (SchemaMismatch, _install(totals, ["color"])),
+    "a dataflow's key with a column twice": (SchemaMismatch, _install(totals, ["n", "n"])),
+    "a dataflow over nothing": (UnknownCollection, _install(Get("nothing", ORDERS), ["id"])),
+    "a dataflow over a dropped input": (
+        UnknownCollection,
+        _install(Get("dropped", ORDERS), ["id"]),
+    ),
+    "a dataflow over other columns": (
+        SchemaMismatch,
+        _install(Get("orders", ORDERS.remove(2)), ["id"]),
+    ),
+    "an explanation of nothing": (
+        UnknownCollection,
+        lambda pool: pool.explain(Get("nothing", ORDERS), ["id"]),
+    ),
+    "a drop of nothing": (UnknownCollection, lambda pool: pool.drop("nothing")),
+    "a second drop": (UnknownCollection, lambda pool: pool.drop_input("dropped")),
+    "a drop of an input as a dataflow": (UnknownCollection, lambda pool: pool.drop("orders")),
+    "a drop of a dataflow as an input": (UnknownCollection, lambda pool: pool.drop_input("totals")),
+    "a drop of what is read": (InUse, lambda pool: pool.drop_input("orders")),
+    "deltas of nothing": (UnknownCollection, lambda pool: pool.drain("nothing")),
+    "deltas of an input": (UnknownCollection, lambda pool: pool.drain("orders")),
+    "a look-up in nothing": (UnknownCollection, _peek("nothing", id=1)),
+    "a look-up in a dropped input": (UnknownCollection, lambda pool: pool.scan("dropped")),
+    "a look-up by no column": (NotIndexed, _peek("orders")),
+    "a look-up by a column that is no key": (NotIndexed, _peek("orders", note="a")),
+    "a look-up by a column that there is not": (NotIndexed, _peek("orders", color=1)),
+    "a look-up by a string for an integer": (SchemaMismatch, _peek("orders", id="one")),
+    "a look-up by an integer that is too great": (SchemaMismatch, _peek("orders", id=2**63)),
+    "a look-up by a float for an integer": (SchemaMismatch, _peek("orders", id=1.5)),
+    "a look-up by NULL where there is none": (SchemaMismatch, _peek("orders", id=None)),
+    "a look-up by a list": (SchemaMismatch, _peek("orders", id=[1])),
+}
+
+
+@pytest.fixture
+def pool() -> Pool:
+    """Two orders, an update that waits beyond the frontier, a dataflow, a dropped input."""
+    pool = Pool()
+    pool.create_input("orders", ORDERS, ["id"])
+    pool.create_input("dropped", ORDERS, ["id"])
+    pool.drop_input("dropped")
+    pool.install("totals", totals, ["customer"])
+    pool.feed("orders", _rows(2), np.ones(2, np.int64), 0)
+    pool.feed("orders", _rows(id=pa.array([7], INT)), ONE, FRONTIER + 1)
+    pool.advance(FRONTIER)
+    return pool
+
+
+def _state(pool: Pool) -> object:
+    """All that a caller can see."""
+    found = [pool.scan(name) for name in ("orders", "totals")]
+    deltas = pool.drain("totals")
+    return (
+        pool.frontier,
+        [(each.time, each.rows.to_pylist(), each.counts.tolist(), each.errors) for each in found],
+        (deltas.rows.to_pylist(), deltas.times.tolist(), deltas.diffs.tolist()),
+        pool.arrangements(),
+    )
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_misuse_is_refused_with_a_typed_error_and_changes_nothing(pool: Pool, case: str) -> None:
+    error, misuse = CASES[case]
+    pool.drain("totals")
+    before = _state(pool)
+    with pytest.raises(error):
+        misuse(pool)
+    assert _state(pool) == before
+    pool.feed("orders", _rows(), -ONE, FRONTIER)
+    pool.advance(FRONTIER + 2)
+    assert pool.scan("orders").rows.column("id").to_pylist() == [7, 101]
+    assert pool.scan("totals").rows.to_pylist() == [{"customer": 1, "n": 2}]
+
+
+def test_every_time_below_2_to_the_63_can_be_used(pool: Pool) -> None:
+    pool.feed("orders", _rows(), ONE, np.array([2**63 - 1], np.uint64))
+    pool.advance(2**63 - 1)
+    pool.advance(2**63)
+    assert pool.scan("orders").time == 2**63 - 1
+    assert pool.scan("totals").rows.to_pylist() == [{"customer": 1, "n": 4}]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint16, np.uint64])
+def test_times_may_be_of_any_integer_type_and_strided(pool: Pool, dtype: Any) -> None:
+    pool.feed("orders", _rows(2), np.ones(2, np.int8), np.array([3, 0, 3, 0], dtype)[::2])
+    pool.advance(4)
+    assert pool.scan("totals").rows.to_pylist() == [{"customer": 1, "n": 4}]
+
+
+def test_one_time_may_be_a_numpy_integer(pool: Pool) -> None:
+    pool.feed("orders", _rows(), ONE, np.uint64(3))  # type: ignore[arg-type]
+    pool.advance(np.int64(4))  # type: ignore[arg-type]
+    assert pool.frontier == 4
