@@ -39,6 +39,12 @@ def test_an_extension_with_a_parallel_loop_is_built_with_threads(source: str) ->
         assert ("-fopenmp" in SOURCES[source].get(option, [])) == parallel
 
 
+def test_directives_are_left_to_the_build() -> None:
+    files = [*(ROOT / "ivm").rglob("*.pyx"), *(ROOT / "ivm").rglob("*.pxd")]
+    header = re.compile("^# *(cython|distutils):", re.MULTILINE)
+    assert [file for file in files if header.search(file.read_text())] == []
+
+
 @pytest.mark.parametrize("source", SOURCES)
 def test_an_extension_is_not_older_than_its_sources(source: str) -> None:
     path = ROOT / source
