@@ -14,7 +14,7 @@ cdef class Groups:
     cdef size_t used
     # The entry of `key`, made with a zero state if there is none.
     cdef uint32_t find(self, const uint64_t* key) except? 0xFFFFFFFF nogil
-    cdef void remove(self, uint32_t entry) noexcept nogil
+    cdef int remove(self, uint32_t entry) except -1 nogil
     # How many entries there are, holes (all zero) among them.
     cdef uint32_t length(self) noexcept nogil
     cdef uint64_t* key(self, uint32_t entry) noexcept nogil

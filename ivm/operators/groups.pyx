@@ -73,15 +73,16 @@ cdef class Groups:
     cdef int grow(self) except -1 nogil:
         cdef uint32_t held
         cdef size_t i
-        cdef vector[uint32_t] old = self.slots
-        self.slots.assign(old.size() * 2, 0)
+        cdef vector[uint32_t] old
+        old.assign(self.slots.size() * 2, 0)
+        old.swap(self.slots)
         for i in range(old.size()):
             held = old[i]
             if held != 0:
                 self.slots[self.slot_of(self.key(held - 1))] = held
         return 0
 
-    cdef void remove(self, uint32_t entry) noexcept nogil:
+    cdef int remove(self, uint32_t entry) except -1 nogil:
         cdef size_t mask = self.slots.size() - 1
         cdef size_t hole = self.slot_of(self.key(entry)), slot, home
         slot = hole
@@ -97,3 +98,4 @@ cdef class Groups:
         memset(self.key(entry), 0, self.stride * sizeof(uint64_t))
         self.holes.push_back(entry)
         self.used -= 1
+        return 0

@@ -39,7 +39,10 @@ cdef class Reader:
     cdef public bint catching_up        # everything is new: the reader was just installed
     cdef vector[Batch*] delta
     cdef vector[Batch*] history
-    cdef void look(self, Region region) noexcept nogil
+    cdef int look(self, Region region) except -1 nogil
+    # Whether the batches of before the activation are new as well, and whether the fresh one is.
+    cdef bint sees_all(self, Region region) noexcept nogil
+    cdef bint sees_fresh(self, Region region) noexcept nogil
     cdef Py_ssize_t waiting(self, Region region) noexcept nogil
 
 

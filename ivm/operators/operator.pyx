@@ -68,32 +68,43 @@ cdef class Reader:
         self.trace = trace
         self.catching_up = False
 
-    cdef void look(self, Region region) noexcept nogil:
-        cdef bint entering = True, first = True
-        cdef int i
+    cdef int look(self, Region region) except -1 nogil:
+        cdef bint all_new = self.sees_all(region)
         cdef Batch* b
         self.delta.clear()
         self.history.clear()
-        for i in range(1, region.depth):
-            if region.at[i] != 0:
-                first = False
-                if i >= self.trace.time_words:
-                    entering = False
         for b in self.trace.layers:
-            if self.catching_up and first:
+            if all_new:
                 self.delta.push_back(b)
             else:
                 self.history.push_back(b)
         if self.trace.fresh != NULL:
-            if entering:
+            if self.sees_fresh(region):
                 self.delta.push_back(self.trace.fresh)
             else:
                 self.history.push_back(self.trace.fresh)
+        return 0
+
+    cdef bint sees_all(self, Region region) noexcept nogil:
+        cdef int i
+        for i in range(1, region.depth):
+            if region.at[i] != 0:
+                return False
+        return self.catching_up
+
+    cdef bint sees_fresh(self, Region region) noexcept nogil:
+        cdef int i
+        for i in range(self.trace.time_words, region.depth):
+            if region.at[i] != 0:
+                return False
+        return True
 
     cdef Py_ssize_t waiting(self, Region region) noexcept nogil:
         cdef Py_ssize_t total = 0
         cdef Batch* b
-        self.look(region)
-        for b in self.delta:
-            total += b.updates
+        if self.trace.fresh != NULL and self.sees_fresh(region):
+            total = self.trace.fresh.updates
+        if self.sees_all(region):
+            for b in self.trace.layers:
+                total += b.updates
         return total

@@ -2,7 +2,9 @@
 
 from cython.operator cimport dereference
 from libc.stdint cimport uint64_t
+from libc.string cimport memcpy
 from libcpp.map cimport map
+from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
 from ivm.operators.operator cimport Region, earlier
@@ -27,8 +29,8 @@ cdef class Parking:
         self.round.assign(time + 1, time + shape.time_words)
         it = self.rounds.find(self.round)
         if it == self.rounds.end():
-            self.rounds[self.round] = empty_updates(shape.row_words, shape.time_words)
-            it = self.rounds.find(self.round)
+            it = self.rounds.insert(pair[vector[uint64_t], Updates](
+                self.round, empty_updates(shape.row_words, shape.time_words))).first
         if append(&dereference(it).second, update, 1) < 0:
             with gil:
                 raise MemoryError("no memory for updates of later rounds")
@@ -59,6 +61,7 @@ cdef class Parking:
         cdef map[vector[uint64_t], Updates].iterator it
         if self.rounds.empty():
             return 0
-        self.round.assign(region.at + 1, region.at + region.depth)
+        # `round` has had its size since the first update was parked.
+        memcpy(self.round.data(), region.at + 1, self.round.size() * sizeof(uint64_t))
         it = self.rounds.find(self.round)
         return 0 if it == self.rounds.end() else dereference(it).second.length

@@ -11,6 +11,20 @@ from ivm.rows.strings cimport view
 from ivm.rows.vectors cimport Frame, Instruction, Kernel, Register, fail, start_strict, wanted
 from ivm.rows.words cimport decode_signed, encode_signed, int128_t
 
+cdef extern from *:
+    """
+    // Appends n bytes; false where memory is short.
+    static inline bool ivm_extend(std::string& text, const char* data, size_t n) noexcept {
+        try {
+            text.append(data, n);
+        } catch (const std::exception&) {
+            return false;
+        }
+        return true;
+    }
+    """
+    bint extend "ivm_extend"(string& text, const char* data, size_t n) noexcept nogil
+
 cdef extern from "string.h" nogil:
     const void* memmem(const void* data, size_t n, const void* what, size_t m)
 
@@ -59,7 +73,10 @@ cdef inline void change_case(Frame* f, const Instruction* it, bint upper) noexce
         if not is_ascii(&text):
             others = True
             continue
-        changed.assign(text.data, text.n)
+        changed.clear()
+        if not extend(changed, text.data, text.n):
+            f.out_of_memory = True
+            return
         for j in range(text.n):
             byte = text.data[j]
             if first <= byte <= first + 25:
@@ -78,8 +95,12 @@ cdef void change_other_case(Frame* f, const Instruction* it, bint upper) noexcep
         text = text_of(f, it.a, i, buffer)
         if is_ascii(&text):
             continue
-        content = text.data[:text.n].decode("utf-8", "replace")
-        content = (content.upper() if upper else content.lower()).encode()
+        try:
+            content = text.data[:text.n].decode("utf-8", "replace")
+            content = (content.upper() if upper else content.lower()).encode()
+        except MemoryError:
+            f.out_of_memory = True
+            return
         put_string(f, it, i, content, len(content))
 
 
@@ -112,16 +133,21 @@ cdef void concat(Frame* f, const Instruction* it) noexcept nogil:
     cdef char buffer[8]
     cdef Text text
     cdef string whole
+    cdef bint kept
     cdef Py_ssize_t i
     start_strict(f, it)
     for i in range(f.n):
         text = text_of(f, it.a, i, buffer)
-        whole.assign(text.data, text.n)
+        whole.clear()
+        kept = extend(whole, text.data, text.n)
         text = text_of(f, it.b, i, buffer)
-        whole.append(text.data, text.n)
+        kept = kept and extend(whole, text.data, text.n)
         if it.c != NULL:
             text = text_of(f, it.c, i, buffer)
-            whole.append(text.data, text.n)
+            kept = kept and extend(whole, text.data, text.n)
+        if not kept:
+            f.out_of_memory = True
+            return
         put_string(f, it, i, whole.data(), whole.size())
 
 

@@ -39,6 +39,7 @@ cdef class Trace:
     cdef vector[Batch*] layers
     cdef Batch* fresh
     cdef vector[Batch*] published
+    cdef vector[Batch*] upcoming                      # prepared to be published
     cdef int64_t published_time                       # as of which, or -1
     cdef bint stale                                   # `published` lags behind
     cdef uint64_t since[MAX_COORDINATES]              # times before may be compacted already
@@ -54,7 +55,9 @@ cdef class Trace:
     cdef int adopt(self, Batch* b, uint64_t since) except -1 nogil
     # Moves the fresh batch into the layers and merges until sizes fall geometrically.
     cdef int absorb(self, uint64_t since) except -1 nogil
-    # Lets readers see the layers as of `time`; the caller holds the GIL, as readers do.
+    # Lets readers see the layers as of `time`; the caller holds the GIL, as readers do. Call
+    # `prepare` before, for all traces: it is what memory can be too short for.
+    cdef int prepare(self) except -1
     cdef void publish(self, int64_t time) noexcept
     # Every batch that is still of use, each once.
     cdef vector[Batch*] held(self) except * nogil

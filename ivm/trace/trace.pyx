@@ -226,20 +226,23 @@ cdef class Trace:
                 break
         self.guard.unlock()
 
+    cdef int prepare(self) except -1:
+        self.upcoming.assign(self.layers.begin(), self.layers.end())
+        if self.fresh != NULL:
+            self.upcoming.push_back(self.fresh)
+        return 0
+
     cdef void publish(self, int64_t time) noexcept:
         cdef Batch* b
         self.published_time = time
         if not self.stale:
             return
-        for b in self.layers:
+        for b in self.upcoming:
             retain(b)
-        if self.fresh != NULL:
-            retain(self.fresh)
         for b in self.published:
             drop(b)
-        self.published = self.layers
-        if self.fresh != NULL:
-            self.published.push_back(self.fresh)
+        self.published.swap(self.upcoming)
+        self.upcoming.clear()
         self.stale = False
 
     cdef vector[Batch*] held(self) except * nogil:

@@ -59,8 +59,6 @@ def drain(captures, Layout layout, Interner interner):
     try:
         for capture in captures:
             failed |= append(&all, capture.taken.words, capture.taken.length)
-            if failed == 0:
-                release(&capture.taken)
         if failed == 0:
             with nogil:
                 failed = consolidate(&all)
@@ -70,7 +68,10 @@ def drain(captures, Layout layout, Interner interner):
         diffs = np.empty(all.length, np.int64)
         _copy_column(&all, layout.words, times)
         _copy_column(&all, layout.words + 1, diffs.view(np.uint64))
-        return decode(all.words, all.length, all.stride, layout, interner), times, diffs
+        rows = decode(all.words, all.length, all.stride, layout, interner)
+        for capture in captures:        # only now: what failed can be asked for again
+            release(&capture.taken)
+        return rows, times, diffs
     finally:
         release(&all)
 
@@ -82,8 +83,10 @@ cdef void _copy_column(const Updates* updates, int word, uint64_t[::1] target):
 
 
 def publish(list traces, int64_t time):
-    """Let readers see these traces as they are now, as of `time`."""
+    """Let readers see these traces as they are now, as of `time`: all of them, or none."""
     cdef Trace trace
+    for trace in traces:
+        trace.prepare()
     for trace in traces:
         trace.publish(time)
 
@@ -117,10 +120,10 @@ cdef object _snapshot(traces, Packing packing, Layout layout, Interner interner,
         owner = hash_prefix(words.data(), key.columns, key, interner) % len(traces)
         traces = traces[owner : owner + 1]
     for trace in traces:
+        batches.insert(batches.end(), trace.published.begin(), trace.published.end())
         time = trace.published_time
-        for b in trace.published:
-            retain(b)
-            batches.push_back(b)
+    for b in batches:
+        retain(b)
     try:
         with nogil:
             for b in batches:
@@ -175,7 +178,6 @@ def take_errors(operators, Layout layout, Interner interner):
                     raise MemoryError("no memory to take a view's errors")
                 memcpy(target, error, 2 * sizeof(uint64_t))
                 target[2] = error[operator.errors.stride - 1]
-            operator.errors.length = 0
         if consolidate(&all) < 0:
             raise MemoryError("no memory to take a view's errors")
         times = np.empty(all.length, np.uint64)
@@ -183,7 +185,10 @@ def take_errors(operators, Layout layout, Interner interner):
         _copy_column(&all, 1, times)
         _copy_column(&all, 2, diffs.view(np.uint64))
         messages = decode(all.words, all.length, all.stride, layout, interner).column(0).to_pylist()
-        return messages, times.tolist(), diffs.tolist()
+        taken = messages, times.tolist(), diffs.tolist()
+        for operator in operators:
+            operator.errors.length = 0
+        return taken
     finally:
         release(&all)
 
