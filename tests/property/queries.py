@@ -56,7 +56,7 @@ select city from customers except select 'rome' union select 'x' as u;
 
 select segment from customers intersect select 'gold';
 
-select * from orders order by total desc nulls last limit 2;
+select * from orders order by total desc nulls last, id limit 2;
 
 select c.id, o.total from customers c left join lateral (select total from orders o where
 o.customer_id = c.id order by total desc nulls last limit 1) o on true;
