@@ -353,7 +353,8 @@ class Iterate(Hashed):
 
     In each round every name takes the value that its body had in the round before; the node is
     the value of `result` when no name changes any more. More rounds than `max_rounds` (None: the
-    pool's bound) raise `NoFixedPoint`. A body's schema is that of its `Recursive` by types.
+    pool's bound; of each priority, see `EnterAt`) raise `NoFixedPoint`. A body's schema is that of
+    its `Recursive` by types.
     """
 
     bindings: tuple[tuple[str, "Node"], ...]
@@ -365,6 +366,28 @@ class Iterate(Hashed):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", dict(self.bindings)[self.result].schema)
+
+
+@dataclass(frozen=True, slots=True)
+class EnterAt(Hashed):
+    """Inside an `Iterate` that binds `into`: rows from outside that wait until it is their turn.
+
+    Rows enter by `priority`, an int64 expression over the row (below 0 and NULL count as 0, beyond
+    2^32 - 1 as that): rows of the next priority enter once what came before no longer changes
+    anything. Other collections enter with priority 0. A fixed point that does not depend on the
+    order, as that of least labels, is reached with less work when what wins enters first
+    (prioritised fixed point; differential dataflow, CIDR 2013, section 5).
+    """
+
+    input: "Node"
+    priority: Expression
+    into: str
+    schema: pa.Schema = field(init=False, compare=False)
+
+    __hash__ = Hashed.hash_once
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "schema", self.input.schema)
 
 
 Node: TypeAlias = (
@@ -385,6 +408,7 @@ Node: TypeAlias = (
     | TopK
     | Recursive
     | Iterate
+    | EnterAt
 )
 
 

@@ -1,9 +1,17 @@
 from ivm.operators.operator import Operator, Region
+from ivm.rows.packing import Packing
 
 class Enter(Operator):
     """The updates of an outer `source`, in the first round of a loop."""
 
     def __init__(self, region: Region, row_words: int, source: Operator) -> None: ...
+
+class EnterAt(Operator):
+    """The updates of an outer `source`, in the first round of the priority in word `priority`."""
+
+    def __init__(
+        self, region: Region, row_words: int, source: Operator, packing: Packing, priority: int
+    ) -> None: ...
 
 class Variable(Operator):
     """What a loop's body reads of its own result, one round later."""

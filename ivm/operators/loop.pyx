@@ -1,12 +1,14 @@
 """The ends of a loop: entering it, going round, and leaving it."""
 
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from ivm.operators.operator cimport Operator, Region
 from ivm.operators.parking cimport Parking
+from ivm.rows.packing cimport Packing
 from ivm.rows.updates cimport Updates, append, empty_updates, push, release
 from ivm.trace.sort cimport consolidate
+from ivm.trace.times cimport pack_coordinate
 
 
 cdef class Enter(Operator):
@@ -35,6 +37,48 @@ cdef class Enter(Operator):
             memcpy(update, given.words + i * given.stride, (given.stride - 1) * sizeof(uint64_t))
             update[given.stride - 1] = 0
             update[self.out.stride - 1] = given.words[(i + 1) * given.stride - 1]
+        return 0
+
+
+cdef class EnterAt(Operator):
+    """A collection of the enclosing scope, each row in the first round of its priority.
+
+    The source's word `priority` holds it; `packing` leaves it away.
+    """
+
+    cdef Operator source
+    cdef Packing packing
+    cdef int priority
+
+    def __init__(self, Region region, int row_words, Operator source, Packing packing, int priority):
+        self.source = source
+        self.packing = packing
+        self.priority = priority
+
+    cdef Py_ssize_t load(self) noexcept nogil:
+        return self.source.out.length if self.region.at[self.region.depth - 1] == 0 else 0
+
+    cdef int step(self) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef Updates* given = &self.source.out
+        cdef const uint64_t* row
+        cdef uint64_t* update
+        cdef int64_t priority
+        self.out.length = 0
+        if self.region.at[self.region.depth - 1] != 0:
+            return 0
+        for i in range(given.length):
+            row = given.words + i * given.stride
+            priority = min(max(<int64_t> row[self.priority], 0), <int64_t> 0xFFFFFFFF)
+            update = push(&self.out)
+            if update == NULL:
+                with gil:
+                    raise MemoryError("no memory to enter a loop")
+            self.packing.pack(row, NULL, NULL, update)
+            memcpy(update + self.out.row_words, row + given.row_words,
+                   given.time_words * sizeof(uint64_t))
+            update[self.out.stride - 2] = pack_coordinate(<uint32_t> priority, 0)
+            update[self.out.stride - 1] = row[given.stride - 1]
         return 0
 
 

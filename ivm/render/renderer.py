@@ -13,6 +13,7 @@ from ivm.dataflow import (
     Constant,
     DeltaJoin,
     Distinct,
+    EnterAt,
     Filter,
     FlatMap,
     Get,
@@ -25,9 +26,10 @@ from ivm.dataflow import (
     Reduce,
     Threshold,
     TopK,
+    columns,
 )
 from ivm.errors import SchemaMismatch, UnknownCollection, Unsupported
-from ivm.expressions import Column
+from ivm.expressions import Call, Column, Expression, Literal
 from ivm.operators.concat import Concat as ConcatOperator
 from ivm.operators.consolidate import Consolidate as ConsolidateOperator
 from ivm.operators.fallible import Evaluate
@@ -35,6 +37,7 @@ from ivm.operators.flat_map import FlatMap as FlatMapOperator
 from ivm.operators.flatten import Flatten
 from ivm.operators.input import Input
 from ivm.operators.loop import Collect, Enter, Feedback, Leave, Variable
+from ivm.operators.loop import EnterAt as EnterAtOperator
 from ivm.operators.operator import Region
 from ivm.render.joins import Joins
 from ivm.render.pieces import Collection, Index, Piece, arranged_formats
@@ -292,6 +295,29 @@ class Renderer(Reductions, Joins):
 
     def _render_recursive(self, node: Recursive) -> Rendered:
         return self.scope.variables[node.name]
+
+    def _render_enterat(self, node: EnterAt) -> Rendered:
+        inner = self.scope
+        if inner.parent is None or node.into not in inner.variables:
+            raise Unsupported(f"rows can enter the loop of {node.into!r} from outside of it only")
+        named: list[tuple[str, Expression]] = [
+            (f.name, column) for f, column in zip(node.schema, columns(node.input), strict=True)
+        ]
+        zero = Literal(0, pa.int64())
+        priority = Call("coalesce", (node.priority, zero), pa.int64(), False)
+        self.scope = inner.parent
+        try:
+            outside = self.render(Map(node.input, (*named, ("priority", priority))))
+        finally:
+            self.scope = inner
+        form, word = row_format(node.schema), outside.format.places[-1].word
+        packing = Packing((outside.format,), [(0, i) for i in range(len(named))], form)
+        return self.stage(
+            form,
+            lambda s: EnterAtOperator(
+                inner.region, form.words, outside.operators[s], packing, word
+            ),
+        )
 
     def _render_iterate(self, node: Iterate) -> Rendered:
         outer = self.scope

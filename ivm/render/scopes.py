@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import Any
 
-from ivm.dataflow import Arrange, Get, Iterate, Node, Recursive
+from ivm.dataflow import Arrange, EnterAt, Get, Iterate, Node, Recursive
 from ivm.operators.operator import Operator, Region
 from ivm.render.pieces import Index
 from ivm.rows.format import Format
@@ -64,6 +64,8 @@ def free_names(node: Node) -> frozenset[str]:
     if isinstance(node, Recursive):
         return frozenset([node.name])
     names = frozenset().union(*(free_names(child) for child in children(node)))
+    if isinstance(node, EnterAt):
+        names |= {node.into}
     if isinstance(node, Iterate):
         names -= {name for name, _ in node.bindings}
     return names

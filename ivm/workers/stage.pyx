@@ -11,7 +11,7 @@ from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
 from ivm.operators.operator cimport Operator, Region, earlier
-from ivm.trace.times cimport MAX_COORDINATES
+from ivm.trace.times cimport MAX_COORDINATES, round_of
 
 cdef enum:
     SMALL_LOAD = 256        # updates, below which one thread runs all shards
@@ -110,7 +110,7 @@ cdef class Loop(Stage):
         if self.load() > 0:
             self.round()
         while self.next_round():
-            if self.region.at[self.outer.depth] > self.max_rounds:
+            if round_of(self.region.at[self.outer.depth]) > self.max_rounds:
                 self.failed = True
                 self.abandon()
                 break

@@ -30,13 +30,20 @@ class Result:
 
 
 class Evaluator:
-    """Evaluates nodes against fixed inputs and, inside a loop, the values of its names."""
+    """Evaluates nodes against fixed inputs and, inside a loop, the values of its names.
+
+    `turns` has for each name the present priority of its loop, and a set for those that wait.
+    """
 
     def __init__(
-        self, inputs: Mapping[str, Counter[Row]], names: Mapping[str, Result] | None = None
+        self,
+        inputs: Mapping[str, Counter[Row]],
+        names: Mapping[str, Result] | None = None,
+        turns: Mapping[str, tuple[int, set[int]]] | None = None,
     ) -> None:
         self.inputs = inputs
         self.names = names or {}
+        self.turns = turns or {}
 
     def value(self, node: df.Node) -> Result:
         """The collection that `node` denotes."""
@@ -197,13 +204,32 @@ class Evaluator:
 
     def _iterate(self, node: df.Iterate) -> Result:
         values = {name: Result(Counter(), Counter()) for name, _ in node.bindings}
+        priority = 0
         for _ in range(node.max_rounds or ROUNDS):
-            inner = Evaluator(self.inputs, {**self.names, **values})
+            waiting: set[int] = set()
+            turns = dict.fromkeys(values, (priority, waiting))
+            inner = Evaluator(self.inputs, {**self.names, **values}, {**self.turns, **turns})
             after = {name: inner.value(body) for name, body in node.bindings}
-            if all(after[name].rows == values[name].rows for name in after):
+            if any(after[name].rows != values[name].rows for name in after):
+                values = {name: Result(r.rows, Counter()) for name, r in after.items()}
+            elif waiting:
+                priority = min(waiting)
+            else:
                 return after[node.result]
-            values = {name: Result(r.rows, Counter()) for name, r in after.items()}
         raise NoFixedPoint(f"no fixed point after {node.max_rounds or ROUNDS} rounds")
+
+    def _enterat(self, node: df.EnterAt) -> Result:
+        given, (present, waiting) = self.value(node.input), self.turns[node.into]
+        rows: Counter[Row] = Counter()
+        for row, n in given.rows.items():
+            outcome = scalars.evaluate(node.priority, row)
+            assert outcome is None or isinstance(outcome, int)
+            priority = min(max(outcome or 0, 0), 2**32 - 1)
+            if priority <= present:
+                rows[row] += n
+            else:
+                waiting.add(priority)
+        return Result(rows, given.errors)
 
 
 def aggregate(spec: df.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcome:

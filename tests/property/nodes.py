@@ -9,6 +9,7 @@ from ivm.dataflow import (
     Consolidate,
     Constant,
     Distinct,
+    EnterAt,
     Filter,
     FlatMap,
     Iterate,
@@ -93,6 +94,20 @@ def shortest() -> Iterate:
     short = Filter(longer_by_one, Call("lt", (Column(1, INT, False), Literal(8, INT)), BOOL, False))
     least = Reduce(Concat((start, short)), (0,), (Aggregate("min", 1, "n", INT, False),))
     return Iterate((("x", least),), "x")
+
+
+def components(name: str = "x", priority: str = "abs") -> Iterate:
+    """The least node that reaches each node, small labels first."""
+    node = columns(edges)[0]
+    own = EnterAt(
+        Distinct(Map(edges, (("node", node), ("label", node)))),
+        Call(priority, (Column(1, INT, False),), INT, False),
+        name,
+    )
+    x = Recursive(name, LABELS)
+    along = Join(Arrange(x, (0,)), Arrange(edges, (0,)), (("node", 2), ("label", 1)))
+    least = Reduce(Concat((own, along)), (0,), (Aggregate("min", 1, "label", INT, False),))
+    return Iterate(((name, least),), name)
 
 
 def parity() -> Iterate:
@@ -208,6 +223,7 @@ NODES: dict[str, Node] = {
     "reach": reach(),
     "shortest": shortest(),
     "parity": parity(),
+    "least label by priority": components(),
     "nested loops": components_within(),
     "counting in a loop": counting(),
     "three coordinates": three_coordinates(),
