@@ -7,6 +7,7 @@ from ivm.operators.operator cimport Operator, Region
 from ivm.operators.parking cimport Parking
 from ivm.rows.packing cimport Packing
 from ivm.rows.updates cimport Updates, append, empty_updates, push, release
+from ivm.rows.words cimport decode_signed
 from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport pack_coordinate
 
@@ -69,7 +70,7 @@ cdef class EnterAt(Operator):
             return 0
         for i in range(given.length):
             row = given.words + i * given.stride
-            priority = min(max(<int64_t> row[self.priority], 0), <int64_t> 0xFFFFFFFF)
+            priority = min(max(decode_signed(row[self.priority]), 0), <int64_t> 0xFFFFFFFF)
             update = push(&self.out)
             if update == NULL:
                 with gil:
