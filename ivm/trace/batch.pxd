@@ -1,12 +1,17 @@
 # An immutable, sorted batch of updates, columnar: keys, each key's values, each value's updates.
 #
 # Keys ascend strictly, a key's values ascend strictly, a value's updates ascend strictly in time
-# and no diff is zero. What would be constant is left out: see the NULL cases below.
+# and no diff is zero. What would be constant is left out: see the NULL cases below. A batch is one
+# block of memory: this header and then its arrays, to which the pointers point.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from ivm.rows.updates cimport Updates
 from ivm.trace.times cimport less_equal
+
+cdef enum:
+    MAPPED_BYTES = 4 << 20      # blocks from this size on are mapped: pages not written cost nothing
+
+cdef int64_t MOST_UPDATES       # of one batch: positions are 32-bit
 
 cdef struct Batch:
     int references          # holders; changed atomically
@@ -17,13 +22,25 @@ cdef struct Batch:
     Py_ssize_t vals         # distinct (key, value) pairs
     Py_ssize_t updates      # distinct (key, value, time) triples
     Py_ssize_t time_count   # distinct times
+    uint64_t* times         # time_count * time_words, ascending lexicographically
     uint64_t* key           # keys * key_words
+    uint64_t* val           # vals * val_words
+    int64_t* diff           # updates; NULL: all are 1
     uint32_t* val_start     # keys + 1: key k's values; NULL: key k has the one value k
-    uint64_t* val           # vals * val_words; NULL if val_words is 0
     uint32_t* update_start  # vals + 1: value v's updates; NULL: value v has the one update v
     uint32_t* time_of       # updates: indices of times; NULL: all have time 0
-    int64_t* diff           # updates; NULL: all are 1
-    uint64_t* times         # time_count * time_words, ascending lexicographically
+    size_t mapped           # bytes of the block if it is mapped, 0 if it is from malloc
+
+# Numbers of elements to make room for, and which of the optional arrays.
+cdef struct Room:
+    Py_ssize_t keys
+    Py_ssize_t vals
+    Py_ssize_t updates
+    Py_ssize_t times
+    bint diff
+    bint val_start
+    bint update_start
+    bint time_of
 
 cdef inline Py_ssize_t first_val(const Batch* b, Py_ssize_t k) noexcept nogil:
     return k if b.val_start == NULL else b.val_start[k]
@@ -52,16 +69,16 @@ cdef inline const uint64_t* key_at(const Batch* b, Py_ssize_t k) noexcept nogil:
 cdef inline const uint64_t* val_at(const Batch* b, Py_ssize_t v) noexcept nogil:
     return b.val + v * b.val_words
 
-# From consolidated updates whose rows are a key's words and then a value's; NULL where memory is short.
-cdef Batch* build_batch(const Updates* updates, int key_words) noexcept nogil
-
-# The sum of two batches with every time joined with `since`, of `time_words` coordinates: no time
-# at or after `since` can tell. NULL where memory is short. The result may be empty.
-cdef Batch* merge_batches(const Batch* a, const Batch* b, const uint64_t* since) noexcept nogil
-
 # The first key at or after position `start` that is not below `key`; by galloping, so a sweep over
 # ascending keys costs at most the logarithm of each gap.
 cdef Py_ssize_t seek_key(const Batch* b, const uint64_t* key, Py_ssize_t start) noexcept nogil
+
+# A batch with one holder and nothing in it, but room; NULL where memory is short.
+cdef Batch* allocate_batch(int key_words, int val_words, int time_words,
+                           const Room* room) noexcept nogil
+# Closes the gaps between the arrays and gives back the memory that is not used; only before a batch
+# is shared. Returns where the batch is then.
+cdef Batch* pack_batch(Batch* b) noexcept nogil
 
 cdef size_t batch_bytes(const Batch* b) noexcept nogil
 cdef void retain(Batch* b) noexcept nogil

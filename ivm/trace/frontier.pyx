@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Antichains of times as frontiers, and the compaction of times to a frontier.
 
 A frontier F stands for the times at or after one of its elements. Two times are indistinguishable

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Handles: what readers keep a trace from losing.
 
 A handle holds back two things, each for itself. Its logical hold, a frontier, keeps times

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Python's faces of the trace's kernels, which the engine calls without the GIL: for tests.
 
 Updates are uint64 arrays of shape (n, row words + time words + 1): rows, times, diffs.

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Import of a trace: what it holds now, then every batch that is sealed afterwards, in order.
 
 The history and the sealed batches add up to the collection at every time from the trace's `since`

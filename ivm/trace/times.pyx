@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Python's face of times: the lexicographic coordinate of prioritised loops.
 
 The engine's own functions on times are inline, in `times.pxd`.

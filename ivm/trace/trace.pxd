@@ -4,6 +4,7 @@ from libcpp.vector cimport vector
 from ivm.rows.updates cimport Updates
 from ivm.trace.batch cimport Batch
 from ivm.trace.frontier cimport Antichain
+from ivm.trace.merge cimport Merge
 from ivm.trace.times cimport MAX_COORDINATES
 
 cdef extern from "<mutex>" namespace "std" nogil:
@@ -43,6 +44,7 @@ cdef class Trace:
     cdef int64_t published_time                       # as of which, or -1
     cdef bint stale                                   # `published` lags behind
     cdef uint64_t since[MAX_COORDINATES]              # times before may be compacted already
+    cdef vector[Merge*] merges                        # in progress, each of two adjacent layers
     cdef bint closed                                  # only handles read on
     cdef mutex guard                                  # of the following two and of `since`
     cdef vector[Hold*] holds
@@ -53,7 +55,7 @@ cdef class Trace:
     cdef int seal(self, const Updates* updates, uint64_t since) except -1 nogil
     # Seals a batch that somebody else made, of which it takes a reference of its own.
     cdef int adopt(self, Batch* b, uint64_t since) except -1 nogil
-    # Moves the fresh batch into the layers and merges until sizes fall geometrically.
+    # Moves the fresh batch into the layers, and merges in proportion to its size.
     cdef int absorb(self, uint64_t since) except -1 nogil
     # Lets readers see the layers as of `time`; the caller holds the GIL, as readers do. Call
     # `prepare` before, for all traces: it is what memory can be too short for.
@@ -64,11 +66,19 @@ cdef class Trace:
     # The times as of which a new handle may read: those from `since` on.
     cdef Antichain readable(self)
 
-    # For handles and subscriptions, which come between steps and may go at any time.
+    # The spine's own.
     cdef int deliver(self, Batch* b) except -1 nogil
     cdef uint64_t advance(self, uint64_t root) noexcept nogil
+    cdef bint mergeable(self, uint64_t apart) noexcept nogil
+    cdef bint merging(self, const Batch* b) noexcept nogil
+    cdef int merge_last(self) except -1 nogil
+    cdef void replace(self, size_t i, Batch* merged) noexcept nogil
+    cdef int start_merges(self, uint64_t apart) except -1 nogil
+    cdef void work(self, Py_ssize_t fuel) noexcept nogil
     cdef void forget(self) noexcept nogil
     cdef void release_unread(self) noexcept
+
+    # For handles and subscriptions, which come between steps and may go at any time.
     cdef int enter(self, Hold* hold) except -1
     cdef int move(self, Hold* hold, bint logical, const uint64_t* since) except -1
     cdef void leave(self, Hold* hold) noexcept

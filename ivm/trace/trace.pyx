@@ -1,8 +1,19 @@
 """A spine of batches: appended at one end, merged so that sizes fall geometrically.
 
-A batch is merged with its elder neighbour once it has reached a quarter of its size, or at once if
-that is small: an update is rewritten a logarithmic number of times, a look-up visits a logarithmic
-number of batches, and small layers are always compacted.
+Batches have a class by their size: class 0 below 256 updates, class c from 256 * 4^(c - 1) on. A
+layer is merged with its younger neighbour unless its class is the higher one, so that classes
+fall strictly along the layers that are not being merged: there are logarithmically many, and an
+update is rewritten at most a few times in each class.
+
+No step merges two large batches in one go. A merge in progress leaves its two sources among the
+layers, and each sealed update brings EFFORT units of fuel for each merge. This suffices: a merge
+whose younger side is of class c moves less than 8 * 4^c * 64 updates, so it is complete before
+4^c * 64 updates more have come, that is, before another layer of class c can have formed behind it. So
+each class has at most one merge in progress and one layer that waits, and an absorbed batch of n
+updates costs at most EFFORT * n, and SMALL, for each class, whatever the trace holds.
+
+Small layers merge at once with whatever comes, so they are always compacted. A large batch first
+merges the smaller layers before it with each other, and a first one is a layer as it is.
 Merging compacts times to `since`, which no reader can tell: it is at or before the times of all
 handles and of the step that runs.
 """
@@ -14,16 +25,25 @@ from libcpp.vector cimport vector
 
 from ivm.rows.updates cimport Updates, push
 from ivm.trace.batch cimport (
-    Batch, batch_bytes, build_batch, diff_of, drop, first_update, first_val, merge_batches, retain,
-    time_of, val_at,
+    MOST_UPDATES, Batch, batch_bytes, diff_of, drop, first_update, first_val, retain, time_of, val_at,
+)
+from ivm.trace.build cimport build_batch
+from ivm.trace.merge cimport (
+    Merge, finish_merge, free_merge, merge_batches, start_merge, work_merge,
 )
 from ivm.trace.frontier cimport Antichain
 from ivm.trace.times cimport less_equal, meet_into
 
 from ivm.errors import TimeInPast
 
+cdef extern from *:
+    int leading_zeros "__builtin_clzll"(unsigned long long) noexcept nogil
+
 cdef enum:
-    SMALL = 256     # updates of a layer that is merged with whatever comes
+    CLASS_0 = 256       # a layer of fewer updates merges with whatever comes
+    SMALL = 512         # updates that a merge may move whatever was sealed
+    EFFORT = 8          # updates that a merge in progress moves for each sealed one
+    BASE_EFFORT = 64    # and for each sealed batch
 
 NEVER = 0xFFFFFFFFFFFFFFFF
 
@@ -50,6 +70,10 @@ cdef class Trace:
 
     cdef void forget(self) noexcept nogil:
         cdef Batch* b
+        cdef Merge* m
+        for m in self.merges:
+            free_merge(m)
+        self.merges.clear()
         for b in self.layers:
             drop(b)
         for b in self.published:
@@ -64,10 +88,12 @@ cdef class Trace:
         self.absorb(since)
         if updates.length == 0:
             return 0
+        if updates.length > MOST_UPDATES:
+            with gil:
+                raise OverflowError(f"an arrangement takes at most {MOST_UPDATES} updates at once")
         b = build_batch(updates, self.key_words)
         if b == NULL:
-            with gil:
-                raise MemoryError("no memory for a batch of an arrangement")
+            no_memory()
         try:
             self.deliver(b)
             self.fresh = b
@@ -103,32 +129,100 @@ cdef class Trace:
         return 0
 
     cdef int absorb(self, uint64_t since) except -1 nogil:
-        cdef Batch* merged
-        cdef Batch* last
         cdef uint64_t apart
+        cdef Py_ssize_t inserted
         if self.fresh == NULL:
             return 0
+        self.layers.reserve(self.layers.size() + 1)
+        inserted = self.fresh.updates
+        apart = self.advance(since)
+        self.work(EFFORT * inserted + BASE_EFFORT)
+        while self.mergeable(apart) and size_class(
+                self.layers[self.layers.size() - 2].updates) < size_class(inserted):
+            self.merge_last()
         self.layers.push_back(self.fresh)
         self.fresh = NULL
         self.stale = True
-        apart = self.advance(since)
-        while (self.layers.size() > 1 and newest(self.layers.back()) < apart
-                and self.layers[self.layers.size() - 2].updates <= max(
-                    4 * self.layers.back().updates, SMALL)):
-            last = self.layers.back()
-            merged = merge_batches(self.layers[self.layers.size() - 2], last, self.since)
-            if merged == NULL:
-                with gil:
-                    raise MemoryError("no memory to merge two batches of an arrangement")
-            self.layers.pop_back()
-            drop(last)
-            drop(self.layers.back())
-            self.layers.pop_back()
-            if merged.updates > 0:
-                self.layers.push_back(merged)
-            else:
-                drop(merged)
+        while self.mergeable(apart) and due(
+                self.layers[self.layers.size() - 2], self.layers.back(),
+                SMALL + EFFORT * inserted):
+            self.merge_last()
+        return self.start_merges(apart)
+
+    # Whether the last two layers may be merged now.
+    cdef bint mergeable(self, uint64_t apart) noexcept nogil:
+        cdef size_t n = self.layers.size()
+        return (n > 1 and newest(self.layers[n - 1]) < apart and newest(self.layers[n - 2]) < apart
+                and not self.merging(self.layers[n - 1]) and not self.merging(self.layers[n - 2]))
+
+    cdef bint merging(self, const Batch* b) noexcept nogil:
+        cdef Merge* m
+        for m in self.merges:
+            if m.a.b == b or m.b.b == b:
+                return True
+        return False
+
+    cdef int merge_last(self) except -1 nogil:
+        cdef size_t n = self.layers.size()
+        cdef Batch* merged = merge_batches(self.layers[n - 2], self.layers[n - 1], self.since)
+        if merged == NULL:
+            no_memory()
+        self.replace(n - 2, merged)
         return 0
+
+    # Puts the sum of layers i and i + 1 in their place.
+    cdef void replace(self, size_t i, Batch* merged) noexcept nogil:
+        drop(self.layers[i])
+        drop(self.layers[i + 1])
+        self.layers[i] = merged
+        self.layers.erase(self.layers.begin() + i + 1)
+        if merged.updates == 0:
+            drop(merged)
+            self.layers.erase(self.layers.begin() + i)
+        self.stale = True
+
+    # Starts a merge of every two neighbours that are due and free, the youngest first.
+    cdef int start_merges(self, uint64_t apart) except -1 nogil:
+        cdef size_t i = self.layers.size()
+        cdef Merge* m
+        while i > 1:
+            i -= 1
+            if (not due(self.layers[i - 1], self.layers[i], MOST_UPDATES)
+                    or newest(self.layers[i]) >= apart or newest(self.layers[i - 1]) >= apart
+                    or self.merging(self.layers[i - 1]) or self.merging(self.layers[i])):
+                continue
+            self.merges.reserve(self.merges.size() + 1)
+            m = start_merge(self.layers[i - 1], self.layers[i], self.since)
+            if m == NULL:
+                no_memory()
+            self.merges.push_back(m)
+            i -= 1
+        return 0
+
+    # Moves `fuel` updates in each merge in progress.
+    cdef void work(self, Py_ssize_t fuel) noexcept nogil:
+        cdef size_t i = 0, at
+        cdef Merge* m
+        while i < self.merges.size():
+            m = self.merges[i]
+            if work_merge(m, fuel) <= 0:
+                i += 1
+                continue
+            at = 0
+            while self.layers[at] != m.a.b:
+                at += 1
+            self.merges.erase(self.merges.begin() + i)
+            self.replace(at, finish_merge(m))
+
+    def exert(self, Py_ssize_t fuel) -> bool:
+        """Move up to `fuel` updates in each merge in progress; whether any is left in progress.
+
+        For idle times between steps: it makes the next look-ups cheaper.
+        """
+        with nogil:
+            self.work(fuel)
+            self.start_merges(self.advance(self.since[0]))
+        return not self.merges.empty()
 
     # Advances `since` as far as the holds allow; the root time from which batches stay apart.
     cdef uint64_t advance(self, uint64_t root) noexcept nogil:
@@ -271,6 +365,22 @@ cdef class Trace:
             records += b.updates
             memory += batch_bytes(b)
         return records, memory
+
+
+cdef int no_memory() except -1 nogil:
+    with gil:
+        raise MemoryError("no memory for a batch of an arrangement")
+
+
+cdef inline int size_class(Py_ssize_t updates) noexcept nogil:
+    cdef unsigned long long units = updates // CLASS_0
+    return 0 if units == 0 else (65 - leading_zeros(units)) // 2
+
+
+# Whether two neighbours are to be merged, and are not more than `most` updates together.
+cdef inline bint due(const Batch* elder, const Batch* younger, Py_ssize_t most) noexcept nogil:
+    return (size_class(elder.updates) <= size_class(younger.updates)
+            and elder.updates + younger.updates <= most)
 
 
 # The greatest root coordinate among a batch's times, which ascend.

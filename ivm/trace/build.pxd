@@ -1,0 +1,6 @@
+from ivm.rows.updates cimport Updates
+from ivm.trace.batch cimport Batch
+
+# A batch of consolidated updates, at most MOST_UPDATES and at least one, whose rows are a key's
+# words and then a value's; NULL where memory is short.
+cdef Batch* build_batch(const Updates* updates, int key_words) noexcept nogil

@@ -1,0 +1,192 @@
+"""Building a batch: a first pass over the updates measures it, a second one fills it.
+
+The first pass finds what is constant, so that no array is made that would be left out, and the
+block has its exact size. Distinct times are numbered through a hash table.
+"""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy
+
+from ivm.rows.updates cimport Updates, empty_updates, push, release, update_at
+from ivm.trace.batch cimport Batch, Room, allocate_batch
+from ivm.trace.sort cimport consolidate
+from ivm.trace.times cimport compare_words
+
+
+cdef Batch* build_batch(const Updates* updates, int key_words) noexcept nogil:
+    cdef Room room
+    cdef Batch* b
+    cdef Updates times = empty_updates(0, updates.time_words)
+    cdef uint32_t* numbers = NULL
+    cdef int failed = 0
+    cdef Py_ssize_t i
+    _measure(updates, key_words, &room)
+    if room.time_of:
+        numbers = <uint32_t*> malloc(updates.length * sizeof(uint32_t))
+        if numbers == NULL or _number_times(updates, numbers, &times) < 0 or (
+                _rank_times(numbers, updates.length, &times) < 0):
+            failed = -1
+        room.times = times.length
+    b = allocate_batch(key_words, updates.row_words - key_words, updates.time_words,
+                       &room) if failed == 0 else NULL
+    if b != NULL:
+        _fill(b, updates)
+        b.time_count = room.times
+        if room.time_of:
+            memcpy(b.time_of, numbers, b.updates * sizeof(uint32_t))
+            for i in range(times.length):
+                memcpy(b.times + i * b.time_words, update_at(&times, i),
+                       b.time_words * sizeof(uint64_t))
+        else:
+            memcpy(b.times, updates.words + updates.row_words, b.time_words * sizeof(uint64_t))
+    release(&times)
+    free(numbers)
+    return b
+
+
+# How long the arrays are to be, and which are needed.
+cdef void _measure(const Updates* updates, int key_words, Room* room) noexcept nogil:
+    cdef int stride = updates.stride, row_words = updates.row_words, w
+    cdef Py_ssize_t i, keys = 1, vals = 1, n = updates.length
+    cdef const uint64_t* row = updates.words
+    cdef const uint64_t* before
+    cdef uint64_t in_time = 0, in_diff = row[stride - 1] ^ 1, in_key, in_val
+    for i in range(1, n):
+        before = row
+        row += stride
+        in_key = in_val = 0
+        for w in range(key_words):
+            in_key |= row[w] ^ before[w]
+        for w in range(key_words, row_words):
+            in_val |= row[w] ^ before[w]
+        for w in range(row_words, stride - 1):
+            in_time |= row[w] ^ before[w]
+        in_diff |= row[stride - 1] ^ 1
+        keys += in_key != 0
+        vals += (in_key | in_val) != 0
+    room.keys = keys
+    room.vals = vals
+    room.updates = n
+    room.times = 1
+    room.diff = in_diff != 0
+    room.val_start = keys != vals
+    room.update_start = vals != n
+    room.time_of = in_time != 0
+
+
+cdef void _fill(Batch* b, const Updates* updates) noexcept nogil:
+    cdef int key_words = b.key_words, val_words = b.val_words, stride = updates.stride, w
+    cdef Py_ssize_t i, k = -1, v = -1
+    cdef const uint64_t* row = updates.words
+    cdef const uint64_t* before = NULL
+    cdef bint new_key, new_val
+    for i in range(updates.length):
+        new_key = before == NULL
+        new_val = before == NULL
+        if before != NULL:
+            for w in range(key_words):
+                new_key |= row[w] != before[w]
+            for w in range(key_words, key_words + val_words):
+                new_val |= row[w] != before[w]
+        new_val |= new_key
+        if new_key:
+            k += 1
+            for w in range(key_words):
+                b.key[k * key_words + w] = row[w]
+            if b.val_start != NULL:
+                b.val_start[k] = <uint32_t> (v + 1)
+        if new_val:
+            v += 1
+            for w in range(val_words):
+                b.val[v * val_words + w] = row[key_words + w]
+            if b.update_start != NULL:
+                b.update_start[v] = <uint32_t> i
+        if b.diff != NULL:
+            b.diff[i] = <int64_t> row[stride - 1]
+        before = row
+        row += stride
+    b.keys = k + 1
+    b.vals = v + 1
+    b.updates = updates.length
+    if b.val_start != NULL:
+        b.val_start[b.keys] = <uint32_t> b.vals
+    if b.update_start != NULL:
+        b.update_start[b.vals] = <uint32_t> b.updates
+
+
+# Numbers each update's time in the order of first occurrence, and gathers the distinct times, each
+# with its number, from 1 on, in the place of a diff.
+cdef int _number_times(const Updates* updates, uint32_t* numbers, Updates* times) noexcept nogil:
+    cdef int n = updates.time_words
+    cdef Py_ssize_t i, slots = 64
+    cdef uint32_t last = 0
+    cdef const uint64_t* time
+    cdef uint64_t* entry
+    cdef uint32_t* table = <uint32_t*> calloc(slots, sizeof(uint32_t))
+    if table == NULL:
+        return -1
+    for i in range(updates.length):
+        time = update_at(updates, i) + updates.row_words
+        if i > 0 and compare_words(update_at(times, last), time, n) == 0:
+            numbers[i] = last
+            continue
+        if 2 * times.length >= slots:
+            slots *= 4
+            free(table)
+            table = _rehash(times, slots)
+            if table == NULL:
+                return -1
+        last = table[_slot_of(table, slots, times, time)]
+        if last == 0:
+            entry = push(times)
+            if entry == NULL:
+                free(table)
+                return -1
+            memcpy(entry, time, n * sizeof(uint64_t))
+            entry[n] = times.length
+            last = <uint32_t> times.length
+            table[_slot_of(table, slots, times, time)] = last
+        last -= 1
+        numbers[i] = last
+    free(table)
+    return 0
+
+
+cdef uint32_t* _rehash(const Updates* times, Py_ssize_t slots) noexcept nogil:
+    cdef uint32_t* table = <uint32_t*> calloc(slots, sizeof(uint32_t))
+    cdef Py_ssize_t i
+    if table != NULL:
+        for i in range(times.length):
+            table[_slot_of(table, slots, times, update_at(times, i))] = <uint32_t> i + 1
+    return table
+
+
+cdef inline Py_ssize_t _slot_of(const uint32_t* table, Py_ssize_t slots, const Updates* times,
+                                const uint64_t* time) noexcept nogil:
+    cdef uint64_t hash = 0
+    cdef Py_ssize_t slot
+    cdef int w
+    for w in range(times.time_words):
+        hash = (hash ^ time[w]) * <uint64_t> 0x9E3779B97F4A7C15
+        hash ^= hash >> 32
+    slot = hash & (slots - 1)
+    while table[slot] != 0 and compare_words(
+            update_at(times, table[slot] - 1), time, times.time_words) != 0:
+        slot = (slot + 1) & (slots - 1)
+    return slot
+
+
+# Sorts the times, so that their numbers become their positions; -1 where memory is short.
+cdef int _rank_times(uint32_t* numbers, Py_ssize_t n, Updates* times) noexcept nogil:
+    cdef uint32_t* ranks = <uint32_t*> malloc(times.length * sizeof(uint32_t))
+    cdef Py_ssize_t i
+    if ranks == NULL or consolidate(times) < 0:
+        free(ranks)
+        return -1
+    for i in range(times.length):
+        ranks[update_at(times, i)[times.time_words] - 1] = <uint32_t> i
+    for i in range(n):
+        numbers[i] = ranks[numbers[i]]
+    free(ranks)
+    return 0

@@ -1,0 +1,50 @@
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from ivm.trace.batch cimport Batch
+
+
+# One of the two batches of a merge.
+cdef struct Side:
+    Batch* b
+    uint32_t* mapped        # where its times are among the merged ones
+    bint steady             # advancing keeps the order of each value's times, and all apart
+    bint flat               # every key has one value with one update
+    Py_ssize_t key          # keys before are merged
+    Py_ssize_t val          # values before are merged
+    Py_ssize_t val_end      # end of the values of the key that is open
+
+
+# A merge in progress. The batches are untouched, and the result is nobody's, until it is finished.
+cdef struct Merge:
+    Side a                  # the elder
+    Side b
+    Batch* out              # so far
+    Py_ssize_t fuel         # updates that may still be moved in this go
+    bint open               # within a key that both have, or one with many values
+    const uint64_t* open_key
+    Py_ssize_t open_val     # the first value of the open key in the result
+    Py_ssize_t diffs_from   # diffs are written from this update on; -1: none is yet
+    Py_ssize_t vals_from    # starts of values are written from this key on; -1: none is yet
+    Py_ssize_t updates_from # starts of updates are written from this value on; -1: none is yet
+    uint64_t odd_diffs      # a bit for each in which a diff differed from 1
+    uint32_t* slot_time     # scratch: the distinct times of one value
+    int64_t* slot_diff
+    Py_ssize_t slots
+
+
+# Starts to add up two neighbouring batches with every time joined with `since`, of `time_words`
+# coordinates: no time at or after `since` can tell. It holds both batches until it is freed.
+# NULL where memory is short. Their updates together must be at most MOST_UPDATES.
+cdef Merge* start_merge(Batch* a, Batch* b, const uint64_t* since) noexcept nogil
+
+# Moves about `fuel` updates; returns what is left of it, so that more than 0 means complete.
+cdef Py_ssize_t work_merge(Merge* m, Py_ssize_t fuel) noexcept nogil
+
+# The result of a complete merge, which may be empty; frees the merge.
+cdef Batch* finish_merge(Merge* m) noexcept nogil
+
+# Gives up a merge.
+cdef void free_merge(Merge* m) noexcept nogil
+
+# The sum in one go; NULL where memory is short.
+cdef Batch* merge_batches(Batch* a, Batch* b, const uint64_t* since) noexcept nogil

@@ -1,0 +1,569 @@
+"""Merging two batches, with fuel: any number of updates at a time.
+
+What is written so far is always the sum of what lies before the two sides' cursors, with times
+advanced; so a merge may stop after any value, and goes on from the cursors. Each distinct time
+is advanced once, not each update: an update names an entry of its batch's dictionary of times, and
+the merge maps entries. Runs that only one side has are found by galloping and copied as blocks; where the
+sides alternate, rows are chosen without branches.
+
+An array is left out of the result while all that it would say is constant. When that ends, it is
+written from there on, and what comes before is filled in at last, with fuel too.
+"""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+from libcpp.algorithm cimport sort
+
+from ivm.rows.updates cimport Updates, empty_updates, push, release, update_at
+from ivm.trace.batch cimport (
+    Batch, Room, allocate_batch, diff_of, drop, first_update, first_val, key_at, pack_batch, retain,
+    seek_key, val_at,
+)
+from ivm.trace.sort cimport consolidate
+from ivm.trace.times cimport compare_words, join_into
+
+cdef int64_t WITHOUT_END = <int64_t> 1 << 62     # of fuel
+
+cdef enum:
+    ZIP_STEPS = 32      # rows chosen one by one between looks for a run
+    SHORT_RUN = 4       # keys, from which a run is copied as a block
+    SHORT_COPY = 8      # words, up to which a loop beats a call
+
+
+# --- starting and ending ---
+
+cdef Merge* start_merge(Batch* a, Batch* b, const uint64_t* since) noexcept nogil:
+    cdef Room room
+    cdef Py_ssize_t times = a.time_count + b.time_count
+    cdef size_t words = times * (1 + a.time_words)
+    cdef Merge* m = <Merge*> malloc(sizeof(Merge) + words * 8 + 3 * times * sizeof(uint32_t))
+    if m == NULL:
+        return NULL
+    memset(m, 0, sizeof(Merge))
+    room.keys = a.keys + b.keys
+    room.vals = a.vals + b.vals
+    room.updates = a.updates + b.updates
+    room.times = times
+    room.diff = room.val_start = room.update_start = room.time_of = True
+    m.slot_diff = <int64_t*> (m + 1)
+    m.slot_time = <uint32_t*> (m.slot_diff + words)
+    m.a.mapped = m.slot_time + times
+    m.b.mapped = m.a.mapped + a.time_count
+    m.out = allocate_batch(a.key_words, a.val_words, a.time_words, &room)
+    m.a.b = a
+    m.b.b = b
+    if m.out == NULL or _merge_times(m, since, <uint64_t*> m.slot_diff + times) < 0:
+        drop(m.out)
+        free(m)
+        return NULL
+    retain(a)
+    retain(b)
+    memset(m.slot_diff, 0, m.out.time_count * sizeof(int64_t))
+    if m.out.time_count == 1:
+        m.out.time_of = NULL
+    m.diffs_from = 0 if a.diff != NULL or b.diff != NULL else -1
+    m.vals_from = 0 if a.val_start != NULL or b.val_start != NULL else -1
+    m.updates_from = 0 if a.update_start != NULL or b.update_start != NULL else -1
+    return m
+
+
+cdef Batch* finish_merge(Merge* m) noexcept nogil:
+    cdef Batch* out = m.out
+    if out.keys == out.vals:
+        out.val_start = NULL
+    else:
+        out.val_start[out.keys] = <uint32_t> out.vals
+    if out.vals == out.updates:
+        out.update_start = NULL
+    else:
+        out.update_start[out.vals] = <uint32_t> out.updates
+    if m.odd_diffs == 0:
+        out.diff = NULL
+    m.out = NULL
+    free_merge(m)
+    return pack_batch(out)
+
+
+cdef void free_merge(Merge* m) noexcept nogil:
+    drop(m.out)
+    drop(m.a.b)
+    drop(m.b.b)
+    free(m)
+
+
+cdef Batch* merge_batches(Batch* a, Batch* b, const uint64_t* since) noexcept nogil:
+    cdef Merge* m = start_merge(a, b, since)
+    if m == NULL:
+        return NULL
+    work_merge(m, WITHOUT_END)
+    return finish_merge(m)
+
+
+# --- times ---
+
+# Writes the dictionary of the result, and each side's way into it; `advanced` has room for all
+# times of both. -1 where memory is short.
+cdef int _merge_times(Merge* m, const uint64_t* since, uint64_t* advanced) noexcept nogil:
+    cdef int n = m.out.time_words, order
+    cdef Py_ssize_t i = 0, j = 0, last_a = m.a.b.time_count, last_b = m.b.b.time_count
+    cdef uint64_t* of_b = advanced + last_a * n
+    cdef const uint64_t* least
+    cdef bint ascend = _advance_times(m.a.b, since, advanced)
+    ascend &= _advance_times(m.b.b, since, of_b)
+    if not ascend:
+        if _sort_times(m, advanced) < 0:
+            return -1
+    else:
+        while i < last_a or j < last_b:
+            order = (1 if i == last_a else -1 if j == last_b
+                     else compare_words(advanced + i * n, of_b + j * n, n))
+            least = advanced + i * n if order <= 0 else of_b + j * n
+            memcpy(m.out.times + m.out.time_count * n, least, n * sizeof(uint64_t))
+            while i < last_a and compare_words(advanced + i * n, least, n) == 0:
+                m.a.mapped[i] = <uint32_t> m.out.time_count
+                i += 1
+            while j < last_b and compare_words(of_b + j * n, least, n) == 0:
+                m.b.mapped[j] = <uint32_t> m.out.time_count
+                j += 1
+            m.out.time_count += 1
+    _settle(&m.a)
+    _settle(&m.b)
+    return 0
+
+
+# Whether the advanced times still ascend (some may be equal now).
+cdef bint _advance_times(const Batch* b, const uint64_t* since, uint64_t* advanced) noexcept nogil:
+    cdef int n = b.time_words
+    cdef Py_ssize_t i
+    cdef bint ascend = True
+    memcpy(advanced, b.times, b.time_count * n * sizeof(uint64_t))
+    for i in range(b.time_count):
+        join_into(advanced + i * n, since, n)
+        if i > 0 and compare_words(advanced + (i - 1) * n, advanced + i * n, n) > 0:
+            ascend = False
+    return ascend
+
+
+# The same for times that do not ascend any more once they are advanced.
+cdef int _sort_times(Merge* m, const uint64_t* advanced) noexcept nogil:
+    cdef int n = m.out.time_words
+    cdef Py_ssize_t i, last = m.a.b.time_count + m.b.b.time_count, low, high, middle
+    cdef uint64_t* entry
+    cdef Updates times = empty_updates(0, n)
+    for i in range(last):
+        entry = push(&times)
+        if entry == NULL:
+            release(&times)
+            return -1
+        memcpy(entry, advanced + i * n, n * sizeof(uint64_t))
+        entry[n] = 1
+    if consolidate(&times) < 0:
+        release(&times)
+        return -1
+    for i in range(last):
+        low = 0
+        high = times.length
+        while low < high:
+            middle = (low + high) // 2
+            if compare_words(update_at(&times, middle), advanced + i * n, n) < 0:
+                low = middle + 1
+            else:
+                high = middle
+        m.a.mapped[i] = <uint32_t> low      # b's entries follow a's
+    for i in range(times.length):
+        memcpy(m.out.times + i * n, update_at(&times, i), n * sizeof(uint64_t))
+    m.out.time_count = times.length
+    release(&times)
+    return 0
+
+
+cdef void _settle(Side* side) noexcept nogil:
+    cdef Py_ssize_t i
+    side.flat = side.b.val_start == NULL and side.b.update_start == NULL
+    side.steady = True
+    if side.b.update_start != NULL:
+        for i in range(1, side.b.time_count):
+            side.steady &= side.mapped[i - 1] < side.mapped[i]
+
+
+# --- writing ---
+
+cdef inline void _copy(uint64_t* target, const uint64_t* source, Py_ssize_t words) noexcept nogil:
+    cdef Py_ssize_t i
+    if words > SHORT_COPY:
+        memcpy(target, source, words * sizeof(uint64_t))
+    else:
+        for i in range(words):
+            target[i] = source[i]
+
+
+cdef inline void _write_update(Merge* m, uint32_t time, int64_t diff) noexcept nogil:
+    cdef Batch* out = m.out
+    if out.time_of != NULL:
+        out.time_of[out.updates] = time
+    if diff != 1 and m.diffs_from < 0:
+        m.diffs_from = out.updates
+    if m.diffs_from >= 0:
+        out.diff[out.updates] = diff
+        m.odd_diffs |= <uint64_t> (diff ^ 1)
+    out.updates += 1
+
+
+# Ends the value whose updates are those from `first` on, unless there are none.
+cdef inline void _write_val(Merge* m, const uint64_t* val, Py_ssize_t first) noexcept nogil:
+    cdef Batch* out = m.out
+    if out.updates == first:
+        return
+    if out.updates != first + 1 and m.updates_from < 0:
+        m.updates_from = out.vals
+    if m.updates_from >= 0:
+        out.update_start[out.vals] = <uint32_t> first
+    _copy(out.val + out.vals * out.val_words, val, out.val_words)
+    out.vals += 1
+
+
+# Ends the key whose values are those from `first` on, unless there are none.
+cdef inline void _write_key(Merge* m, const uint64_t* key, Py_ssize_t first) noexcept nogil:
+    cdef Batch* out = m.out
+    if out.vals == first:
+        return
+    if out.vals != first + 1 and m.vals_from < 0:
+        m.vals_from = out.keys
+    if m.vals_from >= 0:
+        out.val_start[out.keys] = <uint32_t> first
+    _copy(out.key + out.keys * out.key_words, key, out.key_words)
+    out.keys += 1
+
+
+# The updates [first, last) of a side, in their order.
+cdef void _copy_updates(Merge* m, const Side* side, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+    cdef Batch* out = m.out
+    cdef const Batch* b = side.b
+    cdef Py_ssize_t i, n = last - first
+    cdef uint32_t* time_of = out.time_of + out.updates
+    cdef int64_t* diff = out.diff + out.updates
+    cdef uint64_t odd = 0
+    if out.time_of != NULL:
+        if b.time_of == NULL:
+            for i in range(n):
+                time_of[i] = side.mapped[0]
+        else:
+            for i in range(n):
+                time_of[i] = side.mapped[b.time_of[first + i]]
+    if m.diffs_from >= 0:
+        if b.diff == NULL:
+            for i in range(n):
+                diff[i] = 1
+        else:
+            for i in range(n):
+                diff[i] = b.diff[first + i]
+                odd |= <uint64_t> (b.diff[first + i] ^ 1)
+            m.odd_diffs |= odd
+    out.updates += n
+
+
+# The positions of one array, moved to where another goes on: source[i] + shift, or first + i + shift.
+cdef inline void _copy_starts(uint32_t* target, const uint32_t* source, Py_ssize_t first,
+                              Py_ssize_t last, Py_ssize_t shift) noexcept nogil:
+    cdef Py_ssize_t i
+    if source == NULL:
+        for i in range(last - first):
+            target[i] = <uint32_t> (first + i + shift)
+    else:
+        for i in range(last - first):
+            target[i] = source[first + i] + <uint32_t> shift
+
+
+# The values of a side up to `end`.
+cdef void _copy_vals(Merge* m, Side* side, Py_ssize_t end) noexcept nogil:
+    cdef Batch* out = m.out
+    cdef const Batch* b = side.b
+    cdef Py_ssize_t first = first_update(b, side.val), last = first_update(b, end)
+    m.fuel -= last - first
+    if not side.steady:
+        while side.val < end:
+            _gather(m, side)
+            _write_gathered(m, val_at(b, side.val))
+            side.val += 1
+        return
+    if m.updates_from >= 0:
+        _copy_starts(out.update_start + out.vals, b.update_start, side.val, end,
+                     out.updates - first)
+    _copy(out.val + out.vals * out.val_words, val_at(b, side.val), (end - side.val) * out.val_words)
+    out.vals += end - side.val
+    _copy_updates(m, side, first, last)
+    side.val = end
+
+
+# The keys of a side up to `end`.
+cdef void _copy_keys(Merge* m, Side* side, Py_ssize_t end) noexcept nogil:
+    cdef Batch* out = m.out
+    cdef const Batch* b = side.b
+    cdef Py_ssize_t before
+    if not side.steady:
+        while side.key < end:
+            before = out.vals
+            _copy_vals(m, side, first_val(b, side.key + 1))
+            _write_key(m, key_at(b, side.key), before)
+            side.key += 1
+        return
+    if m.vals_from >= 0:
+        _copy_starts(out.val_start + out.keys, b.val_start, side.key, end,
+                     out.vals - first_val(b, side.key))
+    _copy(out.key + out.keys * out.key_words, key_at(b, side.key),
+          (end - side.key) * out.key_words)
+    out.keys += end - side.key
+    side.key = end
+    _copy_vals(m, side, first_val(b, end))
+
+
+# --- one value ---
+
+# Adds the updates of a side's value to the slots, a sum for each time that occurs.
+cdef void _gather(Merge* m, const Side* side) noexcept nogil:
+    cdef Py_ssize_t u
+    cdef uint32_t time
+    for u in range(first_update(side.b, side.val), first_update(side.b, side.val + 1)):
+        time = side.mapped[0 if side.b.time_of == NULL else side.b.time_of[u]]
+        if m.slot_diff[time] == 0:
+            m.slot_time[m.slots] = time
+            m.slots += 1
+        m.slot_diff[time] += diff_of(side.b, u)
+
+
+# Writes what was gathered as the updates of one value. A sum that has come to zero and grown again
+# is listed twice, which the sum's being taken once makes good.
+cdef void _write_gathered(Merge* m, const uint64_t* val) noexcept nogil:
+    cdef Py_ssize_t i, first = m.out.updates
+    cdef int64_t diff
+    if m.slots > 1:
+        sort(m.slot_time, m.slot_time + m.slots)
+    for i in range(m.slots):
+        diff = m.slot_diff[m.slot_time[i]]
+        m.slot_diff[m.slot_time[i]] = 0
+        if diff != 0:
+            _write_update(m, m.slot_time[i], diff)
+    m.slots = 0
+    _write_val(m, val, first)
+
+
+# A value that both sides have.
+cdef inline void _merge_val(Merge* m) noexcept nogil:
+    cdef Py_ssize_t u = first_update(m.a.b, m.a.val), w = first_update(m.b.b, m.b.val)
+    cdef Py_ssize_t first = m.out.updates
+    cdef Py_ssize_t count = (first_update(m.a.b, m.a.val + 1) - u
+                             + first_update(m.b.b, m.b.val + 1) - w)
+    cdef uint32_t s, t
+    cdef int64_t diff
+    m.fuel -= count
+    s = m.a.mapped[0 if m.a.b.time_of == NULL else m.a.b.time_of[u]]
+    t = m.b.mapped[0 if m.b.b.time_of == NULL else m.b.b.time_of[w]]
+    if count == 2 and s == t:
+        diff = diff_of(m.a.b, u) + diff_of(m.b.b, w)
+        if diff != 0:
+            _write_update(m, s, diff)
+            _write_val(m, val_at(m.a.b, m.a.val), first)
+    else:
+        _gather(m, &m.a)
+        _gather(m, &m.b)
+        _write_gathered(m, val_at(m.a.b, m.a.val))
+    m.a.val += 1
+    m.b.val += 1
+
+
+# --- one key ---
+
+cdef inline void _open(Merge* m, bint in_a, bint in_b) noexcept nogil:
+    m.open = True
+    m.open_key = key_at(m.a.b, m.a.key) if in_a else key_at(m.b.b, m.b.key)
+    m.open_val = m.out.vals
+    m.a.key += in_a
+    m.b.key += in_b
+    m.a.val_end = first_val(m.a.b, m.a.key)
+    m.b.val_end = first_val(m.b.b, m.b.key)
+
+
+# The end of the run of a side's values below `val` (NULL: all of the key's), within the fuel.
+cdef inline Py_ssize_t _val_run(Merge* m, const Side* side, const uint64_t* val) noexcept nogil:
+    cdef Py_ssize_t end = side.val + 1, limit = min(side.val_end, side.val + max(m.fuel, 1))
+    if val == NULL:
+        end = limit
+    while end < limit and compare_words(val_at(side.b, end), val, side.b.val_words) < 0:
+        end += 1
+    return end
+
+
+# Goes on with the open key, as far as the fuel lasts.
+cdef void _merge_open_key(Merge* m) noexcept nogil:
+    cdef int order
+    while m.fuel > 0:
+        if m.a.val < m.a.val_end and m.b.val < m.b.val_end:
+            order = compare_words(val_at(m.a.b, m.a.val), val_at(m.b.b, m.b.val), m.out.val_words)
+            if order == 0:
+                _merge_val(m)
+            elif order < 0:
+                _copy_vals(m, &m.a, _val_run(m, &m.a, val_at(m.b.b, m.b.val)))
+            else:
+                _copy_vals(m, &m.b, _val_run(m, &m.b, val_at(m.a.b, m.a.val)))
+        elif m.a.val < m.a.val_end:
+            _copy_vals(m, &m.a, _val_run(m, &m.a, NULL))
+        elif m.b.val < m.b.val_end:
+            _copy_vals(m, &m.b, _val_run(m, &m.b, NULL))
+        else:
+            _write_key(m, m.open_key, m.open_val)
+            m.open = False
+            return
+
+
+# --- all keys ---
+
+# Copies the keys of a side up to `end`, as far as the fuel lasts. A key of more updates than that
+# is opened instead.
+cdef void _copy_run(Merge* m, Side* side, Py_ssize_t end) noexcept nogil:
+    cdef const Batch* b = side.b
+    cdef Py_ssize_t low = side.key, high = end, middle
+    cdef Py_ssize_t limit = first_update(b, side.val) + m.fuel
+    if first_update(b, first_val(b, end)) > limit:
+        while low < high:           # the last key that ends within the fuel
+            middle = (low + high + 1) // 2
+            if first_update(b, first_val(b, middle)) <= limit:
+                low = middle
+            else:
+                high = middle - 1
+        end = low
+    if end > side.key:
+        _copy_keys(m, side, end)
+    else:
+        _open(m, side == &m.a, side == &m.b)
+
+
+# Chooses row after row while the sides alternate; stops at a key that both have, at the start of a
+# run, at the end of a side, or without fuel. Only for flat sides.
+cdef inline void _zip(Merge* m, int key_words, int val_words) noexcept nogil:
+    cdef Batch* out = m.out
+    cdef const Batch* a = m.a.b
+    cdef const Batch* b = m.b.b
+    cdef Py_ssize_t i = m.a.key, j = m.b.key, n, s, from_a, o = out.keys, updates = out.updates
+    cdef bint less, timed = out.time_of != NULL, with_diffs = m.diffs_from >= 0
+    cdef bint val_starts = m.vals_from >= 0, update_starts = m.updates_from >= 0
+    cdef Py_ssize_t vals = out.vals
+    cdef const uint64_t* x
+    cdef const uint64_t* y
+    cdef const uint64_t* key
+    cdef const uint64_t* val
+    cdef int order, w
+    cdef int64_t diff
+    while True:
+        n = min(min(a.keys - i, b.keys - j), min(m.fuel, <Py_ssize_t> ZIP_STEPS))
+        from_a = i
+        s = 0
+        while s < n:
+            x = a.key + i * key_words
+            y = b.key + j * key_words
+            if key_words == 1:
+                if x[0] == y[0]:
+                    break
+                less = x[0] < y[0]
+            else:
+                order = compare_words(x, y, key_words)
+                if order == 0:
+                    break
+                less = order < 0
+            key = x if less else y
+            val = a.val + i * val_words if less else b.val + j * val_words
+            for w in range(key_words):
+                out.key[(o + s) * key_words + w] = key[w]
+            for w in range(val_words):
+                out.val[(vals + s) * val_words + w] = val[w]
+            if timed:
+                out.time_of[updates + s] = (
+                    m.a.mapped[0 if a.time_of == NULL else a.time_of[i]] if less
+                    else m.b.mapped[0 if b.time_of == NULL else b.time_of[j]])
+            if with_diffs:
+                diff = diff_of(a, i) if less else diff_of(b, j)
+                out.diff[updates + s] = diff
+                m.odd_diffs |= <uint64_t> (diff ^ 1)
+            if val_starts:
+                out.val_start[o + s] = <uint32_t> (vals + s)
+            if update_starts:
+                out.update_start[vals + s] = <uint32_t> (updates + s)
+            i += less
+            j += not less
+            s += 1
+        o += s
+        vals += s
+        updates += s
+        m.fuel -= s
+        from_a = i - from_a
+        if s < ZIP_STEPS or from_a == 0 or from_a == s:
+            break
+    out.keys = o
+    out.vals = vals
+    out.updates = updates
+    m.a.key = m.a.val = i
+    m.b.key = m.b.val = j
+
+
+cdef void _merge_keys(Merge* m) noexcept nogil:
+    cdef bint flat = m.a.flat and m.b.flat
+    cdef int order, key_words = m.out.key_words, val_words = m.out.val_words
+    cdef Py_ssize_t end
+    cdef Side* side
+    cdef Side* other
+    while m.fuel > 0:
+        if m.open:
+            _merge_open_key(m)
+            continue
+        if m.a.key == m.a.b.keys and m.b.key == m.b.b.keys:
+            return
+        if m.a.key == m.a.b.keys:
+            _copy_run(m, &m.b, m.b.b.keys)
+            continue
+        if m.b.key == m.b.b.keys:
+            _copy_run(m, &m.a, m.a.b.keys)
+            continue
+        order = compare_words(key_at(m.a.b, m.a.key), key_at(m.b.b, m.b.key), key_words)
+        if order == 0:
+            _open(m, True, True)
+            continue
+        side = &m.a if order < 0 else &m.b
+        other = &m.b if order < 0 else &m.a
+        end = seek_key(side.b, key_at(other.b, other.key), side.key + 1)
+        if end - side.key >= SHORT_RUN or not flat:
+            _copy_run(m, side, end)
+        elif key_words == 1 and val_words == 1:
+            _zip(m, 1, 1)
+        else:
+            _zip(m, key_words, val_words)
+
+
+# --- filling in ---
+
+# Writes what was left out while it was constant, from the end, as far as the fuel lasts.
+cdef void _fill_in(Merge* m) noexcept nogil:
+    cdef Py_ssize_t i, end
+    if m.diffs_from > 0 and m.odd_diffs != 0:
+        end = m.diffs_from
+        m.diffs_from = max(end - max(m.fuel, 0), 0)
+        for i in range(m.diffs_from, end):
+            m.out.diff[i] = 1
+        m.fuel -= end - m.diffs_from
+    if m.vals_from > 0 and m.out.vals != m.out.keys:
+        end = m.vals_from
+        m.vals_from = max(end - max(m.fuel, 0), 0)
+        _copy_starts(m.out.val_start + m.vals_from, NULL, m.vals_from, end, 0)
+        m.fuel -= end - m.vals_from
+    if m.updates_from > 0 and m.out.updates != m.out.vals:
+        end = m.updates_from
+        m.updates_from = max(end - max(m.fuel, 0), 0)
+        _copy_starts(m.out.update_start + m.updates_from, NULL, m.updates_from, end, 0)
+        m.fuel -= end - m.updates_from
+
+
+cdef Py_ssize_t work_merge(Merge* m, Py_ssize_t fuel) noexcept nogil:
+    m.fuel = fuel
+    _merge_keys(m)
+    if m.fuel > 0:
+        _fill_in(m)
+    return m.fuel
