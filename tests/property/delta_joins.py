@@ -11,6 +11,7 @@ from ivm.dataflow import (
     Iterate,
     Join,
     Map,
+    Negate,
     Node,
     Recursive,
     Reduce,
@@ -79,25 +80,30 @@ def closure() -> Iterate:
 
 
 def in_two_loops() -> Iterate:
-    """Labels along the kept edges, in a loop that drops edges to nodes of other labels, with the
-    number of ways by which a node gets its label."""
-    kept, labels = Recursive("kept", EDGES), Recursive("labels", LABELS)
+    """Edges that are left when those between nodes of different labels are dropped for good.
+
+    Labels follow what is left; with each edge, by how many ways its ends have got theirs.
+    """
+    dropped, labels = Recursive("dropped", EDGES), Recursive("labels", LABELS)
+    present = Distinct(edges)
+    left = Concat((present, Negate(dropped)))
     own = Map(
-        Distinct(project(kept, (0,))),
+        Distinct(project(left, (0,))),
         (("node", Column(0, INT, False)), ("label", Column(0, INT, False))),
     )
-    along = delta_join((labels, kept, edges), ((0, 2, 4), (3, 5)), (("node", 3), ("label", 1)))
+    along = delta_join((labels, left, edges), ((0, 2, 4), (3, 5)), (("node", 3), ("label", 1)))
     smallest = Aggregate("min", 1, "label", INT, False)
     least = Reduce(Concat((own, along)), (0,), (smallest,))
     counted = Reduce(Concat((own, along)), (0,), (smallest, count))
     labelled = Iterate((("labels", least), ("counted", counted)), "counted")
     ends = delta_join(
-        (edges, labelled, labelled),
+        (left, labelled, labelled),
         ((0, 2), (1, 5)),
-        (("s", 0), ("d", 1), ("a", 3), ("b", 6), ("m", 4), ("n", 7)),
+        (("src", 0), ("dst", 1), ("a", 3), ("b", 6), ("m", 4), ("n", 7)),
     )
-    same = Filter(ends, Call("eq", (columns(ends)[2], columns(ends)[3]), BOOL, False))
-    return Iterate((("kept", Distinct(project(same, (0, 1)))), ("same", same)), "same", 60)
+    differ = Filter(ends, Call("ne", (columns(ends)[2], columns(ends)[3]), BOOL, False))
+    gone = Distinct(Concat((dropped, project(differ, (0, 1)))))
+    return Iterate((("dropped", gone), ("ends", ends)), "ends", max_rounds=60)
 
 
 DELTA_JOINS: dict[str, Node] = {

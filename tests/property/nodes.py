@@ -118,8 +118,9 @@ def parity() -> Iterate:
 
 
 def components_within() -> Iterate:
-    """A loop in a loop: edges are trimmed until each one's target is reachable from its source."""
-    x = Recursive("kept", EDGES)
+    """A loop in a loop: edges between nodes of different labels are dropped for good."""
+    dropped, present = Recursive("dropped", EDGES), Distinct(edges)
+    x = Concat((present, Negate(dropped)))
     labels = Recursive("labels", LABELS)
     own = Map(
         Distinct(project(x, (0,))),
@@ -129,7 +130,7 @@ def components_within() -> Iterate:
     least = Reduce(Concat((own, along)), (0,), (Aggregate("min", 1, "label", INT, False),))
     labelled = Iterate((("labels", least),), "labels")
     from_source = Join(
-        Arrange(edges, (0,)), Arrange(labelled, (0,)), (("src", 0), ("dst", 1), ("a", 2))
+        Arrange(present, (0,)), Arrange(labelled, (0,)), (("src", 0), ("dst", 1), ("a", 2))
     )
     both = Join(
         Arrange(from_source, (1,)),
@@ -137,8 +138,10 @@ def components_within() -> Iterate:
         (("src", 1), ("dst", 0), ("a", 2), ("b", 3)),
     )
     a, b = columns(both)[2:]
-    same = Filter(both, Call("eq", (a, b), BOOL, False))
-    return Iterate((("kept", Distinct(project(same, (0, 1)))),), "kept", max_rounds=60)
+    differ = project(Filter(both, Call("ne", (a, b), BOOL, False)), (0, 1))
+    return Iterate(
+        (("dropped", Distinct(Concat((dropped, differ)))), ("kept", x)), "kept", max_rounds=60
+    )
 
 
 def counting() -> Iterate:
