@@ -51,6 +51,12 @@ class InvalidTime(IvmError):
     code = "invalid-time"
 
 
+class InsertOnly(IvmError):
+    """An input that was declared to only grow cannot lose rows."""
+
+    code = "insert-only"
+
+
 class NotIndexed(IvmError):
     """No arrangement has exactly these columns as its key."""
 

@@ -24,6 +24,7 @@ from ivm.arguments import (
 from ivm.dataflow import Arrange, Get, Node
 from ivm.errors import (
     DuplicateName,
+    InsertOnly,
     InUse,
     NoFixedPoint,
     NotIndexed,
@@ -138,11 +139,14 @@ class Pool:
 
     # --- inputs ---
 
-    def create_input(self, name: str, schema: pa.Schema, key: Sequence[str]) -> None:
+    def create_input(
+        self, name: str, schema: pa.Schema, key: Sequence[str], *, insert_only: bool = False
+    ) -> None:
         """Declare an input and arrange it by its primary key `key`.
 
-        Raises DuplicateName, Unsupported; SchemaMismatch for a key that is not among the columns,
-        and for columns or key columns that are repeated.
+        Nothing can be deleted from an `insert_only` input, and what depends on such inputs alone
+        is cheaper: distinct rows, and recursion. Raises DuplicateName, Unsupported; SchemaMismatch
+        for a key that is not among the columns, and for columns or key columns that are repeated.
         """
         with self._lock:
             self._refuse_duplicate(name)
@@ -180,7 +184,9 @@ class Pool:
             index = Index(node, key_format, val_format, traces)
             self._stages += piece.stages
             self._arrangements[node] = piece, index
-            self._collections[name] = Collection(name, schema, piece, [(piece, index)], inputs)
+            self._collections[name] = Collection(
+                name, schema, piece, [(piece, index)], inputs, insert_only=insert_only
+            )
 
     def drop_input(self, name: str) -> None:
         """Forget an input and its arrangements (raises UnknownCollection, InUse)."""
@@ -198,7 +204,8 @@ class Pool:
     ) -> None:
         """Queue updates of an input, whose columns `rows` has, at times not below the frontier.
 
-        Raises UnknownCollection, SchemaMismatch, InvalidTime, TimeInPast; then nothing is queued.
+        Raises UnknownCollection, SchemaMismatch, InvalidTime, TimeInPast, InsertOnly; then nothing
+        is queued.
         """
         with self._lock:
             collection = self._collection(name, is_input=True)
@@ -211,6 +218,8 @@ class Pool:
                 raise TimeInPast(
                     f"time {earliest} of input {name!r} is behind the frontier {self._frontier}"
                 )
+            if collection.insert_only and np.min(each, initial=0) < 0:
+                raise InsertOnly(f"input {name!r} only grows: a diff is {np.min(each)}")
             enqueue(
                 collection.inputs[0], rows, Layout(collection.schema), self._interner, when, each
             )
@@ -315,7 +324,13 @@ class Pool:
             made_traces = [t for made in (*renderer.made, piece) for t in made.traces]
             publish(made_traces, self._frontier - 1)
             collection = Collection(
-                name, node.schema, piece, [(owner, index)], captures=captures, reads=reads(node)
+                name,
+                node.schema,
+                piece,
+                [(owner, index)],
+                captures=captures,
+                reads=reads(node),
+                insert_only=renderer.only_grows(node),
             )
             self._collections[name] = collection
             self._stages += renderer.stages

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """The start of a delta join's path: what is new in one relation.
 
 The relations after it are looked up as they were before this activation. Where one of them was

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """One look-up of a delta join's path: a collection meets an arrangement, and keeps no state.
 
 A delta join of R_1 .. R_n has one path for each i. It starts from what is new in R_i and looks up

@@ -95,8 +95,9 @@ def arranged_formats(node: Arrange) -> tuple[Format, Format, Format]:
 class Collection:
     """An input or an installed dataflow.
 
-    `indexes` lists the arrangements of its rows, `reads` the collections that it refers to, and
-    `pending_errors` the (message, time, diff) that nobody has taken.
+    `indexes` lists the arrangements of its rows, `reads` the collections that it refers to,
+    `insert_only` says that no row is ever retracted, and `pending_errors` are the (message, time,
+    diff) that nobody has taken.
     """
 
     name: str
@@ -106,6 +107,7 @@ class Collection:
     inputs: tuple[Input, ...] = ()
     captures: tuple[Capture, ...] = ()
     reads: frozenset[str] = frozenset()
+    insert_only: bool = False
     pending_errors: list[tuple[str, int, int]] = field(default_factory=list)
 
     @property

@@ -24,6 +24,7 @@ from ivm.dataflow import (
 from ivm.operators.accumulate import Accumulate
 from ivm.operators.accumulation import Accumulation
 from ivm.operators.fallible import Settle
+from ivm.operators.known import Known
 from ivm.operators.logic import Logic
 from ivm.operators.reduce import Reduce as ReduceOperator
 from ivm.operators.select import Select
@@ -38,14 +39,29 @@ OVERFLOW = b"numeric value out of range in a sum or average"
 
 
 class Reductions(Mechanics):
-    """The part of the renderer that knows reductions; `render` is the whole's."""
+    """The part of the renderer that knows reductions; `render` and `only_grows` are the whole's."""
 
     render: Callable[[Node], Rendered]
+    only_grows: Callable[[Node], bool]
 
     def threshold(self, node: Node, limit: int | None) -> Rendered:
         """The whole row is the key, and the first `limit` of its copies are kept."""
         picks = tuple(range(len(node.schema)))
+        if limit == 1 and picks and self.only_grows(node):
+            return self._known(node)
         return self._selected(node, picks, (), limit, 0, node.schema, picks)
+
+    def _known(self, node: Node) -> Rendered:
+        """Every row once, of a collection that only grows."""
+        form, region = row_format(node.schema), self.scope.region
+        picks = list(range(len(node.schema)))
+        source = self.exchanged(self.render(node), node.schema, tuple(picks), picks, form)
+        strings = string_words(node.schema.types, form)
+        operators = self.add_stage(
+            lambda s: Known(region, form.words, source.operators[s], strings)
+        )
+        self.piece.groups += [operator.groups for operator in operators]
+        return Rendered(operators, form)
 
     def top_k(self, node: TopK) -> Rendered:
         """Values ordered by the order's columns, then by the others, ascending."""

@@ -39,6 +39,7 @@ from ivm.operators.input import Input
 from ivm.operators.loop import Collect, Enter, Feedback, Leave, Variable
 from ivm.operators.loop import EnterAt as EnterAtOperator
 from ivm.operators.operator import Region
+from ivm.render.growth import Growth
 from ivm.render.joins import Joins
 from ivm.render.pieces import Collection, Index, Piece, arranged_formats
 from ivm.render.reductions import Reductions
@@ -75,6 +76,7 @@ class Renderer(Reductions, Joins):
         self.found: list[Piece] = []
         self.new_arrangements: dict[Arrange, tuple[Piece, Index]] = {}
         self._numbered = 0
+        self._growth = Growth(collections)
 
     # --- nodes and scopes ---
 
@@ -89,6 +91,10 @@ class Renderer(Reductions, Joins):
         self.scope.memo[node] = rendered
         self.need(rendered)
         return rendered
+
+    def only_grows(self, node: Node) -> bool:
+        """Whether no row of `node`, in the present scope, is ever retracted."""
+        return self.scope.grows and self._growth.grows(node)
 
     def _entered(self, node: Node, home: Scope) -> Rendered:
         inner = self.scope
@@ -322,7 +328,7 @@ class Renderer(Reductions, Joins):
     def _render_iterate(self, node: Iterate) -> Rendered:
         outer = self.scope
         loop = Loop(outer.region, self.max_rounds if node.max_rounds is None else node.max_rounds)
-        inner = self.scope = Scope(loop.region, loop, outer)
+        inner = self.scope = Scope(loop.region, loop, outer, self.only_grows(node))
         region = loop.region
         try:
             schemas = {name: body.schema for name, body in node.bindings}

@@ -25,11 +25,15 @@ class Rendered:
 
 @dataclass(eq=False, slots=True)
 class Scope:
-    """Where stages are added; `loop` and `parent` are None at the root."""
+    """Where stages are added; `loop` and `parent` are None at the root.
+
+    `grows`: whatever refers to this scope's names only grows if nothing else in it shrinks.
+    """
 
     region: Region
     loop: Loop | None = None
     parent: "Scope | None" = None
+    grows: bool = True
     variables: dict[str, Rendered] = field(default_factory=dict)
     memo: dict[Node, Rendered] = field(default_factory=dict)
     indexes: dict[Arrange, Index] = field(default_factory=dict)

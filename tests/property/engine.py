@@ -96,11 +96,11 @@ def feed(pool: Pool, changes: Sequence[Change]) -> None:
         )
 
 
-def new_pool(workers: int = 1, max_rounds: int = 10_000) -> Pool:
+def new_pool(workers: int = 1, max_rounds: int = 10_000, *, insert_only: bool = False) -> Pool:
     """A pool with the inputs `people` and `edges`."""
     pool = Pool(workers, max_rounds)
     for table, schema in SCHEMAS.items():
-        pool.create_input(table, schema, KEYS[table])
+        pool.create_input(table, schema, KEYS[table], insert_only=insert_only)
     return pool
 
 
@@ -151,12 +151,13 @@ def run(
     workers: int = 1,
     install_at: int = 0,
     sweeping: bool = False,
+    insert_only: bool = False,
 ) -> Output:
     """Install `node` once the frontier is at `install_at` of `stops`, and run to the last one.
 
     `sweeping` releases unused strings after every step, however few there are.
     """
-    pool = new_pool(workers)
+    pool = new_pool(workers, insert_only=insert_only)
     output = Output([], [])
     installed = False
     before = 0

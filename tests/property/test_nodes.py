@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from tests.oracle import evaluate
+from tests.oracle import Row, evaluate
 from tests.property.nodes import NODES
 
 
@@ -16,6 +16,6 @@ def test_a_node_has_rows_for_most_dense_inputs(name: str) -> None:
     for _ in range(10):
         people = [(i, random.choice("ab"), random.randint(0, 3), None, 0.5) for i in range(5)]
         edges = [(random.randint(0, 6), random.randint(0, 6)) for _ in range(10)]
-        inputs = {"people": Counter(people), "edges": Counter(edges)}
+        inputs: dict[str, Counter[Row]] = {"people": Counter(people), "edges": Counter(edges)}
         filled += bool(evaluate(NODES[name], inputs).rows)
     assert filled >= 5

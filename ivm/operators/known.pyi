@@ -1,0 +1,15 @@
+from ivm.operators.groups import Groups
+from ivm.operators.operator import Operator, Region
+
+class Known(Operator):
+    """Each row of `source`, which only grows, once, from its least root time on."""
+
+    def __init__(
+        self,
+        region: Region,
+        row_words: int,
+        source: Operator,
+        strings: tuple[tuple[int, bool], ...],
+    ) -> None: ...
+    @property
+    def groups(self) -> Groups: ...
