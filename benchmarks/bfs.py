@@ -3,14 +3,25 @@
 from functools import partial
 
 import numpy as np
-import pyarrow as pa
 
-from benchmarks.rewiring import EDGES, NUMBER, edges, run, scale
+from benchmarks.course import NUMBER, pair
+from benchmarks.rewiring import EDGES, edges, run, scale
 from benchmarks.workload import Phase, Workload
-from ivm.dataflow import Aggregate, Arrange, Concat, Get, Iterate, Join, Map, Recursive, Reduce, columns
+from ivm.dataflow import (
+    Aggregate,
+    Arrange,
+    Concat,
+    Get,
+    Iterate,
+    Join,
+    Map,
+    Recursive,
+    Reduce,
+    columns,
+)
 from ivm.expressions import Call, Literal
 
-DISTANCES = pa.schema([pa.field(name, NUMBER, nullable=False) for name in ("node", "distance")])
+DISTANCES = pair("node", "distance")
 
 
 def distances() -> Iterate:

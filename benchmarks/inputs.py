@@ -36,10 +36,28 @@ def read(path: Path) -> list[Pairs]:
         return [np.fromfile(file, "<u4", 2 * int(n)).reshape(-1, 2) for n in lengths]
 
 
-def sliding_edges(nodes: int, edges: int, rewired: int) -> list[Pairs]:
-    """Random edges, and as many removed as inserted: the window of `edges` slides by `rewired`.
+def sliding(first: int, second: int, rows: int, changed: int) -> list[Pairs]:
+    """Random rows, and as many removed as inserted: a window of `rows` slides by `changed`.
 
-    The sections are the edges at first, those removed and those inserted, row by row at one time.
+    The columns are below `first` and `second`. The sections are the rows at first, those removed
+    and those inserted, row by row at one time.
     """
-    stream = np.random.default_rng(SEED).integers(0, nodes, (edges + rewired, 2), np.uint32)
-    return [stream[:edges], stream[:rewired], stream[edges:]]
+    stream = _random(first, second, rows + changed)
+    return [stream[:rows], stream[:changed], stream[rows:]]
+
+
+def rows_and_keys(rows: int, keys: int) -> list[Pairs]:
+    """Random rows whose keys are below `rows`, and keys to look up (the second column is 0)."""
+    return [_random(rows, 2**32, rows), _random(rows, 1, keys)]
+
+
+def interleaved(removed: Pairs, inserted: Pairs) -> tuple[Pairs, NDArray[np.int64]]:
+    """Rows removed and inserted in turn, and their diffs."""
+    rows = np.stack([removed, inserted], axis=1).reshape(-1, 2)
+    return rows, np.tile(np.array([-1, 1], np.int64), len(removed))
+
+
+def _random(first: int, second: int, rows: int) -> Pairs:
+    generator = np.random.default_rng(SEED)
+    columns = [generator.integers(0, limit, rows, np.uint32) for limit in (first, second)]
+    return np.stack(columns, axis=1)

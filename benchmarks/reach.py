@@ -6,13 +6,13 @@ The latency of an update must not depend on how many went before.
 from functools import partial
 
 import numpy as np
-import pyarrow as pa
 
-from benchmarks.rewiring import EDGES, NUMBER, edges, run, scale
+from benchmarks.course import pair
+from benchmarks.rewiring import EDGES, edges, run, scale
 from benchmarks.workload import Phase, Workload
 from ivm.dataflow import Arrange, Concat, Distinct, Get, Iterate, Join, Recursive
 
-REACHED = pa.schema([pa.field(name, NUMBER, nullable=False) for name in ("node", "root")])
+REACHED = pair("node", "root")
 
 
 def reached() -> Iterate:
@@ -29,4 +29,6 @@ PHASES = (
     Phase("batched to 10k", 8, 1000, 1),
     Phase("from 10k", 1000, 1, 1),
 )
-WORKLOAD = Workload("reach", {"small": scale(1_000, 2_000, *PHASES)}, partial(run, reached(), ROOTS))
+WORKLOAD = Workload(
+    "reach", {"small": scale(1_000, 2_000, *PHASES)}, partial(run, reached(), ROOTS)
+)

@@ -8,7 +8,8 @@ from functools import partial
 
 import pyarrow as pa
 
-from benchmarks.rewiring import EDGES, NUMBER, edges, run, scale
+from benchmarks.course import NUMBER, pair
+from benchmarks.rewiring import EDGES, edges, run, scale
 from benchmarks.workload import Phase, Workload
 from ivm.dataflow import (
     Aggregate,
@@ -28,7 +29,7 @@ from ivm.dataflow import (
 )
 from ivm.expressions import Call
 
-LABELS = pa.schema([pa.field(name, NUMBER, nullable=False) for name in ("node", "label")])
+LABELS = pair("node", "label")
 
 
 def _labels(left: Node, all_edges: Node) -> Iterate:

@@ -6,9 +6,8 @@ directions.
 
 from functools import partial
 
-import pyarrow as pa
-
-from benchmarks.rewiring import NUMBER, edges, run, scale
+from benchmarks.course import NUMBER, pair
+from benchmarks.rewiring import edges, run, scale
 from benchmarks.workload import Phase, Workload
 from ivm.dataflow import (
     Aggregate,
@@ -25,7 +24,7 @@ from ivm.dataflow import (
 )
 from ivm.expressions import Call
 
-LABELS = pa.schema([pa.field(name, NUMBER, nullable=False) for name in ("node", "label")])
+LABELS = pair("node", "label")
 
 
 def labels() -> Iterate:

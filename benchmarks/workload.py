@@ -9,21 +9,30 @@ from benchmarks.inputs import Pairs
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """`rounds` rounds, each of `times` logical times with `size` changed rows."""
+    """`rounds` rounds, each of `times` logical times with `size` changed rows.
+
+    With a `rate` it is an open loop of so many changes each second instead of rounds.
+    """
 
     case: str
     rounds: int
     times: int
     size: int
+    rate: int = 0
+
+    @property
+    def rows(self) -> int:
+        """How many rows the phase removes, and inserts."""
+        return self.rounds * self.times * self.size
 
     def __str__(self) -> str:
-        return f"{self.case}:{self.rounds}:{self.times}:{self.size}"
+        return f"{self.case}:{self.rounds}:{self.times}:{self.size}:{self.rate}"
 
     @classmethod
     def parse(cls, text: str) -> "Phase":
         """The phase that `str` gave as `text`."""
-        case, rounds, times, size = text.split(":")
-        return cls(case, int(rounds), int(times), int(size))
+        case, *numbers = text.split(":")
+        return cls(case, *map(int, numbers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +52,6 @@ class Workload:
     run: Callable[[Path, int, Sequence[Phase]], None]
 
 
-def rewired(phases: Sequence[Phase]) -> int:
-    """How many rows all `phases` change."""
-    return sum(phase.rounds * phase.times * phase.size for phase in phases)
+def changed(phases: Sequence[Phase]) -> int:
+    """How many rows all `phases` remove, and insert."""
+    return sum(phase.rows for phase in phases)

@@ -1,14 +1,16 @@
-//! The command line: `WORKLOAD FILE WORKERS PHASE...`, a phase being `case:rounds:times:size`.
+//! The command line: `WORKLOAD FILE WORKERS PHASE...`, a phase being `case:rounds:times:size:rate`.
 
 use std::env;
 
-/// `rounds` rounds, each of `times` logical times with `size` changed rows.
+/// `rounds` rounds, each of `times` logical times with `size` changed rows; an open loop of `rate`
+/// changes each second, unless that is 0.
 #[derive(Clone)]
 pub struct Phase {
     pub case: String,
     pub rounds: usize,
     pub times: usize,
     pub size: usize,
+    pub rate: usize,
 }
 
 #[derive(Clone)]
@@ -34,10 +36,11 @@ impl Arguments {
 impl Phase {
     fn parse(text: &str) -> Self {
         let parts: Vec<_> = text.split(':').collect();
-        let [case, rounds, times, size] = parts[..] else {
-            panic!("a phase is case:rounds:times:size, not {text}")
+        let [case, rounds, times, size, rate] = parts[..] else {
+            panic!("a phase is case:rounds:times:size:rate, not {text}")
         };
-        Phase { case: case.into(), rounds: number(rounds), times: number(times), size: number(size) }
+        let [rounds, times, size, rate] = [rounds, times, size, rate].map(number);
+        Phase { case: case.into(), rounds, times, size, rate }
     }
 }
 

@@ -1,13 +1,19 @@
 //! The workloads of `benchmarks/`, written for differential-dataflow.
 
 mod arguments;
+mod arrange;
 mod bfs;
+mod bounds;
 mod graph;
 mod input;
+mod install;
+mod outputs;
 mod reach;
 mod report;
 mod scc;
 mod wcc;
+
+use std::env;
 
 use arguments::Arguments;
 use mimalloc::MiMalloc;
@@ -16,9 +22,14 @@ use mimalloc::MiMalloc;
 static GLOBAL: MiMalloc = MiMalloc;
 
 fn main() {
+    if env::args().nth(1).as_deref() == Some("bounds") {
+        return bounds::run();
+    }
     let arguments = Arguments::parse();
     match arguments.workload.as_str() {
+        "arrange" => arrange::run(&arguments),
         "bfs" => graph::run(&arguments, bfs::build),
+        "install" => install::run(&arguments),
         "reach" => graph::run(&arguments, reach::build),
         "scc" => graph::run(&arguments, scc::build),
         "wcc" => graph::run(&arguments, wcc::build),

@@ -1,8 +1,10 @@
 //! What a run prints: one JSON object for each case, on a line of its own.
 
+use std::fs;
 use std::time::Duration;
 
 use differential_dataflow::consolidation::consolidate_updates;
+use libmimalloc_sys::mi_collect;
 
 /// An output change: row, time, diff.
 pub type Change<R> = (R, u64, isize);
@@ -15,6 +17,12 @@ pub trait Row: Ord + Copy {
 impl Row for (u32, u32) {
     fn words(&self) -> [u64; 2] {
         [u64::from(self.0), u64::from(self.1)]
+    }
+}
+
+impl Row for (u64, isize) {
+    fn words(&self) -> [u64; 2] {
+        [self.0, self.1 as u64]
     }
 }
 
@@ -52,6 +60,14 @@ impl Answer {
             self.sum,
         );
     }
+}
+
+/// The memory that the process holds, freed memory not counted.
+pub fn resident_bytes() -> usize {
+    // SAFETY: it may be called at any time, by any thread.
+    unsafe { mi_collect(true) };
+    let statm = fs::read_to_string("/proc/self/statm").expect("Linux");
+    4096 * statm.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok()).expect("pages")
 }
 
 /// A 64-bit mix of a row, the finisher of splitmix64 chained over its words.

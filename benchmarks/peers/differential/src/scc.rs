@@ -1,7 +1,7 @@
 //! The edges whose ends are in one strongly connected component: the crate's own algorithm.
 
 use differential_dataflow::VecCollection;
-use differential_dataflow::algorithms::graphs::scc::strongly_connected;
+use differential_dataflow::algorithms::graphs::scc::strongly_connected_at;
 use timely::dataflow::Scope;
 
 use crate::input::Pair;
@@ -11,5 +11,5 @@ pub fn build<'scope>(
     edges: VecCollection<'scope, u64, Pair>,
     _first: bool,
 ) -> VecCollection<'scope, u64, Pair> {
-    strongly_connected(edges)
+    strongly_connected_at(edges, |node| u64::from(*node))
 }

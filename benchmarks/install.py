@@ -1,0 +1,71 @@
+"""Dataflows that come and go: each joins some keys with an arrangement of ten million.
+
+A round creates an input for the keys, installs the join, feeds the keys, waits for the answer, and
+drops both again.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from time import perf_counter_ns
+
+import numpy as np
+import pyarrow as pa
+
+from benchmarks.course import Outputs, batch, pair
+from benchmarks.inputs import read, rows_and_keys
+from benchmarks.workload import Phase, Scale, Workload, changed
+from ivm.dataflow import Arrange, Get, Join
+from ivm.pool import Pool
+
+ROWS = pair("key", "val")
+KEYS = pa.schema([ROWS.field(0)])
+JOINED = Join(
+    Arrange(Get("keys", KEYS), (0,)), Arrange(Get("rows", ROWS), (0,)), (("key", 0), ("val", 1))
+)
+
+
+def run(path: Path, workers: int, phases: Sequence[Phase]) -> None:
+    """Join keys of `path` with its rows, printing every case."""
+    initial, keys = read(path)
+    pool = Pool(workers)
+    pool.create_input("rows", ROWS, ["key"])
+    pool.feed("rows", batch(initial, ROWS), np.ones(len(initial), np.int64), 0)
+    pool.advance(1)
+    outputs = Outputs(pool, "joined")
+    queries = batch(keys, KEYS)
+    at = 0
+    for phase in phases:
+        took = []
+        for _ in range(phase.rounds):
+            took.append(_join(pool, queries.slice(at, phase.size), outputs))
+            at += phase.size
+        outputs.report(phase.case, took)
+
+
+def _join(pool: Pool, keys: pa.RecordBatch, outputs: Outputs) -> int:
+    began = perf_counter_ns()
+    time = pool.frontier
+    pool.create_input("keys", KEYS, ["key"])
+    pool.feed("keys", keys, np.ones(keys.num_rows, np.int64), time)
+    pool.advance(time + 1)
+    pool.install("joined", JOINED, ["key"])
+    answered = perf_counter_ns()
+    outputs.drain()
+    drained = perf_counter_ns()
+    pool.drop("joined")
+    pool.drop_input("keys")
+    return answered - began + perf_counter_ns() - drained
+
+
+PHASES = (
+    *(Phase(f"{10**n} keys", 100, 1, 10**n) for n in range(4)),
+    Phase("10000 keys", 50, 1, 10_000),
+    Phase("100000 keys", 10, 1, 100_000),
+    Phase("1000000 keys", 3, 1, 1_000_000),
+)
+WORKLOAD = Workload(
+    "install",
+    {"small": Scale(partial(rows_and_keys, 10_000_000, changed(PHASES)), PHASES)},
+    run,
+)

@@ -1,0 +1,102 @@
+"""The programs that a comparison runs: ours, and the peers'.
+
+Every side takes `WORKLOAD FILE WORKERS PHASE…` and prints a line of JSON for each case: how long
+each round took, and a digest of what was put out.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.errors import BenchmarkError
+from benchmarks.workload import Phase
+
+HERE = Path(__file__).parent
+BUILD = HERE.parent / "build"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What one run measured: `nanoseconds` of each round, and the output after the last.
+
+    `rows` and `sum` digest the whole output; `differences` counts its changes in this case.
+    """
+
+    name: str
+    nanoseconds: list[int]
+    rows: int
+    sum: int
+    differences: int
+
+    @property
+    def answer(self) -> tuple[int, int, int]:
+        """What both sides must have in common."""
+        return self.rows, self.sum, self.differences
+
+
+@dataclass(slots=True)
+class Run:
+    """The cases of one run, and the bytes of each row at rest, where it tells them."""
+
+    cases: list[Case] = field(default_factory=list)
+    row_bytes: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A program; `prepare` builds it and returns the command that starts it."""
+
+    name: str
+    workloads: frozenset[str]
+    prepare: Callable[[], list[str]]
+
+
+def run(command: Sequence[str], file: Path, workers: int, phases: Sequence[Phase]) -> Run:
+    """Run `command`, which ends with the workload's name (raises BenchmarkError)."""
+    arguments = [*command, str(file), str(workers), *map(str, phases)]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        last = "\n".join(done.stderr.strip().splitlines()[-5:])
+        raise BenchmarkError(f"{' '.join(command)} ended with status {done.returncode}:\n{last}")
+    return parse(done.stdout)
+
+
+def parse(output: str) -> Run:
+    """What a side printed."""
+    measured = Run()
+    for line in map(json.loads, output.splitlines()):
+        if "case" in line:
+            digest = line["rows"], line["sum"], line["differences"]
+            measured.cases.append(Case(line["case"], line["ns"], *digest))
+        else:
+            measured.row_bytes = line["bytes"] / line["records"]
+    return measured
+
+
+def build(arguments: Sequence[str], folder: Path, what: str) -> None:
+    """Run a build in `folder` (raises BenchmarkError with the end of what it printed)."""
+    if shutil.which(arguments[0]) is None:
+        raise BenchmarkError(f"{arguments[0]} is needed to build {what}, and it is not installed")
+    done = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        last = "\n".join(done.stderr.strip().splitlines()[-15:])
+        raise BenchmarkError(f"{what} does not build:\n{last}")
+
+
+def _ours() -> list[str]:
+    return [sys.executable, "-m", "benchmarks.run"]
+
+
+def _differential() -> list[str]:
+    folder = HERE / "peers" / "differential"
+    build(["cargo", "build", "--release", "--locked"], folder, "the peer `differential`")
+    return [str(BUILD / "peers" / "differential" / "release" / "differential-peer")]
+
+
+ALL = frozenset({"arrange", "install", "bfs", "wcc", "scc", "reach"})
+OURS = Side("ivm", ALL, _ours)
+PEERS = {"differential": Side("differential", ALL, _differential)}
