@@ -11,7 +11,8 @@ from libc.string cimport memcpy, memset
 from libcpp.vector cimport vector
 
 from ivm.operators.exact_sum cimport EXACT_WORDS, exact_add, exact_value
-from ivm.operators.logic cimport Candidate, Logic
+from ivm.operators.logic cimport Logic
+from ivm.operators.ordering cimport Candidate
 from ivm.rows.updates cimport Updates, push
 
 import pyarrow as pa

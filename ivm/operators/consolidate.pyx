@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """Consolidation: no two updates of an activation have the same row and time, and no diff is zero.
 
 Equal rows must be in the same shard already. What costs more for each update than a sort does,

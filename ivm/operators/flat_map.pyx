@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """A Python function from rows to any number of rows, called once for each vector of updates.
 
 The function sees rows without their diffs: deterministic and row by row, it answers the

@@ -1,7 +1,13 @@
+from ivm.operators.ordering import Ordering
+
+ALL_COPIES: int
+
 class Logic:
-    """A function from a group's values to its output values, of `out_words` words."""
+    """A function from a group's values to its output values."""
 
     @property
     def out_words(self) -> int: ...
     @property
-    def selects(self) -> bool: ...
+    def ordering(self) -> Ordering | None: ...
+    @property
+    def wanted(self) -> int: ...

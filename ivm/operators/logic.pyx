@@ -1,16 +1,22 @@
-"""The face of a group's logic: `Selection` and `Accumulation` implement it."""
+"""The face of a group's logic: `Selection`, `Listing` and `Accumulation` implement it."""
 
 from libc.stdint cimport int64_t, uint64_t
 from libcpp.vector cimport vector
 
+from ivm.operators.ordering cimport Candidate
 from ivm.rows.updates cimport Updates
+
+ALL_COPIES = 2**62
 
 
 cdef class Logic:
     """A function from a group's values to its output values."""
 
+    def __cinit__(self, *args, **kwargs):
+        self.wanted = ALL_COPIES
+
     cdef int apply(self, vector[Candidate]* group, Updates* result) except -1 nogil:
         return 0
 
     cdef bint enough(self, vector[Candidate]* group, int64_t total, const uint64_t* next) noexcept nogil:
-        return False
+        return total >= self.wanted and self.ordering.precedes(group.back().val, next)

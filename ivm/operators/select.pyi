@@ -1,3 +1,4 @@
+from ivm.operators.groups import Groups
 from ivm.operators.logic import Logic
 from ivm.operators.operator import Operator, Reader, Region
 
@@ -5,5 +6,7 @@ class Select(Operator):
     """Key words, then the output words of `logic`, for each group of `reader`'s trace."""
 
     def __init__(self, region: Region, row_words: int, reader: Reader, logic: Logic) -> None: ...
+    @property
+    def debts(self) -> Groups: ...
     @property
     def reader(self) -> Reader: ...

@@ -3,20 +3,35 @@
 Root times are totally ordered, so before each new time the old output is the logic of the old
 input: no output is stored. A group's values are walked in order through all batches at once,
 for the state before and after together, until the logic has seen enough of both.
+
+A walk is long where many of the first values are gone, or begin alike and must be told apart by
+content. What it visits in vain is noted as the group's debt; once that has reached half the number
+of its values, the group gets a `Ranking`, which costs about as much again and from then on a
+logarithm for each update. So a group never pays much more than the better of the two.
 """
 
-from libc.stdint cimport int64_t, uint64_t
+from cython.operator cimport dereference
+from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcpy
+from libcpp.algorithm cimport lower_bound
 from libcpp.vector cimport vector
 
-from ivm.operators.logic cimport Candidate, Logic
+from ivm.operators.groups cimport Groups
+from ivm.operators.logic cimport Logic
 from ivm.operators.operator cimport Operator, Reader, Region
+from ivm.operators.ordering cimport Candidate
+from ivm.operators.ranking cimport Ranking
 from ivm.rows.updates cimport Updates, empty_updates, push, release
 from ivm.trace.batch cimport (
     Batch, diff_of, first_update, first_val, key_at, seek_key, time_of, val_at,
 )
 from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport compare_words
+
+cdef enum:
+    SMALL = 256         # values of a group, below which any walk is short
+    FREE_VISITS = 64    # of a walk, beside those to the values wanted before and after
+    REBUILD_SHARE = 8   # from one update for so many values on a ranking is made anew
 
 # Part of one batch: a key's values still to be walked.
 cdef struct Run:
@@ -30,21 +45,32 @@ cdef class Select(Operator):
     """Key words, then the output words of `logic`, for each group of `reader`'s trace."""
 
     cdef readonly Reader reader
+    cdef readonly Groups debts          # state: visits in vain, then the address of the ranking or 0
     cdef Logic logic
+    cdef dict rankings                  # by entry of `debts`
     cdef vector[Py_ssize_t] positions   # in each history batch
     cdef vector[Run] runs               # of the present key
+    cdef Py_ssize_t size                # values of those runs together
     cdef vector[Run] walked
     cdef vector[uint64_t] times         # the present key's new times, ascending
     cdef vector[Candidate] before
     cdef vector[Candidate] after
+    cdef Updates news                   # (time, value) of the present key, ascending, if it is ranked
+    cdef Py_ssize_t taken               # of those, that are in the ranking
     cdef Updates changes                # output values of one group at one time
 
     def __init__(self, Region region, int row_words, Reader reader, Logic logic):
         self.reader = reader
         self.logic = logic
+        self.debts = Groups(reader.trace.key_words, 2, tuple(
+            (word, flipped) for word, flipped in reader.trace.strings
+            if word < reader.trace.key_words))
+        self.rankings = {}
+        self.news = empty_updates(reader.trace.val_words + 1, 0)
         self.changes = empty_updates(logic.out_words, 0)
 
     def __dealloc__(self):
+        release(&self.news)
         release(&self.changes)
 
     cdef Py_ssize_t load(self) noexcept nogil:
@@ -70,14 +96,14 @@ cdef class Select(Operator):
                 return 0
             self._open(key, at.data())
             self._times()
-            for d in range(self.times.size()):
-                self._change(key, self.times[d])
+            self._change_key(key)
 
     # Collects the runs of `key` and moves the positions in the delta batches past it.
     cdef void _open(self, const uint64_t* key, Py_ssize_t* at) noexcept nogil:
         cdef size_t i
         cdef Batch* b
         self.runs.clear()
+        self.size = 0
         for i in range(self.reader.history.size()):
             b = self.reader.history[i]
             self.positions[i] = seek_key(b, key, self.positions[i])
@@ -96,37 +122,61 @@ cdef class Select(Operator):
         run.end = first_val(b, k + 1)
         run.is_new = is_new
         self.runs.push_back(run)
+        self.size += run.end - run.val
         return True
 
     # The distinct new times of the present key.
     cdef void _times(self) noexcept nogil:
-        cdef Run* run
+        cdef vector[uint64_t].iterator place
+        cdef Run run
         cdef Py_ssize_t u
         cdef uint64_t time
-        cdef size_t i, j
         self.times.clear()
-        for i in range(self.runs.size()):
-            run = &self.runs[i]
+        for run in self.runs:
             if not run.is_new:
                 continue
             for u in range(first_update(run.batch, run.val), first_update(run.batch, run.end)):
                 time = max(time_of(run.batch, u)[0], self.region.lower)
-                j = self.times.size()
-                while j > 0 and self.times[j - 1] > time:
-                    j -= 1
-                if j == 0 or self.times[j - 1] != time:
-                    self.times.insert(self.times.begin() + j, time)
+                place = self.times.end()
+                if not self.times.empty() and self.times.back() >= time:
+                    place = lower_bound(self.times.begin(), place, time)
+                if place == self.times.end() or dereference(place) != time:
+                    self.times.insert(place, time)
                 if run.batch.time_of == NULL:
                     break
 
-    # Emits what changes for `key` at `time`.
-    cdef int _change(self, const uint64_t* key, uint64_t time) except -1 nogil:
+    # Emits what changes for `key`, time by time.
+    cdef int _change_key(self, const uint64_t* key) except -1 nogil:
+        cdef uint64_t time
+        cdef void* ranking = NULL
+        if self.debts.used > 0:
+            ranking = self._ranking(key)
+        if ranking != NULL:
+            self._collect_news()
+        for time in self.times:
+            if ranking == NULL and not self._walk(key, time):
+                ranking = self._rank(key, time)
+                self._collect_news()
+            if ranking == NULL:
+                self._change(key, time, NULL)
+            elif self._change(key, time, ranking) < SMALL // 2:
+                self._forget(key)
+                ranking = NULL
+        return 0
+
+    # Emits the difference that `time` makes, which is that of `after` and `before`, or, where there
+    # is a ranking, what its update makes; returns the values that the ranking then has.
+    cdef Py_ssize_t _change(self, const uint64_t* key, uint64_t time, void* ranking) except -1 nogil:
         cdef Py_ssize_t i, middle
         cdef uint64_t* update
-        self._walk(time)
         self.changes.length = 0
+        if ranking != NULL:
+            (<Ranking> ranking).first(self.logic.wanted, &self.before)
         self.logic.apply(&self.before, &self.changes)
         middle = self.changes.length
+        if ranking != NULL:
+            self._take_news(ranking, time)
+            (<Ranking> ranking).first(self.logic.wanted, &self.after)
         self.logic.apply(&self.after, &self.changes)
         for i in range(middle):
             update = self.changes.words + (i + 1) * self.changes.stride - 1
@@ -143,44 +193,65 @@ cdef class Select(Operator):
                    self.logic.out_words * sizeof(uint64_t))
             update[self.logic.out_words] = time
             update[self.logic.out_words + 1] = self.changes.words[(i + 1) * self.changes.stride - 1]
-        return 0
+        return 0 if ranking == NULL else (<Ranking> ranking).length
 
     cdef int _no_memory(self) except -1 nogil:
         with gil:
             raise MemoryError("no memory for a reduction's output")
 
-    # Fills `before` and `after` with the group's values just before `time` and at it.
-    cdef void _walk(self, uint64_t time) noexcept nogil:
+    # --- walking ---
+
+    # Fills `before` and `after` with the group's values just before `time` and at it; False where
+    # that took so long that the group should be ranked.
+    cdef bint _walk(self, const uint64_t* key, uint64_t time) except -1 nogil:
         cdef const uint64_t* val
         cdef int64_t old, new, total_before = 0, total_after = 0
         cdef bint done_before = False, done_after = False
-        cdef size_t i
-        cdef Run* run
-        cdef int words = self.reader.trace.val_words
+        cdef Py_ssize_t visits = 0, free = self.size, allowed = self.size
+        if self.size > SMALL and self.logic.wanted < self.size // 2:
+            free = FREE_VISITS + 2 * <Py_ssize_t> self.logic.wanted
+            allowed = free + self.size // 2 - self._debt(key)
         self.before.clear()
         self.after.clear()
         self.walked = self.runs
         while not (done_before and done_after):
-            val = NULL
-            for i in range(self.walked.size()):
-                run = &self.walked[i]
-                if run.val < run.end and (
-                        val == NULL or compare_words(val_at(run.batch, run.val), val, words) < 0):
-                    val = val_at(run.batch, run.val)
+            val = self._next(time, &old, &new)
             if val == NULL:
-                return
-            old = 0
-            new = 0
-            for i in range(self.walked.size()):
-                run = &self.walked[i]
-                if run.val < run.end and compare_words(val_at(run.batch, run.val), val, words) == 0:
-                    self._count(run, time, &old, &new)
-                    run.val += 1
+                break
+            visits += 1
+            if visits > allowed:
+                return False
             if old > 0 and not done_before:
                 done_before = self._add(&self.before, val, old, &total_before)
             if new > 0 and not done_after:
                 done_after = self._add(&self.after, val, new, &total_after)
+        if visits > free:
+            self.debts.state(self.debts.find(key))[0] += <uint64_t> (visits - free)
+        elif self.after.empty() and self.debts.used > 0:
+            self._forget(key)
+        return True
 
+    # The next value of the walk, with its counts just before `time` and at it; NULL after the last.
+    cdef const uint64_t* _next(self, uint64_t time, int64_t* old, int64_t* new) noexcept nogil:
+        cdef const uint64_t* val = NULL
+        cdef size_t i
+        cdef Run* run
+        cdef int words = self.reader.trace.val_words
+        for i in range(self.walked.size()):
+            run = &self.walked[i]
+            if run.val < run.end and (
+                    val == NULL or compare_words(val_at(run.batch, run.val), val, words) < 0):
+                val = val_at(run.batch, run.val)
+        old[0] = 0
+        new[0] = 0
+        if val == NULL:
+            return NULL
+        for i in range(self.walked.size()):
+            run = &self.walked[i]
+            if run.val < run.end and compare_words(val_at(run.batch, run.val), val, words) == 0:
+                self._count(run, time, old, new)
+                run.val += 1
+        return val
     cdef bint _add(self, vector[Candidate]* group, const uint64_t* val, int64_t count,
                    int64_t* total) noexcept nogil:
         cdef Candidate candidate
@@ -204,3 +275,97 @@ cdef class Select(Operator):
                 old[0] += diff
             if not run.is_new or at <= time:
                 new[0] += diff
+
+    # --- ranking ---
+
+    # The visits of the group's walks that were in vain.
+    cdef Py_ssize_t _debt(self, const uint64_t* key) noexcept nogil:
+        cdef size_t slot = self.debts.slot_of(key)
+        if self.debts.slots[slot] == 0:
+            return 0
+        return <Py_ssize_t> self.debts.state(self.debts.slots[slot] - 1)[0]
+
+    # The group's ranking, or NULL.
+    cdef void* _ranking(self, const uint64_t* key) noexcept nogil:
+        cdef size_t slot = self.debts.slot_of(key)
+        if self.debts.slots[slot] == 0:
+            return NULL
+        return <void*> <uintptr_t> self.debts.state(self.debts.slots[slot] - 1)[1]
+
+    # A new ranking of the group just before `time`.
+    cdef void* _rank(self, const uint64_t* key, uint64_t time) except NULL nogil:
+        cdef uint32_t entry = self.debts.find(key)
+        cdef void* address
+        with gil:
+            ranking = Ranking(self.logic.ordering)
+            self.rankings[entry] = ranking
+            address = <void*> ranking
+        self.debts.state(entry)[1] = <uint64_t> <uintptr_t> address
+        self._fill(address, time, False)
+        return address
+
+    # Drops what was noted of the group, which is small or empty now.
+    cdef int _forget(self, const uint64_t* key) except -1 nogil:
+        cdef size_t slot = self.debts.slot_of(key)
+        cdef uint32_t entry
+        if self.debts.slots[slot] == 0:
+            return 0
+        entry = self.debts.slots[slot] - 1
+        if self.debts.state(entry)[1] != 0:
+            with gil:
+                del self.rankings[entry]
+        self.debts.remove(entry)
+        return 0
+
+    # Fills the ranking with the group as it is at `time`, or was just before.
+    cdef int _fill(self, void* ranking, uint64_t time, bint at_time) except -1 nogil:
+        cdef Candidate candidate
+        cdef int64_t old, new
+        self.after.clear()
+        self.walked = self.runs
+        while True:
+            candidate.val = self._next(time, &old, &new)
+            if candidate.val == NULL:
+                break
+            candidate.count = new if at_time else old
+            if candidate.count != 0:
+                self.after.push_back(candidate)
+        self.logic.ordering.sort(&self.after)
+        return (<Ranking> ranking).fill(&self.after)
+
+    # Fills `news` with the new updates of the present key.
+    cdef int _collect_news(self) except -1 nogil:
+        cdef Run run
+        cdef Py_ssize_t v, u
+        cdef uint64_t* update
+        self.news.length = 0
+        self.taken = 0
+        for run in self.runs:
+            if not run.is_new:
+                continue
+            for v in range(run.val, run.end):
+                for u in range(first_update(run.batch, v), first_update(run.batch, v + 1)):
+                    update = push(&self.news)
+                    if update == NULL:
+                        self._no_memory()
+                    update[0] = max(time_of(run.batch, u)[0], self.region.lower)
+                    memcpy(update + 1, val_at(run.batch, v), run.batch.val_words * sizeof(uint64_t))
+                    update[self.news.stride - 1] = <uint64_t> diff_of(run.batch, u)
+        if consolidate(&self.news) < 0:
+            self._no_memory()
+        return 0
+
+    # Brings the ranking from just before `time` to it.
+    cdef int _take_news(self, void* ranking, uint64_t time) except -1 nogil:
+        cdef Py_ssize_t i, first, stride = self.news.stride
+        while self.taken < self.news.length and self.news.words[self.taken * stride] < time:
+            self.taken += 1
+        first = self.taken
+        while self.taken < self.news.length and self.news.words[self.taken * stride] == time:
+            self.taken += 1
+        if (self.taken - first) * REBUILD_SHARE > (<Ranking> ranking).length:
+            return self._fill(ranking, time, True)
+        for i in range(first, self.taken):
+            (<Ranking> ranking).add(self.news.words + i * stride + 1,
+                                    <int64_t> self.news.words[(i + 1) * stride - 1])
+        return 0

@@ -1,20 +1,7 @@
-from collections.abc import Sequence
-
 from ivm.operators.logic import Logic
-from ivm.rows.format import Format
-from ivm.rows.strings import Interner
+from ivm.operators.ordering import Ordering
 
 class Selection(Logic):
-    """The copies at positions `offset` to `offset + limit` (None: to the end).
+    """The copies at positions `offset` to `offset + limit` (None: to the end) of `ordering`."""
 
-    `format` is the ordered format of values; `strings` tells for each column whether it is one.
-    """
-
-    def __init__(
-        self,
-        format: Format,
-        strings: Sequence[bool],
-        offset: int,
-        limit: int | None,
-        interner: Interner,
-    ) -> None: ...
+    def __init__(self, ordering: Ordering, offset: int, limit: int | None) -> None: ...

@@ -68,7 +68,7 @@ class Mechanics:
 
     def packed(self, source: Rendered, picks: list[tuple[int, int]], target: Format) -> Rendered:
         """`source` with its columns moved into `target`; itself if nothing moves."""
-        packing = Packing((source.format,), picks, target)
+        packing = Packing((source.format,), picks, target, self.interner)
         if packing.identity:
             return source
         region = self.scope.region
@@ -85,7 +85,7 @@ class Mechanics:
         target: Format,
     ) -> Rendered:
         """`source`'s columns `picks` in format `target`, each row in the shard of its key."""
-        packing = Packing((source.format,), [(0, i) for i in picks], target)
+        packing = Packing((source.format,), [(0, i) for i in picks], target, self.interner)
         if self.shards == 1 and packing.identity:
             return source
         region, layout = self.scope.region, Layout(schema)

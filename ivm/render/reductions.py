@@ -26,12 +26,20 @@ from ivm.operators.accumulation import Accumulation
 from ivm.operators.fallible import Settle
 from ivm.operators.known import Known
 from ivm.operators.logic import Logic
+from ivm.operators.ordering import Ordering
 from ivm.operators.reduce import Reduce as ReduceOperator
 from ivm.operators.select import Select
 from ivm.operators.selection import Selection
 from ivm.render.mechanics import Mechanics
 from ivm.render.scopes import Rendered
-from ivm.rows.format import Format, followed_by, ordered_format, row_format, string_words
+from ivm.rows.format import (
+    Format,
+    followed_by,
+    is_interned,
+    ordered_format,
+    row_format,
+    string_words,
+)
 from ivm.rows.packing import Packing
 from ivm.rows.strings import pinned_word_of
 
@@ -112,26 +120,38 @@ class Reductions(Mechanics):
         key_format = row_format([given.field(i) for i in key])
         fields = [given.field(o.column) for o in order]
         values = ordered_format(
-            fields, [o.descending for o in order], [o.nulls_first for o in order]
+            fields, [o.descending for o in order], [o.nulls_first for o in order], prefixed=True
         )
-        strings = [pa.types.is_string(f.type) or pa.types.is_binary(f.type) for f in fields]
+        strings = [is_interned(f.type) for f in fields]
         taken = [*key, *(o.column for o in order)]
         together = followed_by(key_format, values)
         source = self.exchanged(self.render(node), given, key, taken, together)
         types = [given.field(i).type for i in taken]
-        region = self.scope.region
 
         def logic() -> Logic:
-            return Selection(values, strings, offset, limit, self.interner)
+            return Selection(Ordering(values, strings, self.interner), offset, limit)
 
         if self.scope.depth > 1:
             reduced = self._in_loop(source, key_format.words, logic, types, together)
         else:
-            traces = self.sealed(source, key_format.words, types)
-            reduced = self.stage(
-                together, lambda s: Select(region, together.words, self.reader(traces[s]), logic())
-            )
+            reduced = self._at_root(source, key_format.words, logic, types, together)
         return self.packed(reduced, [(0, i) for i in picks], row_format(schema))
+
+    def _at_root(
+        self,
+        source: Rendered,
+        key_words: int,
+        logic: Callable[[], Logic],
+        types: list[pa.DataType],
+        form: Format,
+    ) -> Rendered:
+        """The reduction of `source`, rows of a key and a value with columns of these `types`."""
+        region, traces = self.scope.region, self.sealed(source, key_words, types)
+        operators = self.add_stage(
+            lambda s: Select(region, form.words, self.reader(traces[s]), logic())
+        )
+        self.piece.groups += [operator.debts for operator in operators]
+        return Rendered(operators, form)
 
     def _in_loop(
         self,
@@ -141,7 +161,7 @@ class Reductions(Mechanics):
         types: list[pa.DataType],
         form: Format,
     ) -> Rendered:
-        """The reduction of `source`, rows of a key and a value with columns of these `types`."""
+        """The same in a loop."""
         region, strings = self.scope.region, string_words(types, source.format)
         operators = self.add_stage(
             lambda s: ReduceOperator(

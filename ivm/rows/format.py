@@ -22,7 +22,8 @@ class Place:
     """One column: `words` words from `word` on, complemented if `flipped`.
 
     Its NULL is bit `null_bit` of word `null_word`, or, where `null_bit` is -1, that whole word:
-    1 for NULL, or 0 if `null_flipped`. A column that is never NULL has `null_word` -1.
+    1 for NULL, or 0 if `null_flipped`. A column that is never NULL has `null_word` -1. The first
+    bytes of a string are in word `prefix`, complemented like the string's, unless that is -1.
     """
 
     word: int
@@ -31,6 +32,7 @@ class Place:
     null_bit: int = -1
     null_flipped: bool = False
     flipped: bool = False
+    prefix: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +67,35 @@ def row_format(schema: Iterable[pa.Field]) -> Format:
     return Format(word, tuple(places))
 
 
+def is_interned(type_: pa.DataType) -> bool:
+    """Whether words of this type are strings' words, which need the interner."""
+    return pa.types.is_string(type_) or pa.types.is_binary(type_)
+
+
 def ordered_format(
-    fields: Sequence[pa.Field], descending: Sequence[bool], nulls_first: Sequence[bool]
+    fields: Sequence[pa.Field],
+    descending: Sequence[bool],
+    nulls_first: Sequence[bool],
+    *,
+    prefixed: bool = False,
 ) -> Format:
-    """The format whose rows compare like an ORDER BY of these columns."""
+    """The format whose rows compare like an ORDER BY of these columns.
+
+    `prefixed` puts the first bytes of the first column of strings before it.
+    """
     word = 0
     places = []
     for f, down, first in zip(fields, descending, nulls_first, strict=True):
-        words = words_of(f.type)
+        null_word, prefix = -1, -1
         if f.nullable:
-            places.append(Place(word + 1, words, word, -1, first, down))
+            null_word = word
             word += 1
-        else:
-            places.append(Place(word, words, flipped=down))
+        if prefixed and is_interned(f.type):
+            prefix = word
+            word += 1
+            prefixed = False
+        words = words_of(f.type)
+        places.append(Place(word, words, null_word, -1, f.nullable and first, down, prefix))
         word += words
     return Format(word, tuple(places))
 
@@ -87,7 +105,7 @@ def string_words(types: Sequence[pa.DataType], form: Format) -> tuple[tuple[int,
     return tuple(
         (place.word, place.flipped)
         for type_, place in zip(types, form.places, strict=True)
-        if pa.types.is_string(type_) or pa.types.is_binary(type_)
+        if is_interned(type_)
     )
 
 
@@ -98,6 +116,7 @@ def followed_by(first: Format, second: Format) -> Format:
             p,
             word=p.word + first.words,
             null_word=p.null_word + first.words if p.null_word >= 0 else -1,
+            prefix=p.prefix + first.words if p.prefix >= 0 else -1,
         )
         for p in second.places
     )

@@ -47,6 +47,11 @@ cdef const char* view(const Strings* strings, uint64_t word, char* buffer, Py_ss
 # Negative, zero or positive, by the order of the bytes.
 cdef int compare(const Strings* strings, uint64_t a, uint64_t b) noexcept nogil
 
+# A word that no content below this one exceeds: of up to 7 bytes the string's own word, else the first
+# eight bytes, the last of them raised to 8 at least. Only contents of more than 7 bytes, whose low byte
+# is then above 7, share it with others.
+cdef uint64_t prefix_of(const Strings* strings, uint64_t word) noexcept nogil
+
 # A hash of the content, equal in every process.
 cdef uint64_t content_hash(const Strings* strings, uint64_t word) noexcept nogil
 

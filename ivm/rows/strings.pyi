@@ -28,6 +28,9 @@ def content_of(interner: Interner, word: int) -> bytes:
 def order_of(interner: Interner, a: int, b: int) -> int:
     """Negative, zero or positive, as content a is below, equal to or above content b."""
 
+def order_prefix_of(interner: Interner, word: int) -> int:
+    """The word that orders the content of `word` among all but those that share it."""
+
 def hash_of(interner: Interner, word: int) -> int:
     """The hash of a word's content."""
 

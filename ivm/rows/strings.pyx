@@ -193,6 +193,15 @@ cdef int compare(const Strings* strings, uint64_t a, uint64_t b) noexcept nogil:
     return order
 
 
+cdef uint64_t prefix_of(const Strings* strings, uint64_t word) noexcept nogil:
+    cdef uint64_t content
+    if word & LONG != LONG:
+        return word
+    memcpy(&content, entry_of(strings, word).data, 8)
+    content = byteswap(content)
+    return content if content & LONG > INLINE else (content | LONG) - LONG + INLINE + 1
+
+
 cdef uint64_t content_hash(const Strings* strings, uint64_t word) noexcept nogil:
     if word & LONG == LONG:
         return entry_of(strings, word).hash
@@ -342,6 +351,11 @@ def content_of(Interner interner, uint64_t word):
 def order_of(Interner interner, uint64_t a, uint64_t b):
     """Negative, zero or positive, as content a is below, equal to or above content b."""
     return interner.compare(a, b)
+
+
+def order_prefix_of(Interner interner, uint64_t word):
+    """The word that orders the content of `word` among all but those that share it."""
+    return prefix_of(interner.strings, word)
 
 
 def hash_of(Interner interner, uint64_t word):

@@ -1,0 +1,1 @@
+"""Kernels of operators, through their Python-visible shims."""
