@@ -3,7 +3,12 @@ from libcpp.vector cimport vector
 
 from ivm.operators.entries cimport Entries
 from ivm.operators.groups cimport Groups
+from ivm.rows.updates cimport Updates
 from ivm.trace.times cimport MAX_COORDINATES
+
+cdef enum:
+    PREFETCHED = 64     # updates whose keys are asked for at once
+
 
 # What is kept of one key between steps. All of `past` lies at root 0.
 cdef struct Curve:
@@ -45,6 +50,8 @@ cdef class Curves:
     cdef vector[Touch] touches          # the first `used` are of this step
     cdef size_t used
     cdef Curve* curve(self, uint32_t key) noexcept nogil
+    # Asks for the memory that touching and adding to the keys of `n` updates from `first` on will read.
+    cdef void prefetch(self, const Updates* updates, Py_ssize_t first, Py_ssize_t n) noexcept nogil
     # The place in `touches` of `key`; made if this step did not touch it yet.
     cdef uint32_t touch(self, const uint64_t* key) except? 0xFFFFFFFF nogil
     # Adds an update's value, sweep time and diff to what is new of a touched key.

@@ -15,7 +15,11 @@ from ivm.operators.entries cimport (
     Entries, add_entry, entry_at, lower_bound, open_at, release_entries,
 )
 from ivm.operators.groups cimport Groups
+from ivm.rows.updates cimport Updates, update_at
 from ivm.trace.times cimport compare_words
+
+cdef extern from *:
+    void prefetch "__builtin_prefetch"(const void*) noexcept nogil
 
 cdef enum:
     AXIS_WORDS = 4          # axis, coordinate, least coordinate on the other axis, 0
@@ -58,6 +62,26 @@ cdef class Curves:
 
     cdef Curve* curve(self, uint32_t key) noexcept nogil:
         return <Curve*> self.groups.state(key)
+
+    cdef void prefetch(self, const Updates* updates, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+        cdef size_t slots[PREFETCHED]
+        cdef uint32_t places[PREFETCHED]
+        cdef Py_ssize_t i
+        cdef Touch* touch
+        for i in range(n):
+            slots[i] = self.groups.prefetch_slot(update_at(updates, first + i))
+        for i in range(n):
+            places[i] = self.groups.prefetch_entry(slots[i])
+        for i in range(n):
+            if places[i] != 0:
+                places[i] = <uint32_t> self.curve(places[i] - 1).touched
+                if places[i] != 0:
+                    touch = &self.touches[places[i] - 1]
+                    prefetch(touch)
+                    prefetch(<char*> touch + 64)
+        for i in range(n):
+            if places[i] != 0:
+                prefetch(self.touches[places[i] - 1].now.words)
 
     cdef uint32_t touch(self, const uint64_t* key) except? 0xFFFFFFFF nogil:
         cdef uint32_t entry = self.groups.find(key), i

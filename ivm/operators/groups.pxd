@@ -17,6 +17,10 @@ cdef class Groups:
     cdef int remove(self, uint32_t entry) except -1 nogil
     # How many entries there are, holes (all zero) among them.
     cdef uint32_t length(self) noexcept nogil
+    # Asks for the memory that `find` will read first, and returns the slot that it will look at.
+    cdef size_t prefetch_slot(self, const uint64_t* key) noexcept nogil
+    # Asks for the entry in that slot, and returns it, plus 1; 0 if there is none.
+    cdef uint32_t prefetch_entry(self, size_t slot) noexcept nogil
     cdef uint64_t* key(self, uint32_t entry) noexcept nogil
     cdef uint64_t* state(self, uint32_t entry) noexcept nogil
     cdef size_t slot_of(self, const uint64_t* key) noexcept nogil

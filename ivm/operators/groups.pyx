@@ -9,6 +9,10 @@ cdef enum:
     FIRST_SLOTS = 64
 
 
+cdef extern from *:
+    void prefetch "__builtin_prefetch"(const void*) noexcept nogil
+
+
 cdef inline uint64_t _mix(const uint64_t* key, int n) noexcept nogil:
     cdef uint64_t h = 0x9E3779B97F4A7C15
     cdef int i
@@ -49,6 +53,17 @@ cdef class Groups:
                 self.key(self.slots[slot] - 1), key, self.key_words) != 0:
             slot = (slot + 1) & mask
         return slot
+
+    cdef size_t prefetch_slot(self, const uint64_t* key) noexcept nogil:
+        cdef size_t slot = _mix(key, self.key_words) & (self.slots.size() - 1)
+        prefetch(self.slots.data() + slot)
+        return slot
+
+    cdef uint32_t prefetch_entry(self, size_t slot) noexcept nogil:
+        cdef uint32_t entry = self.slots[slot] if slot < self.slots.size() else 0
+        if entry != 0:
+            prefetch(self.key(entry - 1))
+        return entry
 
     cdef uint32_t find(self, const uint64_t* key) except? 0xFFFFFFFF nogil:
         cdef size_t slot = self.slot_of(key)

@@ -16,7 +16,7 @@ from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from ivm.operators.calendar cimport Calendar
-from ivm.operators.curves cimport Curve, Curves, Touch, from_sweep, to_sweep
+from ivm.operators.curves cimport PREFETCHED, Curves, Touch, from_sweep, to_sweep
 from ivm.operators.entries cimport Entries, add_entry, entry_at
 from ivm.operators.logic cimport Candidate, Logic
 from ivm.operators.operator cimport Operator, Region, earlier
@@ -115,6 +115,8 @@ cdef class Reduce(Operator):
         cdef uint64_t* entry = self.entry.data()
         cdef uint32_t place
         for i in range(given.length):
+            if i % PREFETCHED == 0 and given.length >= PREFETCHED:
+                self.curves.prefetch(given, i, min(given.length - i, <Py_ssize_t> PREFETCHED))
             update = given.words + i * given.stride
             place = self.curves.touch(update)
             memcpy(entry, update + self.key_words, words * sizeof(uint64_t))

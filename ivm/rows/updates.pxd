@@ -7,6 +7,8 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
+from ivm.rows.pages cimport want_huge_pages
+
 cdef struct Updates:
     uint64_t* words       # length * stride words
     Py_ssize_t length     # updates held
@@ -41,6 +43,7 @@ cdef inline int reserve(Updates* updates, Py_ssize_t more) noexcept nogil:
     grown = <uint64_t*> realloc(updates.words, <size_t> capacity * updates.stride * sizeof(uint64_t))
     if grown == NULL:
         return -1
+    want_huge_pages(grown, <size_t> capacity * updates.stride * sizeof(uint64_t))
     updates.words = grown
     updates.capacity = capacity
     return 0

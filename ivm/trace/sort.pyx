@@ -9,6 +9,7 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
+from ivm.rows.pages cimport want_huge_pages
 from ivm.rows.updates cimport Updates
 from ivm.trace.times cimport compare_words
 
@@ -113,6 +114,7 @@ cdef int _sort_through_prefixes(Updates* updates, int compared) noexcept nogil:
     cdef Entry* entries = <Entry*> malloc(2 * n * sizeof(Entry))
     if entries == NULL:
         return -1
+    want_huge_pages(entries, 2 * n * sizeof(Entry))
     _varying_bits(updates, compared, masks)
     while packed < compared and bits + popcount(masks[packed]) <= 64:
         bits += popcount(masks[packed])
@@ -192,6 +194,7 @@ cdef int _gather(Updates* updates, const Entry* entries, int compared) noexcept 
     cdef uint64_t* words = <uint64_t*> malloc(n * bytes)
     if words == NULL:
         return -1
+    want_huge_pages(words, n * bytes)
     while i < n:
         row = updates.words + entries[i].index * stride
         total = row[diff]
