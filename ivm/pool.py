@@ -32,17 +32,15 @@ from ivm.errors import (
     TimeInPast,
     UnknownCollection,
 )
-from ivm.operators.arrange import Arrange as ArrangeOperator
 from ivm.operators.capture import Capture
-from ivm.operators.exchange import Exchange
 from ivm.operators.input import Input
 from ivm.operators.operator import Reader, Region
+from ivm.render.mechanics import Mechanics
 from ivm.render.pieces import Collection, Index, Piece, arranged_formats
 from ivm.render.renderer import Renderer
-from ivm.render.scopes import children, reads
+from ivm.render.scopes import Rendered, children, reads
 from ivm.rows.format import row_format, string_words
 from ivm.rows.layout import Layout
-from ivm.rows.packing import Packing
 from ivm.rows.strings import Interner
 from ivm.workers.edges import drain, enqueue, has_errors, publish, snapshot, take_errors
 from ivm.workers.stage import Stage
@@ -153,34 +151,16 @@ class Pool:
             unrepeated(name, schema)
             positions = key_positions(name, schema, key)
             node = Arrange(Get(name, schema), positions)
-            piece = Piece(f"{name}[{', '.join(key)}]")
-            form, layout = row_format(schema), Layout(schema)
+            form = row_format(schema)
             key_format, val_format, together = arranged_formats(node)
             order = [*positions, *(i for i in range(len(schema)) if i not in positions)]
-            packing = Packing((form,), [(0, i) for i in order], together)
-            strings = string_words(node.schema.types, together)
-            shards = range(self._shards)
-            inputs = tuple(Input(self._root, form.words) for _ in shards)
-            exchanges = tuple(
-                Exchange(
-                    self._root,
-                    together.words,
-                    inputs,
-                    layout,
-                    positions,
-                    self._interner,
-                    packing,
-                    s,
-                )
-                for s in shards
+            mechanics = Mechanics(
+                f"{name}[{', '.join(key)}]", self._root, self._shards, self._interner
             )
-            arranges = tuple(
-                ArrangeOperator(self._root, together.words, source, key_format.words, strings)
-                for source in exchanges
-            )
-            traces = tuple(a.trace for a in arranges)
-            piece.stages = [Stage(inputs), Stage(exchanges), Stage(arranges)]
-            piece.traces = list(traces)
+            inputs = mechanics.add_stage(lambda s: Input(self._root, form.words))
+            source = mechanics.exchanged(Rendered(inputs, form), schema, positions, order, together)
+            traces = mechanics.sealed(source, key_format.words, node.schema.types)
+            piece = mechanics.piece
             index = Index(node, key_format, val_format, traces)
             self._stages += piece.stages
             self._arrangements[node] = piece, index

@@ -1,7 +1,7 @@
 """Arranging: a collection's updates sealed into the batches of a trace that many may read."""
 
-from ivm.operators.operator cimport Operator, Region
-from ivm.rows.updates cimport append
+from ivm.operators.operator cimport Operator, Region, read_alone
+from ivm.rows.updates cimport Updates, append
 from ivm.trace.sort cimport consolidate
 from ivm.trace.trace cimport Trace
 
@@ -20,14 +20,21 @@ cdef class Arrange(Operator):
         return self.source.out.length
 
     cdef int step(self) except -1 nogil:
+        cdef Updates* given = &self.source.out
         self.out.length = 0
-        if append(&self.out, self.source.out.words, self.source.out.length) < 0 or (
-                consolidate(&self.out) < 0):
-            with gil:
-                raise MemoryError("no memory to sort an arrangement's updates")
-        self.trace.seal(&self.out, self.region.lower)
-        self.out.length = 0
+        if not read_alone(self.source):
+            if append(&self.out, given.words, given.length) < 0:
+                self._no_memory()
+            given = &self.out
+        if consolidate(given) < 0:
+            self._no_memory()
+        self.trace.seal(given, self.region.lower)
+        given.length = 0
         return 0
+
+    cdef int _no_memory(self) except -1 nogil:
+        with gil:
+            raise MemoryError("no memory to sort an arrangement's updates")
 
     cdef int rest(self) except -1 nogil:
         Operator.rest(self)

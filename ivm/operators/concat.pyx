@@ -3,7 +3,7 @@
 from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
-from ivm.operators.operator cimport Operator, Region
+from ivm.operators.operator cimport Operator, Region, read_alone
 from ivm.rows.updates cimport append
 
 
@@ -29,17 +29,27 @@ cdef class Concat(Operator):
 
     cdef int step(self) except -1 nogil:
         cdef size_t s
-        cdef Py_ssize_t i, start
-        cdef uint64_t* diff
+        cdef Py_ssize_t start
         self.out.length = 0
         for s in range(self.inputs.size()):
             start = self.out.length
+            if start == 0 and read_alone(<Operator> self.inputs[s]):
+                self.out, (<Operator> self.inputs[s]).out = (
+                    (<Operator> self.inputs[s]).out, self.out)
+                self._negate(s, 0)
+                continue
             if append(&self.out, (<Operator> self.inputs[s]).out.words,
                       (<Operator> self.inputs[s]).out.length) < 0:
                 with gil:
                     raise MemoryError("no memory for a concatenation")
-            if self.negated[s]:
-                for i in range(start, self.out.length):
-                    diff = self.out.words + (i + 1) * self.out.stride - 1
-                    diff[0] = 0 - diff[0]
+            self._negate(s, start)
         return 0
+
+    # Changes the sign of the updates from `start` on if source `s` is to be negated.
+    cdef void _negate(self, size_t s, Py_ssize_t start) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef uint64_t* diff
+        if self.negated[s]:
+            for i in range(start, self.out.length):
+                diff = self.out.words + (i + 1) * self.out.stride - 1
+                diff[0] = 0 - diff[0]

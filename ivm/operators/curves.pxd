@@ -4,7 +4,6 @@ from libcpp.vector cimport vector
 from ivm.operators.entries cimport Entries
 from ivm.operators.groups cimport Groups
 from ivm.rows.updates cimport Updates
-from ivm.trace.times cimport MAX_COORDINATES
 
 cdef enum:
     PREFETCHED = 64     # updates whose keys are asked for at once
@@ -22,7 +21,6 @@ cdef struct Touch:
     Entries now                 # the input's changes
     Entries said                # the output's changes
     Entries axes                # (axis, coordinate, least coordinate on the other axis), 0
-    uint64_t high[MAX_COORDINATES]  # least upper bound of all times
 
 
 # Writes a time of `n` coordinates in the order in which a loop is swept: the root comes last.
@@ -48,8 +46,11 @@ cdef class Curves:
     cdef int words                      # of a value
     cdef int stride                     # words of an entry
     cdef vector[Touch] touches          # the first `used` are of this step
+    cdef vector[uint64_t] bounds        # for each touch the least upper bound of all its times
     cdef size_t used
     cdef Curve* curve(self, uint32_t key) noexcept nogil
+    # The least upper bound of a touched key's times.
+    cdef uint64_t* bound(self, uint32_t place) noexcept nogil
     # Asks for the memory that touching and adding to the keys of `n` updates from `first` on will read.
     cdef void prefetch(self, const Updates* updates, Py_ssize_t first, Py_ssize_t n) noexcept nogil
     # The place in `touches` of `key`; made if this step did not touch it yet.

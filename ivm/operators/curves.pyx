@@ -16,7 +16,7 @@ from ivm.operators.entries cimport (
 )
 from ivm.operators.groups cimport Groups
 from ivm.rows.updates cimport Updates, update_at
-from ivm.trace.times cimport compare_words
+from ivm.trace.times cimport compare_words, join_into
 
 cdef extern from *:
     void prefetch "__builtin_prefetch"(const void*) noexcept nogil
@@ -67,7 +67,6 @@ cdef class Curves:
         cdef size_t slots[PREFETCHED]
         cdef uint32_t places[PREFETCHED]
         cdef Py_ssize_t i
-        cdef Touch* touch
         for i in range(n):
             slots[i] = self.groups.prefetch_slot(update_at(updates, first + i))
         for i in range(n):
@@ -76,22 +75,23 @@ cdef class Curves:
             if places[i] != 0:
                 places[i] = <uint32_t> self.curve(places[i] - 1).touched
                 if places[i] != 0:
-                    touch = &self.touches[places[i] - 1]
-                    prefetch(touch)
-                    prefetch(<char*> touch + 64)
+                    prefetch(&self.touches[places[i] - 1])
+                    prefetch(self.bound(places[i] - 1))
         for i in range(n):
             if places[i] != 0:
                 prefetch(self.touches[places[i] - 1].now.words)
+
+    cdef uint64_t* bound(self, uint32_t place) noexcept nogil:
+        return self.bounds.data() + <size_t> place * self.time_words
 
     cdef uint32_t touch(self, const uint64_t* key) except? 0xFFFFFFFF nogil:
         cdef uint32_t entry = self.groups.find(key), i
         cdef Curve* curve = self.curve(entry)
         cdef Touch* touch
-        cdef int d
-        cdef const uint64_t* time
         if curve.touched:
             return <uint32_t> curve.touched - 1
         if self.used == self.touches.size():
+            self.bounds.resize((self.used + 1) * self.time_words)
             self.touches.resize(self.used + 1)
             memset(&self.touches[self.used], 0, sizeof(Touch))
         touch = &self.touches[self.used]
@@ -100,21 +100,18 @@ cdef class Curves:
         touch.key = entry
         touch.visit = 0
         touch.now.length = touch.said.length = touch.axes.length = 0
-        memset(touch.high, 0, sizeof(touch.high))
+        memset(self.bound(self.used - 1), 0, self.time_words * sizeof(uint64_t))
         for i in range(curve.past.length):
-            time = entry_at(&curve.past, i, self.stride) + self.words
-            for d in range(self.time_words):
-                touch.high[d] = max(touch.high[d], time[d])
+            join_into(self.bound(self.used - 1),
+                      entry_at(&curve.past, i, self.stride) + self.words, self.time_words)
         return <uint32_t> curve.touched - 1
 
     cdef int add(self, uint32_t place, const uint64_t* entry) except -1 nogil:
         cdef Touch* touch = &self.touches[place]
         cdef const uint64_t* time = entry + self.words
-        cdef int d
         if add_entry(&touch.now, entry, self.stride) < 0:
             self._no_memory()
-        for d in range(self.time_words):
-            touch.high[d] = max(touch.high[d], time[d])
+        join_into(self.bound(place), time, self.time_words)
         if touch.axes.length > 0:
             self._note_axes(touch, time)
         return 0
@@ -170,6 +167,8 @@ cdef class Curves:
                 _release_touch(&self.touches[i])
             self.touches.resize(KEPT_TOUCHES)
             self.touches.shrink_to_fit()
+            self.bounds.resize(KEPT_TOUCHES * self.time_words)
+            self.bounds.shrink_to_fit()
         self.used = 0
         return 0
 

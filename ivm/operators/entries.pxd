@@ -36,7 +36,7 @@ cdef inline uint64_t* open_at(Entries* entries, uint32_t place, int stride) noex
     cdef uint64_t* grown
     cdef uint64_t* entry
     if entries.length == entries.capacity:
-        capacity = entries.capacity + entries.capacity // 2 + 1
+        capacity = entries.capacity + entries.capacity // 2 + 2
         grown = <uint64_t*> realloc(entries.words, <size_t> capacity * stride * sizeof(uint64_t))
         if grown == NULL:
             return NULL

@@ -4,7 +4,7 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memmove
 
 from ivm.operators.operator cimport Operator, Region
-from ivm.rows.updates cimport Updates, append, empty_updates, release
+from ivm.rows.updates cimport Updates, append, empty_updates, release, update_at
 
 
 cdef class Input(Operator):
@@ -23,6 +23,9 @@ cdef class Input(Operator):
         cdef Py_ssize_t i, kept = 0
         cdef uint64_t* update
         self.out.length = 0
+        if self._all_due():
+            self.out, self.queue = self.queue, self.out
+            return 0
         for i in range(self.queue.length):
             update = self.queue.words + i * self.queue.stride
             if update[self.queue.row_words] < self.region.upper:
@@ -35,6 +38,13 @@ cdef class Input(Operator):
                 kept += 1
         self.queue.length = kept
         return 0
+
+    cdef bint _all_due(self) noexcept nogil:
+        cdef Py_ssize_t i
+        for i in range(self.queue.length):
+            if update_at(&self.queue, i)[self.queue.row_words] >= self.region.upper:
+                return False
+        return True
 
     cdef int rest(self) except -1 nogil:
         Operator.rest(self)

@@ -19,6 +19,7 @@ cdef class Region:
 cdef class Operator:
     cdef Region region
     cdef Updates out                    # this activation's output; valid until the next one
+    cdef int readers                    # operators that were made with this one as a source
     # Takes this activation's input and makes `out` anew.
     cdef int step(self) except -1 nogil
     # Input updates that wait, about: decides whether threads are worth waking.
@@ -44,6 +45,11 @@ cdef class Reader:
     cdef bint sees_all(self, Region region) noexcept nogil
     cdef bint sees_fresh(self, Region region) noexcept nogil
     cdef Py_ssize_t waiting(self, Region region) noexcept nogil
+
+
+# True for an output that one operator reads: it may take the updates away instead of copying them.
+cdef inline bint read_alone(Operator source) noexcept nogil:
+    return source.readers == 1
 
 
 cdef inline void earlier(uint64_t* at, const uint64_t* candidate, int depth) noexcept nogil:

@@ -31,6 +31,10 @@ cdef class Operator:
     def __cinit__(self, Region region, int row_words, *args, **kwargs):
         self.region = region
         self.out = empty_updates(row_words, region.depth)
+        for argument in args:
+            for source in argument if isinstance(argument, tuple) else (argument,):
+                if isinstance(source, Operator):
+                    (<Operator> source).readers += 1
 
     def __dealloc__(self):
         release(&self.out)

@@ -139,7 +139,7 @@ cdef class Reduce(Operator):
             self._find_changes(touch, time)
             if self.changes.length > 0:
                 self._emit(touch, time)
-            if not less_equal(touch.high, time, self.region.depth):
+            if not less_equal(self.curves.bound(place), time, self.region.depth):
                 self._look_ahead(place, time)
         return 0
 

@@ -42,6 +42,7 @@ from ivm.rows.format import (
 )
 from ivm.rows.packing import Packing
 from ivm.rows.strings import pinned_word_of
+from ivm.trace.trace import Trace
 
 OVERFLOW = b"numeric value out of range in a sum or average"
 
@@ -134,19 +135,15 @@ class Reductions(Mechanics):
         if self.scope.depth > 1:
             reduced = self._in_loop(source, key_format.words, logic, types, together)
         else:
-            reduced = self._at_root(source, key_format.words, logic, types, together)
+            traces = self.sealed(source, key_format.words, types)
+            reduced = self._at_root(traces, logic, together)
         return self.packed(reduced, [(0, i) for i in picks], row_format(schema))
 
     def _at_root(
-        self,
-        source: Rendered,
-        key_words: int,
-        logic: Callable[[], Logic],
-        types: list[pa.DataType],
-        form: Format,
+        self, traces: tuple[Trace, ...], logic: Callable[[], Logic], form: Format
     ) -> Rendered:
-        """The reduction of `source`, rows of a key and a value with columns of these `types`."""
-        region, traces = self.scope.region, self.sealed(source, key_words, types)
+        """The selection from what `traces` hold."""
+        region = self.scope.region
         operators = self.add_stage(
             lambda s: Select(region, form.words, self.reader(traces[s]), logic())
         )

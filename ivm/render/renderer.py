@@ -171,9 +171,8 @@ class Renderer(Reductions, Joins):
         width = len(node.input.schema)
         picks = [*node.key, *(i for i in range(width) if i not in node.key)]
         source = self.exchanged(source, node.input.schema, node.key, picks, form)
-        return Index(
-            node, key_format, val_format, self.sealed(source, key_format.words, node.schema.types)
-        )
+        traces = self.sealed(source, key_format.words, node.schema.types)
+        return Index(node, key_format, val_format, traces)
 
     # --- nodes without state ---
 
