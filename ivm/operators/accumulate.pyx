@@ -37,7 +37,7 @@ cdef class Accumulate(Operator):
         self.key_words = key_words
         self.groups = Groups(key_words, logic.state_words + 1, strings)
         self.order = empty_updates(1, 1)
-        self.now.assign(logic.out_words + 1, 0)
+        self.now.resize(logic.out_words + 1, 0)
 
     def __dealloc__(self):
         release(&self.order)

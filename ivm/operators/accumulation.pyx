@@ -150,7 +150,7 @@ cdef class Accumulation(Logic):
         cdef size_t i
         if group.empty():
             return 0
-        state.assign(self.state_words, 0)
+        state.resize(self.state_words, 0)
         for i in range(group.size()):
             self.add(state.data(), group[0][i].val, group[0][i].count)
         update = push(result)

@@ -48,8 +48,7 @@ cdef class Changes(Flatten):
         for r in range(self.relations.size()):
             held = False
             for s in range(self.relations[r].size()):
-                (<Reader> self.relations[r][s]).look(self.region)
-                held = held or not (<Reader> self.relations[r][s]).history.empty()
+                held = held or (<Reader> self.relations[r][s]).remembers(self.region)
             if not held:
                 return False
         return True

@@ -30,7 +30,7 @@ cdef class Groups:
         self.key_words = key_words
         self.state_words = state_words
         self.stride = key_words + state_words
-        self.slots.assign(FIRST_SLOTS, 0)
+        self.slots.resize(FIRST_SLOTS, 0)
 
     def account(self) -> tuple[int, int]:
         """Groups held and bytes of memory."""
@@ -89,7 +89,7 @@ cdef class Groups:
         cdef uint32_t held
         cdef size_t i
         cdef vector[uint32_t] old
-        old.assign(self.slots.size() * 2, 0)
+        old.resize(self.slots.size() * 2, 0)
         old.swap(self.slots)
         for i in range(old.size()):
             held = old[i]

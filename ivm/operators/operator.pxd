@@ -45,6 +45,8 @@ cdef class Reader:
     cdef bint sees_all(self, Region region) noexcept nogil
     cdef bint sees_fresh(self, Region region) noexcept nogil
     cdef Py_ssize_t waiting(self, Region region) noexcept nogil
+    # Whether the trace held anything before this activation.
+    cdef bint remembers(self, Region region) noexcept nogil
 
 
 # True for an output that one operator reads: it may take the updates away instead of copying them.

@@ -112,3 +112,7 @@ cdef class Reader:
             for b in self.trace.layers:
                 total += b.updates
         return total
+
+    cdef bint remembers(self, Region region) noexcept nogil:
+        return (not self.trace.layers.empty() and not self.sees_all(region)) or (
+            self.trace.fresh != NULL and not self.sees_fresh(region))

@@ -20,7 +20,7 @@ cdef class Ranking:
     cdef int add(self, const uint64_t* val, int64_t diff) except -1 nogil
     # Replaces `group` by the first values, those with positive counts, until they are `wanted` copies.
     # They point into the ranking, until it changes.
-    cdef void first(self, int64_t wanted, vector[Candidate]* group) noexcept nogil
+    cdef int first(self, int64_t wanted, vector[Candidate]* group) except -1 nogil
     cdef void clear(self) noexcept nogil
     cdef const uint64_t* entry(self, const Leaf* leaf, Py_ssize_t i) noexcept nogil
     cdef size_t leaf_of(self, const uint64_t* val) noexcept nogil

@@ -65,7 +65,7 @@ cdef class Ranking:
             self.remove(l, at)
         return 0
 
-    cdef void first(self, int64_t wanted, vector[Candidate]* group) noexcept nogil:
+    cdef int first(self, int64_t wanted, vector[Candidate]* group) except -1 nogil:
         cdef Candidate candidate
         cdef Py_ssize_t i
         cdef Leaf* leaf
@@ -73,12 +73,13 @@ cdef class Ranking:
         for leaf in self.leaves:
             for i in range(leaf.length):
                 if wanted <= 0:
-                    return
+                    return 0
                 candidate.val = self.entry(leaf, i)
                 candidate.count = <int64_t> candidate.val[self.stride - 1]
                 if candidate.count > 0:
                     group.push_back(candidate)
                     wanted -= candidate.count
+        return 0
 
     cdef inline const uint64_t* entry(self, const Leaf* leaf, Py_ssize_t i) noexcept nogil:
         return leaf.entries + i * self.stride

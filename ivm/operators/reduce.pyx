@@ -68,7 +68,7 @@ cdef class Reduce(Operator):
         self.visit = 0
         self.changes = empty_updates(logic.out_words, 0)
         self.answer = empty_updates(logic.out_words, 0)
-        self.entry.assign(max(words, logic.out_words) + region.depth + 1, 0)
+        self.entry.resize(max(words, logic.out_words) + region.depth + 1, 0)
 
     def __dealloc__(self):
         release(&self.changes)

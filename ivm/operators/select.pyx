@@ -84,8 +84,9 @@ cdef class Select(Operator):
         self.reader.look(self.region)
         if self.reader.delta.empty():
             return 0
-        at.assign(self.reader.delta.size(), 0)
-        self.positions.assign(self.reader.history.size(), 0)
+        at.resize(self.reader.delta.size(), 0)
+        self.positions.clear()
+        self.positions.resize(self.reader.history.size(), 0)
         while True:
             key = NULL
             for d in range(at.size()):
@@ -99,7 +100,7 @@ cdef class Select(Operator):
             self._change_key(key)
 
     # Collects the runs of `key` and moves the positions in the delta batches past it.
-    cdef void _open(self, const uint64_t* key, Py_ssize_t* at) noexcept nogil:
+    cdef int _open(self, const uint64_t* key, Py_ssize_t* at) except -1 nogil:
         cdef size_t i
         cdef Batch* b
         self.runs.clear()
@@ -112,8 +113,10 @@ cdef class Select(Operator):
             b = self.reader.delta[i]
             if self._add_run(b, at[i], key, True):
                 at[i] += 1
+        return 0
 
-    cdef bint _add_run(self, const Batch* b, Py_ssize_t k, const uint64_t* key, bint is_new) noexcept nogil:
+    cdef bint _add_run(self, const Batch* b, Py_ssize_t k, const uint64_t* key,
+                       bint is_new) except -1 nogil:
         cdef Run run
         if k == b.keys or compare_words(key_at(b, k), key, b.key_words) != 0:
             return False
@@ -126,7 +129,7 @@ cdef class Select(Operator):
         return True
 
     # The distinct new times of the present key.
-    cdef void _times(self) noexcept nogil:
+    cdef int _times(self) except -1 nogil:
         cdef vector[uint64_t].iterator place
         cdef Run run
         cdef Py_ssize_t u
@@ -144,6 +147,7 @@ cdef class Select(Operator):
                     self.times.insert(place, time)
                 if run.batch.time_of == NULL:
                     break
+        return 0
 
     # Emits what changes for `key`, time by time.
     cdef int _change_key(self, const uint64_t* key) except -1 nogil:
@@ -213,7 +217,7 @@ cdef class Select(Operator):
             allowed = free + self.size // 2 - self._debt(key)
         self.before.clear()
         self.after.clear()
-        self.walked = self.runs
+        self.walked.assign(self.runs.begin(), self.runs.end())
         while not (done_before and done_after):
             val = self._next(time, &old, &new)
             if val == NULL:
@@ -252,8 +256,9 @@ cdef class Select(Operator):
                 self._count(run, time, old, new)
                 run.val += 1
         return val
+
     cdef bint _add(self, vector[Candidate]* group, const uint64_t* val, int64_t count,
-                   int64_t* total) noexcept nogil:
+                   int64_t* total) except -1 nogil:
         cdef Candidate candidate
         if not group.empty() and self.logic.enough(group, total[0], val):
             return True
@@ -322,7 +327,7 @@ cdef class Select(Operator):
         cdef Candidate candidate
         cdef int64_t old, new
         self.after.clear()
-        self.walked = self.runs
+        self.walked.assign(self.runs.begin(), self.runs.end())
         while True:
             candidate.val = self._next(time, &old, &new)
             if candidate.val == NULL:

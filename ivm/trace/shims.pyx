@@ -115,8 +115,9 @@ def published(Trace trace):
 
 def held(Trace trace) -> tuple[int, int]:
     """The number and bytes of the batches that are still of use."""
-    cdef vector[Batch*] batches = trace.held()
+    cdef vector[Batch*] batches
     cdef Batch* b
+    trace.held(&batches)
     return batches.size(), sum([batch_bytes(b) for b in batches])
 
 

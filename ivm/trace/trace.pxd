@@ -61,8 +61,8 @@ cdef class Trace:
     # `prepare` before, for all traces: it is what memory can be too short for.
     cdef int prepare(self) except -1
     cdef void publish(self, int64_t time) noexcept
-    # Every batch that is still of use, each once.
-    cdef vector[Batch*] held(self) except * nogil
+    # Puts every batch that is still of use into `into`, each once.
+    cdef int held(self, vector[Batch*]* into) except -1 nogil
     # The times as of which a new handle may read: those from `since` on.
     cdef Antichain readable(self)
 

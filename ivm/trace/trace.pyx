@@ -298,7 +298,7 @@ cdef class Trace:
         self.guard.lock()
         try:
             self.mailboxes.push_back(mailbox)
-            mailbox.history[0] = self.layers
+            mailbox.history.assign(self.layers.begin(), self.layers.end())
             if self.fresh != NULL:
                 mailbox.history.push_back(self.fresh)
         except BaseException:
@@ -339,9 +339,10 @@ cdef class Trace:
         self.upcoming.clear()
         self.stale = False
 
-    cdef vector[Batch*] held(self) except * nogil:
-        cdef vector[Batch*] batches = self.layers
+    cdef int held(self, vector[Batch*]* into) except -1 nogil:
+        cdef vector[Batch*] batches
         cdef Mailbox* mailbox
+        batches.assign(self.layers.begin(), self.layers.end())
         if self.fresh != NULL:
             batches.push_back(self.fresh)
         batches.insert(batches.end(), self.published.begin(), self.published.end())
@@ -354,7 +355,8 @@ cdef class Trace:
             self.guard.unlock()
         sort(batches.begin(), batches.end())
         batches.erase(unique(batches.begin(), batches.end()), batches.end())
-        return batches
+        into.swap(batches)
+        return 0
 
     def account(self) -> tuple[int, int]:
         """Updates held and bytes of memory of the published batches."""

@@ -114,7 +114,7 @@ cdef object _snapshot(traces, Packing packing, Layout layout, Interner interner,
     cdef int failed = 0
     cdef int64_t time = -1
     if values is not None:
-        words.assign(key.words + 1, 0)
+        words.resize(key.words + 1, 0)
         encode_key(values, key, interner, words.data())
         wanted = words.data()
         owner = hash_prefix(words.data(), key.columns, key, interner) % len(traces)

@@ -25,6 +25,7 @@ def sweep(Interner interner, traces, groups, curves, inputs, captures) -> bool:
     `inputs` and `captures` come with the string words of their rows, as pairs. Call between steps.
     """
     cdef Trace trace
+    cdef vector[Batch*] batches
     cdef Groups table
     cdef Curves histories
     cdef Batch* b
@@ -32,7 +33,8 @@ def sweep(Interner interner, traces, groups, curves, inputs, captures) -> bool:
         return False
     interner.begin_sweep()
     for trace in traces:
-        for b in trace.held():
+        trace.held(&batches)
+        for b in batches:
             for word, flipped in trace.strings:
                 if word < b.key_words:
                     _mark(interner, b.key + <int> word, b.keys, b.key_words, flipped)
