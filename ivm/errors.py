@@ -3,6 +3,8 @@
 A broken invariant asserts instead, and an error in a row (a division by zero) is data.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import ClassVar
 
 
@@ -57,6 +59,18 @@ class InsertOnly(IvmError):
     code = "insert-only"
 
 
+class OutOfMemory(IvmError, MemoryError):
+    """Memory was too short for what is named; what else was asked of the pool stands."""
+
+    code = "out-of-memory"
+
+
+class PoolFailed(IvmError):
+    """A step ran out of memory halfway: what was completed before can be read, no more."""
+
+    code = "pool-failed"
+
+
 class NotIndexed(IvmError):
     """No arrangement has exactly these columns as its key."""
 
@@ -73,3 +87,20 @@ class NoFixedPoint(IvmError):
     """A recursive dataflow did not converge within its bound on rounds."""
 
     code = "no-fixed-point"
+
+
+def reason(shortage: MemoryError) -> str:
+    """What a MemoryError says; C++'s own says nothing."""
+    text = str(shortage)
+    return text if text not in ("", "std::bad_alloc") else "no memory"
+
+
+@contextmanager
+def naming(what: str) -> Iterator[None]:
+    """Raise what runs out of memory within as OutOfMemory, for `what`."""
+    try:
+        yield
+    except OutOfMemory:
+        raise
+    except MemoryError as shortage:
+        raise OutOfMemory(f"{what}: {reason(shortage)}") from shortage

@@ -6,7 +6,8 @@ one consistent cut.
 """
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,9 +29,13 @@ from ivm.errors import (
     InUse,
     NoFixedPoint,
     NotIndexed,
+    OutOfMemory,
+    PoolFailed,
     SchemaMismatch,
     TimeInPast,
     UnknownCollection,
+    naming,
+    reason,
 )
 from ivm.operators.capture import Capture
 from ivm.operators.input import Input
@@ -44,7 +49,7 @@ from ivm.rows.layout import Layout
 from ivm.rows.strings import Interner
 from ivm.workers.edges import drain, enqueue, has_errors, publish, snapshot, take_errors
 from ivm.workers.stage import Stage
-from ivm.workers.step import run_step
+from ivm.workers.step import StageFailed, run_step
 from ivm.workers.sweep import sweep
 
 FIRST_SWEEP = 16 << 20  # bytes of strings
@@ -107,6 +112,9 @@ class Pool:
     `workers` threads share the work of large steps. `feed`, `advance`, `install`, `drop` and
     `drain` exclude one another; `peek`, `scan` and `arrangements` run beside them and see the last
     completed frontier. A recursion may take `max_rounds` rounds.
+
+    Where memory is short a call raises OutOfMemory and changes nothing; in `advance` that is not
+    possible: after it only readers are served, every other call raises PoolFailed.
     """
 
     def __init__(self, workers: int = 1, max_rounds: int = 10_000) -> None:
@@ -124,6 +132,7 @@ class Pool:
         self._errors: dict[Piece, dict[str, int]] = {}
         self._frontier = 0
         self._sweep_at = FIRST_SWEEP
+        self._failure = ""
 
     @property
     def frontier(self) -> int:
@@ -134,6 +143,13 @@ class Pool:
     def string_bytes(self) -> int:
         """Bytes of the strings of more than seven bytes, which all arrangements share."""
         return self._interner.bytes
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        with self._lock:
+            if self._failure:
+                raise PoolFailed(self._failure)
+            yield
 
     # --- inputs ---
 
@@ -146,7 +162,7 @@ class Pool:
         is cheaper: distinct rows, and recursion. Raises DuplicateName, Unsupported; SchemaMismatch
         for a key that is not among the columns, and for columns or key columns that are repeated.
         """
-        with self._lock:
+        with self._alone(), naming(f"input {name!r}"):
             self._refuse_duplicate(name)
             unrepeated(name, schema)
             positions = key_positions(name, schema, key)
@@ -170,7 +186,7 @@ class Pool:
 
     def drop_input(self, name: str) -> None:
         """Forget an input and its arrangements (raises UnknownCollection, InUse)."""
-        with self._lock:
+        with self._alone():
             self._collection(name, is_input=True)
             self._refuse_in_use(name)
             self._remove(name)
@@ -187,7 +203,7 @@ class Pool:
         Raises UnknownCollection, SchemaMismatch, InvalidTime, TimeInPast, InsertOnly; then nothing
         is queued.
         """
-        with self._lock:
+        with self._alone():
             collection = self._collection(name, is_input=True)
             if not isinstance(rows, pa.RecordBatch):
                 raise SchemaMismatch(f"input {name!r} takes a RecordBatch, not {type(rows)}")
@@ -200,9 +216,15 @@ class Pool:
                 )
             if collection.insert_only and np.min(each, initial=0) < 0:
                 raise InsertOnly(f"input {name!r} only grows: a diff is {np.min(each)}")
-            enqueue(
-                collection.inputs[0], rows, Layout(collection.schema), self._interner, when, each
-            )
+            with naming(f"input {name!r}"):
+                enqueue(
+                    collection.inputs[0],
+                    rows,
+                    Layout(collection.schema),
+                    self._interner,
+                    when,
+                    each,
+                )
 
     # --- running ---
 
@@ -212,15 +234,25 @@ class Pool:
         Raises TimeInPast, InvalidTime, and NoFixedPoint naming the dataflows that did not
         converge: they are dropped, with those that read them, and all others are complete.
         """
-        with self._lock:
+        with self._alone():
             frontier = one_time(frontier, LAST_TIME + 1)
             if frontier < self._frontier:
                 raise TimeInPast(f"frontier {frontier} is behind the frontier {self._frontier}")
             if frontier == self._frontier:
                 return
-            run_step(self._root, self._stages, self._frontier, frontier)
-            self._frontier = frontier
-            self._complete()
+            try:
+                run_step(self._root, self._stages, self._frontier, frontier)
+                self._frontier = frontier
+                self._complete()
+            except MemoryError as shortage:
+                self._failure = f"a step did not complete: {self._where(shortage, self._pieces())}"
+                raise OutOfMemory(self._failure) from shortage
+
+    def _where(self, shortage: MemoryError, pieces: Iterable[Piece]) -> str:
+        """What memory was too short for, by the name of its arrangement or dataflow."""
+        stage = shortage.stage if isinstance(shortage, StageFailed) else None
+        names = [piece.name for piece in pieces if stage in piece.stages]
+        return f"{', '.join(names) or 'the end of a step'}: {reason(shortage)}"
 
     def _complete(self) -> None:
         """After a step: publish, hand errors to the dataflows, stop what did not converge."""
@@ -250,8 +282,9 @@ class Pool:
         traces = [trace for piece in pieces for trace in piece.traces]
         groups = [table for piece in pieces for table in piece.groups]
         curves = [histories for piece in pieces for histories in piece.curves]
-        if sweep(self._interner, traces, groups, curves, inputs, captures):
-            self._sweep_at = max(2 * self._interner.bytes, FIRST_SWEEP)
+        with suppress(MemoryError):  # then they stay until the next step
+            if sweep(self._interner, traces, groups, curves, inputs, captures):
+                self._sweep_at = max(2 * self._interner.bytes, FIRST_SWEEP)
 
     def _take_errors(self, piece: Piece) -> None:
         history = self._errors.setdefault(piece, {})
@@ -281,7 +314,7 @@ class Pool:
         first deltas are that snapshot. Raises DuplicateName, UnknownCollection, SchemaMismatch,
         Unsupported, NoFixedPoint; then nothing is changed.
         """
-        with self._lock:
+        with self._alone(), naming(f"dataflow {name!r}"):
             self._refuse_duplicate(name)
             wanted = Arrange(node, key_positions(name, node.schema, key))
             now = max(self._frontier - 1, 0)
@@ -318,10 +351,14 @@ class Pool:
             as_source = Arrange(Get(name, node.schema), wanted.key)
             self._arrangements[as_source] = owner, index
             self._index_sources(renderer)
-            for made in (*renderer.made, piece):
-                if made.fallible and has_errors(made.fallible):
-                    self._take_errors(made)
-            self._errors_so_far(collection, set(renderer.made), now)
+            try:
+                for made in (*renderer.made, piece):
+                    if made.fallible and has_errors(made.fallible):
+                        self._take_errors(made)
+                self._errors_so_far(collection, set(renderer.made), now)
+            except MemoryError:
+                self._remove(name)
+                raise
             return Installed(
                 tuple(dict.fromkeys(p.name for p in renderer.found)),
                 tuple(p.name for p in renderer.made),
@@ -338,7 +375,10 @@ class Pool:
         readers: list[Reader] = [reader for piece in pieces for reader in piece.readers]
         for reader in readers:
             reader.catching_up = True
-        run_step(self._root, renderer.stages, now, now + 1)
+        try:
+            run_step(self._root, renderer.stages, now, now + 1)
+        except StageFailed as shortage:
+            raise OutOfMemory(self._where(shortage, pieces)) from shortage
         for reader in readers:
             reader.catching_up = False
         if any(loop.failed for piece in pieces for loop in piece.loops):
@@ -362,7 +402,7 @@ class Pool:
 
     def drop(self, name: str) -> None:
         """Stop a dataflow and free what only it used (raises UnknownCollection, InUse)."""
-        with self._lock:
+        with self._alone():
             self._collection(name, is_input=False)
             self._refuse_in_use(name)
             self._remove(name)
@@ -390,7 +430,7 @@ class Pool:
 
     def drain(self, name: str) -> Deltas:
         """Take the deltas of a dataflow since the last call, or since it was installed."""
-        with self._lock:
+        with self._alone(), naming(f"deltas of {name!r}"):
             collection = self._collection(name, is_input=False)
             rows, times, diffs = drain(
                 collection.captures, Layout(collection.schema), self._interner
@@ -433,14 +473,15 @@ class Pool:
         return self._read(collection, collection.indexes[0][1], None)
 
     def _read(self, collection: Collection, index: Index, values: list[object] | None) -> Snapshot:
-        rows, counts, time = snapshot(
-            index.traces,
-            index.restored(),
-            Layout(collection.schema),
-            self._interner,
-            values,
-            Layout(index.key_schema),
-        )
+        with naming(f"a look-up in {collection.name!r}"):
+            rows, counts, time = snapshot(
+                index.traces,
+                index.restored(),
+                Layout(collection.schema),
+                self._interner,
+                values,
+                Layout(index.key_schema),
+            )
         # The inner sum is one step for other threads: a step may add errors meanwhile.
         errors = sum(
             sum(self._errors.get(piece, {}).values()) for piece in collection.piece.all_needed()
