@@ -8,7 +8,7 @@ cdef struct Side:
     Batch* b
     uint32_t* mapped        # where its times are among the merged ones
     bint steady             # advancing keeps the order of each value's times, and all apart
-    bint flat               # every key has one value with one update
+    bint single             # every value has one update
     Py_ssize_t key          # keys before are merged
     Py_ssize_t val          # values before are merged
     Py_ssize_t val_end      # end of the values of the key that is open

@@ -180,7 +180,7 @@ cdef int _sort_times(Merge* m, const uint64_t* advanced) noexcept nogil:
 
 cdef void _settle(Side* side) noexcept nogil:
     cdef Py_ssize_t i
-    side.flat = side.b.val_start == NULL and side.b.update_start == NULL
+    side.single = side.b.update_start == NULL
     side.steady = True
     if side.b.update_start != NULL:
         for i in range(1, side.b.time_count):
@@ -396,9 +396,14 @@ cdef inline Py_ssize_t _val_run(Merge* m, const Side* side, const uint64_t* val)
 
 # Goes on with the open key, as far as the fuel lasts.
 cdef void _merge_open_key(Merge* m) noexcept nogil:
+    cdef bint zip = m.a.single and m.b.single and m.out.val_words == 1
     cdef int order
     while m.fuel > 0:
         if m.a.val < m.a.val_end and m.b.val < m.b.val_end:
+            if zip:
+                _zip_vals(m)
+                if m.fuel <= 0 or m.a.val == m.a.val_end or m.b.val == m.b.val_end:
+                    continue
             order = compare_words(val_at(m.a.b, m.a.val), val_at(m.b.b, m.b.val), m.out.val_words)
             if order == 0:
                 _merge_val(m)
@@ -438,75 +443,119 @@ cdef void _copy_run(Merge* m, Side* side, Py_ssize_t end) noexcept nogil:
         _open(m, side == &m.a, side == &m.b)
 
 
-# Chooses row after row while the sides alternate; stops at a key that both have, at the start of a
-# run, at the end of a side, or without fuel. Only for flat sides.
-cdef inline void _zip(Merge* m, int key_words, int val_words) noexcept nogil:
+# One of two words or addresses, without a branch: `x` if `mask` is all ones, `y` if it is 0.
+cdef inline uint64_t _either(uint64_t mask, uint64_t x, uint64_t y) noexcept nogil:
+    return y ^ ((x ^ y) & mask)
+
+
+# Chooses one key after the other while the sides alternate; stops at a key that both have or that
+# has several values, after a run, at the end of a side, and without fuel.
+cdef inline void _zip_keys(Merge* m, int key_words, int val_words) noexcept nogil:
     cdef Batch* out = m.out
     cdef const Batch* a = m.a.b
     cdef const Batch* b = m.b.b
-    cdef Py_ssize_t i = m.a.key, j = m.b.key, n, s, from_a, o = out.keys, updates = out.updates
-    cdef bint less, timed = out.time_of != NULL, with_diffs = m.diffs_from >= 0
-    cdef bint val_starts = m.vals_from >= 0, update_starts = m.updates_from >= 0
-    cdef Py_ssize_t vals = out.vals
+    cdef Py_ssize_t i = m.a.key, j = m.b.key, va = m.a.val, vb = m.b.val, n, s, from_a, o, v
     cdef const uint64_t* x
     cdef const uint64_t* y
-    cdef const uint64_t* key
-    cdef const uint64_t* val
-    cdef int order, w
-    cdef int64_t diff
+    cdef uint64_t mask
+    cdef bint val_starts = m.vals_from >= 0
+    cdef int w
     while True:
         n = min(min(a.keys - i, b.keys - j), min(m.fuel, <Py_ssize_t> ZIP_STEPS))
         from_a = i
-        s = 0
-        while s < n:
+        o = out.keys
+        v = out.vals
+        for s in range(n):
             x = a.key + i * key_words
             y = b.key + j * key_words
+            if a.val_start != NULL and a.val_start[i + 1] - a.val_start[i] != 1 or (
+                    b.val_start != NULL and b.val_start[j + 1] - b.val_start[j] != 1):
+                break
             if key_words == 1:
                 if x[0] == y[0]:
                     break
-                less = x[0] < y[0]
+                mask = -(<uint64_t> (x[0] < y[0]))
+                out.key[o] = _either(mask, x[0], y[0])
             else:
-                order = compare_words(x, y, key_words)
-                if order == 0:
+                w = compare_words(x, y, key_words)
+                if w == 0:
                     break
-                less = order < 0
-            key = x if less else y
-            val = a.val + i * val_words if less else b.val + j * val_words
-            for w in range(key_words):
-                out.key[(o + s) * key_words + w] = key[w]
-            for w in range(val_words):
-                out.val[(vals + s) * val_words + w] = val[w]
-            if timed:
-                out.time_of[updates + s] = (
-                    m.a.mapped[0 if a.time_of == NULL else a.time_of[i]] if less
-                    else m.b.mapped[0 if b.time_of == NULL else b.time_of[j]])
-            if with_diffs:
-                diff = diff_of(a, i) if less else diff_of(b, j)
-                out.diff[updates + s] = diff
-                m.odd_diffs |= <uint64_t> (diff ^ 1)
+                mask = -(<uint64_t> (w < 0))
+                _copy(out.key + o * key_words,
+                      <const uint64_t*> _either(mask, <uint64_t> x, <uint64_t> y), key_words)
+            if val_words == 1:
+                out.val[v] = _either(mask, a.val[va], b.val[vb])
+            else:
+                _copy(out.val + v * val_words, <const uint64_t*> _either(
+                    mask, <uint64_t> (a.val + va * val_words),
+                    <uint64_t> (b.val + vb * val_words)), val_words)
+            _zip_update(m, mask, va, vb, v - out.vals)
             if val_starts:
-                out.val_start[o + s] = <uint32_t> (vals + s)
-            if update_starts:
-                out.update_start[vals + s] = <uint32_t> (updates + s)
-            i += less
-            j += not less
-            s += 1
-        o += s
-        vals += s
-        updates += s
-        m.fuel -= s
+                out.val_start[o] = <uint32_t> v
+            i += <Py_ssize_t> (mask & 1)
+            va += <Py_ssize_t> (mask & 1)
+            j += <Py_ssize_t> (~mask & 1)
+            vb += <Py_ssize_t> (~mask & 1)
+            o += 1
+            v += 1
+        s = o - out.keys
+        _end_zip(m, v)
+        out.keys = o
         from_a = i - from_a
         if s < ZIP_STEPS or from_a == 0 or from_a == s:
             break
-    out.keys = o
-    out.vals = vals
-    out.updates = updates
-    m.a.key = m.a.val = i
-    m.b.key = m.b.val = j
+    m.a.key = i
+    m.b.key = j
+    m.a.val = va
+    m.b.val = vb
+
+
+# Chooses one value after the other of the open key; stops at a value that both sides have, at the
+# end of a side's values, and without fuel. Values have one word.
+cdef void _zip_vals(Merge* m) noexcept nogil:
+    cdef const uint64_t* x = m.a.b.val
+    cdef const uint64_t* y = m.b.b.val
+    cdef Py_ssize_t i = m.a.val, j = m.b.val, o = m.out.vals
+    cdef Py_ssize_t end = o + m.fuel
+    cdef uint64_t mask
+    while i < m.a.val_end and j < m.b.val_end and x[i] != y[j] and o < end:
+        mask = -(<uint64_t> (x[i] < y[j]))
+        m.out.val[o] = _either(mask, x[i], y[j])
+        _zip_update(m, mask, i, j, o - m.out.vals)
+        i += <Py_ssize_t> (mask & 1)
+        j += <Py_ssize_t> (~mask & 1)
+        o += 1
+    _end_zip(m, o)
+    m.a.val = i
+    m.b.val = j
+
+
+# The update of a's value i or else b's value j, each with one update; `s` values came before in
+# this zip.
+cdef inline void _zip_update(Merge* m, uint64_t mask, Py_ssize_t i, Py_ssize_t j,
+                             Py_ssize_t s) noexcept nogil:
+    cdef Batch* out = m.out
+    cdef int64_t diff
+    if out.time_of != NULL:
+        out.time_of[out.updates + s] = <uint32_t> _either(
+            mask, m.a.mapped[0 if m.a.b.time_of == NULL else m.a.b.time_of[i]],
+            m.b.mapped[0 if m.b.b.time_of == NULL else m.b.b.time_of[j]])
+    if m.diffs_from >= 0:
+        diff = <int64_t> _either(mask, <uint64_t> diff_of(m.a.b, i), <uint64_t> diff_of(m.b.b, j))
+        out.diff[out.updates + s] = diff
+        m.odd_diffs |= <uint64_t> (diff ^ 1)
+    if m.updates_from >= 0:
+        out.update_start[out.vals + s] = <uint32_t> (out.updates + s)
+
+
+cdef inline void _end_zip(Merge* m, Py_ssize_t vals) noexcept nogil:
+    m.fuel -= vals - m.out.vals
+    m.out.updates += vals - m.out.vals
+    m.out.vals = vals
 
 
 cdef void _merge_keys(Merge* m) noexcept nogil:
-    cdef bint flat = m.a.flat and m.b.flat
+    cdef bint single = m.a.single and m.b.single
     cdef int order, key_words = m.out.key_words, val_words = m.out.val_words
     cdef Py_ssize_t end
     cdef Side* side
@@ -530,12 +579,14 @@ cdef void _merge_keys(Merge* m) noexcept nogil:
         side = &m.a if order < 0 else &m.b
         other = &m.b if order < 0 else &m.a
         end = seek_key(side.b, key_at(other.b, other.key), side.key + 1)
-        if end - side.key >= SHORT_RUN or not flat:
+        if (end - side.key >= SHORT_RUN or not single
+                or first_val(m.a.b, m.a.key + 1) != m.a.val + 1
+                or first_val(m.b.b, m.b.key + 1) != m.b.val + 1):
             _copy_run(m, side, end)
         elif key_words == 1 and val_words == 1:
-            _zip(m, 1, 1)
+            _zip_keys(m, 1, 1)
         else:
-            _zip(m, key_words, val_words)
+            _zip_keys(m, key_words, val_words)
 
 
 # --- filling in ---

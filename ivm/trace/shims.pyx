@@ -70,6 +70,7 @@ def absorb(Trace trace, uint64_t since):
 
 def publish(Trace trace, int64_t time):
     """Let readers see the layers as of `time`."""
+    trace.prepare()
     trace.publish(time)
 
 
