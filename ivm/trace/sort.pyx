@@ -1,15 +1,19 @@
 """Sorting and consolidation of updates.
 
 Most bits of a batch's rows are the same in every row. The varying ones are packed, in order, into
-one 64-bit prefix; (prefix, index) pairs are radix-sorted, and each row is moved once. Only where
-rows vary in more than 64 bits are runs of equal prefixes compared word by word.
+one 64-bit prefix; (prefix, index) pairs are radix-sorted by as many leading bits as tell most
+rows apart, the few runs that these leave are sorted by the rest, and each row is moved once.
+Only where rows vary in more than 64 bits are runs of equal prefixes compared word by word.
+
+What exceeds the cache is first dealt out by its leading varying bits into buckets that fit, so that
+no row is ever fetched from afar. A bucket that is still too large, since its rows agree in these
+bits, is dealt out again by the bits in which they differ: each round consumes some, so this ends.
 """
 
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from ivm.rows.pages cimport want_huge_pages
 from ivm.rows.updates cimport Updates
 from ivm.trace.times cimport compare_words
 
@@ -22,13 +26,29 @@ cdef extern from "sort.hpp" namespace "ivm":
     void sort_by_words(Entry* entries, int64_t n, const uint64_t* words, int stride,
                        int first, int last) noexcept nogil
 
+cdef extern from "<sys/mman.h>" nogil:
+    enum: PROT_READ
+    enum: PROT_WRITE
+    enum: MAP_PRIVATE
+    enum: MAP_ANONYMOUS
+    enum: MADV_HUGEPAGE
+    void* MAP_FAILED
+    void* mmap(void* address, size_t length, int protection, int flags, int file, long offset)
+    int munmap(void* address, size_t length)
+    int madvise(void* address, size_t length, int advice)
+
 cdef extern from *:
     int popcount "__builtin_popcountll"(unsigned long long) noexcept nogil
 
 cdef enum:
     INSERTION_LENGTH = 24    # below, moving rows in place beats any set-up
-    RADIX_LENGTH = 600       # above, counting passes beat comparisons
+    RADIX_LENGTH = 64        # above, counting passes beat insertion into sorted pairs
     DIGIT_BITS = 11          # 2,048 counters stay in the first-level cache
+    SPARE_BITS = 5           # sorted by radix beyond the logarithm of the number of rows
+    BUCKET_LENGTH = 1 << 14  # rows that are sorted within the second-level cache
+    DEALT_LENGTH = 1 << 13   # rows that a bucket is to have
+    LEAST_BITS = 6           # of a round, so that few rounds nest
+    HUGE_BYTES = 4 << 20     # scratch from this size on is mapped in large pages
     MAX_WORDS = 256          # a row's words; `ivm.rows` refuses wider schemas
 
 
@@ -40,7 +60,7 @@ cdef int consolidate(Updates* updates) noexcept nogil:
         return 0
     if _is_strictly_ascending(updates, compared):
         return 0
-    return _sort_through_prefixes(updates, compared)
+    return _sort_large(updates, compared)
 
 
 cdef void _insertion_sort(Updates* updates, int compared) noexcept nogil:
@@ -93,86 +113,267 @@ cdef bint _is_strictly_ascending(const Updates* updates, int compared) noexcept 
     return True
 
 
+# --- beyond insertion ---
+
+# What all rounds share.
+cdef struct Sorting:
+    int stride
+    int compared        # words of a row and its time
+    Entry* entries      # scratch for twice BUCKET_LENGTH rows, or twice all
+
+
+cdef int _sort_large(Updates* updates, int compared) noexcept nogil:
+    cdef Sorting sorting
+    cdef Py_ssize_t n = updates.length
+    cdef size_t bytes = <size_t> n * updates.stride * sizeof(uint64_t)
+    cdef uint64_t* scratch = <uint64_t*> _take_scratch(bytes)
+    sorting.stride = updates.stride
+    sorting.compared = compared
+    sorting.entries = <Entry*> malloc(2 * min(n, <Py_ssize_t> BUCKET_LENGTH) * sizeof(Entry))
+    if scratch == NULL or sorting.entries == NULL:
+        _give_scratch(scratch, bytes)
+        free(sorting.entries)
+        return -1
+    if n > BUCKET_LENGTH:
+        updates.length = _deal(&sorting, updates.words, scratch, n)
+    else:
+        updates.length = _sort_bucket(&sorting, updates.words, scratch, n)
+        memcpy(updates.words, scratch,
+               <size_t> updates.length * updates.stride * sizeof(uint64_t))
+    _give_scratch(scratch, bytes)
+    free(sorting.entries)
+    return 0
+
+
+cdef void* _take_scratch(size_t bytes) noexcept nogil:
+    cdef void* scratch
+    if bytes < HUGE_BYTES:
+        return malloc(bytes)
+    scratch = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    if scratch == MAP_FAILED:
+        return NULL
+    madvise(scratch, bytes, MADV_HUGEPAGE)
+    return scratch
+
+
+cdef void _give_scratch(void* scratch, size_t bytes) noexcept nogil:
+    if bytes < HUGE_BYTES:
+        free(scratch)
+    elif scratch != NULL:
+        munmap(scratch, bytes)
+
+
+# Sorts and adds up `n` rows at `words` in their place; returns how many remain.
+cdef Py_ssize_t _deal(const Sorting* sorting, uint64_t* words, uint64_t* scratch,
+                      Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t ends[1 << DIGIT_BITS]
+    cdef uint64_t masks[MAX_WORDS]
+    cdef int stride = sorting.stride, wanted = LEAST_BITS, w, first = 0
+    cdef Py_ssize_t i, start = 0, end, kept = 0, bucket
+    _varying_bits(words, n, stride, sorting.compared, masks)
+    while wanted < DIGIT_BITS and (n >> wanted) > DEALT_LENGTH:
+        wanted += 1
+    while first < sorting.compared - 1 and masks[first] == 0:
+        first += 1
+    w = popcount(masks[first])
+    while w > wanted:           # the word's leading varying bits only
+        masks[first] &= masks[first] - 1
+        w -= 1
+    _deal_out(words, scratch, n, stride, first, masks[first], ends)
+    for bucket in range(1 << w):
+        end = ends[bucket]
+        if end - start > BUCKET_LENGTH and w > 0:
+            i = _deal(sorting, scratch + start * stride, words + kept * stride, end - start)
+            memcpy(words + kept * stride, scratch + start * stride,
+                   <size_t> i * stride * sizeof(uint64_t))
+            kept += i
+        elif end - start > BUCKET_LENGTH:
+            kept += _add_up_equal(sorting, scratch + start * stride, words + kept * stride,
+                                  end - start)
+        elif end > start:
+            kept += _sort_bucket(sorting, scratch + start * stride, words + kept * stride,
+                                 end - start)
+        start = end
+    return kept
+
+
+# Moves the rows to `target`, ordered by the bits `mask` of word `word`; writes where the rows of
+# each pattern of bits end.
+cdef void _deal_out(const uint64_t* words, uint64_t* target, Py_ssize_t n, int stride, int word,
+                    uint64_t mask, Py_ssize_t* ends) noexcept nogil:
+    cdef Py_ssize_t i, total = 0, count
+    cdef Py_ssize_t buckets = <Py_ssize_t> 1 << popcount(mask)
+    cdef size_t bytes = stride * sizeof(uint64_t)
+    cdef const uint64_t* row = words
+    cdef uint64_t bucket
+    memset(ends, 0, buckets * sizeof(Py_ssize_t))
+    for i in range(n):
+        ends[extract_bits(words[i * stride + word], mask)] += 1
+    for i in range(buckets):
+        count = ends[i]
+        ends[i] = total
+        total += count
+    for i in range(n):
+        bucket = extract_bits(row[word], mask)
+        if stride == 4:
+            memcpy(target + 4 * ends[bucket], row, 32)
+        else:
+            memcpy(target + ends[bucket] * stride, row, bytes)
+        ends[bucket] += 1
+        row += stride
+
+
+# Rows that all agree, time included: their sum is one row, or none.
+cdef Py_ssize_t _add_up_equal(const Sorting* sorting, const uint64_t* rows, uint64_t* target,
+                              Py_ssize_t n) noexcept nogil:
+    cdef int stride = sorting.stride
+    cdef Py_ssize_t i
+    cdef uint64_t total = 0
+    for i in range(n):
+        total += rows[i * stride + stride - 1]
+    memcpy(target, rows, stride * sizeof(uint64_t))
+    target[stride - 1] = total
+    return 1 if total != 0 else 0
+
+
+# --- within the cache ---
+
 # Per word the bits that differ between any two rows.
-cdef void _varying_bits(const Updates* updates, int compared, uint64_t* masks) noexcept nogil:
+cdef void _varying_bits(const uint64_t* words, Py_ssize_t n, int stride, int compared,
+                        uint64_t* masks) noexcept nogil:
     cdef Py_ssize_t i
     cdef int w
-    cdef const uint64_t* row
+    cdef uint64_t first, second, third
+    cdef const uint64_t* row = words
     memset(masks, 0, compared * sizeof(uint64_t))
-    for i in range(1, updates.length):
-        row = updates.words + i * updates.stride
+    if compared == 3:
+        first = second = third = 0
+        for i in range(1, n):
+            row += stride
+            first |= row[0] ^ words[0]
+            second |= row[1] ^ words[1]
+            third |= row[2] ^ words[2]
+        masks[0] = first
+        masks[1] = second
+        masks[2] = third
+        return
+    for i in range(1, n):
+        row += stride
         for w in range(compared):
-            masks[w] |= row[w] ^ updates.words[w]
+            masks[w] |= row[w] ^ words[w]
 
 
-cdef int _sort_through_prefixes(Updates* updates, int compared) noexcept nogil:
+# Moves the rows, sorted and added up, to `target`; returns how many remain.
+cdef Py_ssize_t _sort_bucket(const Sorting* sorting, const uint64_t* rows, uint64_t* target,
+                             Py_ssize_t n) noexcept nogil:
     cdef uint64_t masks[MAX_WORDS]
-    cdef Py_ssize_t n = updates.length, i
-    cdef int bits = 0, width, w, packed = 0, cut = 0
-    cdef const uint64_t* row
-    cdef uint64_t prefix, leading
-    cdef Entry* entries = <Entry*> malloc(2 * n * sizeof(Entry))
-    if entries == NULL:
-        return -1
-    want_huge_pages(entries, 2 * n * sizeof(Entry))
-    _varying_bits(updates, compared, masks)
+    cdef int bits = 0, packed = 0, cut = 0, compared = sorting.compared
+    _varying_bits(rows, n, sorting.stride, compared, masks)
     while packed < compared and bits + popcount(masks[packed]) <= 64:
         bits += popcount(masks[packed])
         packed += 1
     if packed < compared:
         cut = 64 - bits          # leading bits of the first word that does not fit whole
-    for i in range(n):
-        row = updates.words + i * updates.stride
-        prefix = 0
-        for w in range(packed):
-            if masks[w] != 0:
-                width = popcount(masks[w])
-                prefix = extract_bits(row[w], masks[w]) if width == 64 else (
-                    (prefix << width) | extract_bits(row[w], masks[w]))
-        if cut > 0:
-            leading = extract_bits(row[packed], masks[packed]) >> (popcount(masks[packed]) - cut)
-            prefix = leading if cut == 64 else (prefix << cut) | leading
-        entries[i].prefix = prefix
-        entries[i].index = i
-    _sort_entries(entries, n, bits + cut)
+    _pack_prefixes(sorting.entries, rows, n, sorting.stride, masks, packed, cut)
+    _sort_entries(sorting.entries, n, bits + cut)
     if packed < compared:
-        _sort_equal_prefixes(entries, n, updates, packed, compared)
-    i = _gather(updates, entries, compared)
-    free(entries)
-    return <int> i
+        _sort_equal_prefixes(sorting.entries, n, rows, sorting.stride, packed, compared)
+    return _gather(sorting, rows, target, n, packed == compared)
+
+
+cdef void _pack_prefixes(Entry* entries, const uint64_t* rows, Py_ssize_t n, int stride,
+                         const uint64_t* masks, int packed, int cut) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef int w, width
+    cdef uint64_t leading
+    for i in range(n):
+        entries[i].index = i
+        entries[i].prefix = 0
+    for w in range(packed):
+        width = popcount(masks[w])
+        if width == 0:
+            continue
+        for i in range(n):
+            entries[i].prefix = (entries[i].prefix << (width - 1) << 1) | extract_bits(
+                rows[i * stride + w], masks[w])
+    if cut > 0:
+        width = popcount(masks[packed]) - cut
+        for i in range(n):
+            leading = extract_bits(rows[i * stride + packed], masks[packed]) >> width
+            entries[i].prefix = (entries[i].prefix << (cut - 1) << 1) | leading
 
 
 # Sorts entries[0:n]; entries[n:2n] is scratch. Only the low `bits` of a prefix vary.
 cdef void _sort_entries(Entry* entries, Py_ssize_t n, int bits) noexcept nogil:
-    cdef Py_ssize_t counts[1 << DIGIT_BITS]
-    cdef Py_ssize_t i, total, held
+    cdef int sorted_bits = SPARE_BITS, passes, width, shift
     cdef Entry* source = entries
     cdef Entry* target = entries + n
-    cdef int shift = 0
-    cdef uint64_t digit
     if n < RADIX_LENGTH:
-        sort_by_prefix(entries, n)
+        _insert_entries(entries, 0, n)
         return
-    while shift < bits:
-        memset(counts, 0, sizeof(counts))
-        for i in range(n):
-            counts[(source[i].prefix >> shift) & ((1 << DIGIT_BITS) - 1)] += 1
-        total = 0
-        for i in range(1 << DIGIT_BITS):
-            held = counts[i]
-            counts[i] = total
-            total += held
-        for i in range(n):
-            digit = (source[i].prefix >> shift) & ((1 << DIGIT_BITS) - 1)
-            target[counts[digit]] = source[i]
-            counts[digit] += 1
+    while sorted_bits < bits and (n >> (sorted_bits - SPARE_BITS)) > 0:
+        sorted_bits += 1
+    sorted_bits = min(sorted_bits, bits)
+    passes = (sorted_bits + DIGIT_BITS - 1) // DIGIT_BITS
+    shift = bits - sorted_bits
+    while passes > 0:
+        width = (bits - shift + passes - 1) // passes
+        _sort_by_digit(source, target, n, shift, width)
         source, target = target, source
-        shift += DIGIT_BITS
+        shift += width
+        passes -= 1
     if source != entries:
         memcpy(entries, source, n * sizeof(Entry))
+    if sorted_bits < bits:
+        _finish_runs(entries, n, bits - sorted_bits)
 
 
-cdef void _sort_equal_prefixes(Entry* entries, Py_ssize_t n, const Updates* updates,
+cdef void _sort_by_digit(const Entry* source, Entry* target, Py_ssize_t n, int shift,
+                         int width) noexcept nogil:
+    cdef uint32_t counts[1 << DIGIT_BITS]
+    cdef Py_ssize_t i
+    cdef uint32_t total = 0, held
+    cdef uint64_t digit, mask = (<uint64_t> 1 << width) - 1
+    memset(counts, 0, sizeof(uint32_t) << width)
+    for i in range(n):
+        counts[(source[i].prefix >> shift) & mask] += 1
+    for i in range(<Py_ssize_t> 1 << width):
+        held = counts[i]
+        counts[i] = total
+        total += held
+    for i in range(n):
+        digit = (source[i].prefix >> shift) & mask
+        target[counts[digit]] = source[i]
+        counts[digit] += 1
+
+
+# Sorts what agrees in all but the low `bits`.
+cdef void _finish_runs(Entry* entries, Py_ssize_t n, int bits) noexcept nogil:
+    cdef Py_ssize_t i = 0, j
+    while i < n:
+        j = i + 1
+        while j < n and entries[j].prefix >> bits == entries[i].prefix >> bits:
+            j += 1
+        if j - i >= RADIX_LENGTH:
+            sort_by_prefix(entries + i, j - i)
+        elif j - i > 1:
+            _insert_entries(entries, i, j)
+        i = j
+
+
+cdef void _insert_entries(Entry* entries, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+    cdef Py_ssize_t i, j
+    cdef Entry held
+    for i in range(first + 1, last):
+        held = entries[i]
+        j = i
+        while j > first and entries[j - 1].prefix > held.prefix:
+            entries[j] = entries[j - 1]
+            j -= 1
+        entries[j] = held
+
+
+cdef void _sort_equal_prefixes(Entry* entries, Py_ssize_t n, const uint64_t* rows, int stride,
                                int first, int compared) noexcept nogil:
     cdef Py_ssize_t i = 0, j
     while i < n:
@@ -180,35 +381,33 @@ cdef void _sort_equal_prefixes(Entry* entries, Py_ssize_t n, const Updates* upda
         while j < n and entries[j].prefix == entries[i].prefix:
             j += 1
         if j - i > 1:
-            sort_by_words(entries + i, j - i, updates.words, updates.stride, first, compared)
+            sort_by_words(entries + i, j - i, rows, stride, first, compared)
         i = j
 
 
-# Moves the rows into the order of `entries`, adding up equal ones.
-cdef int _gather(Updates* updates, const Entry* entries, int compared) noexcept nogil:
-    cdef int stride = updates.stride, diff = updates.stride - 1
-    cdef size_t bytes = stride * sizeof(uint64_t)
-    cdef Py_ssize_t i = 0, n = updates.length, kept = 0
+# Moves the rows to `target` in the order of the entries, adding up equal ones; `whole` says that the
+# prefixes hold all varying bits.
+cdef Py_ssize_t _gather(const Sorting* sorting, const uint64_t* rows, uint64_t* target,
+                        Py_ssize_t n, bint whole) noexcept nogil:
+    cdef int stride = sorting.stride, diff = stride - 1
+    cdef const Entry* entries = sorting.entries
+    cdef Py_ssize_t i = 0
     cdef uint64_t total
     cdef const uint64_t* row
-    cdef uint64_t* words = <uint64_t*> malloc(n * bytes)
-    if words == NULL:
-        return -1
-    want_huge_pages(words, n * bytes)
+    cdef uint64_t* out = target
     while i < n:
-        row = updates.words + entries[i].index * stride
+        row = rows + entries[i].index * stride
         total = row[diff]
         i += 1
-        while i < n and entries[i].prefix == entries[i - 1].prefix and compare_words(
-                row, updates.words + entries[i].index * stride, compared) == 0:
-            total += updates.words[entries[i].index * stride + diff]
+        while i < n and entries[i].prefix == entries[i - 1].prefix and (whole or compare_words(
+                row, rows + entries[i].index * stride, sorting.compared) == 0):
+            total += rows[entries[i].index * stride + diff]
             i += 1
         if total != 0:
-            memcpy(words + kept * stride, row, bytes)
-            words[kept * stride + diff] = total
-            kept += 1
-    free(updates.words)
-    updates.words = words
-    updates.length = kept
-    updates.capacity = n
-    return 0
+            if stride == 4:
+                memcpy(out, row, 32)
+            else:
+                memcpy(out, row, stride * sizeof(uint64_t))
+            out[diff] = total
+            out += stride
+    return (out - target) // stride
