@@ -47,7 +47,19 @@ cdef Batch* build_batch(const Updates* updates, int key_words) noexcept nogil:
 
 # How long the arrays are to be, and which are needed.
 cdef void _measure(const Updates* updates, int key_words, Room* room) noexcept nogil:
-    cdef int stride = updates.stride, row_words = updates.row_words, w
+    if updates.stride == 4 and key_words == 1:
+        _measure_rows(updates, 1, 2, 4, room)       # the most frequent widths, as constants
+    elif updates.stride == 4 and key_words == 2:
+        _measure_rows(updates, 2, 2, 4, room)
+    elif updates.stride == 5 and key_words == 1 and updates.row_words == 2:
+        _measure_rows(updates, 1, 2, 5, room)
+    else:
+        _measure_rows(updates, key_words, updates.row_words, updates.stride, room)
+
+
+cdef inline void _measure_rows(const Updates* updates, int key_words, int row_words, int stride,
+                               Room* room) noexcept nogil:
+    cdef int w
     cdef Py_ssize_t i, keys = 1, vals = 1, n = updates.length
     cdef const uint64_t* row = updates.words
     cdef const uint64_t* before
@@ -76,43 +88,64 @@ cdef void _measure(const Updates* updates, int key_words, Room* room) noexcept n
 
 
 cdef void _fill(Batch* b, const Updates* updates) noexcept nogil:
-    cdef int key_words = b.key_words, val_words = b.val_words, stride = updates.stride, w
-    cdef Py_ssize_t i, k = -1, v = -1
+    cdef int stride = updates.stride
+    cdef Py_ssize_t i
+    b.updates = updates.length
+    if b.val_start != NULL or b.update_start != NULL:
+        if b.key_words == 1 and b.val_words == 1:
+            _fill_groups(b, updates, 1, 1)
+        else:
+            _fill_groups(b, updates, b.key_words, b.val_words)
+    elif b.key_words == 1 and b.val_words == 1:
+        for i in range(b.updates):
+            b.key[i] = updates.words[i * stride]
+            b.val[i] = updates.words[i * stride + 1]
+        b.keys = b.vals = b.updates
+    else:
+        for i in range(b.updates):
+            memcpy(b.key + i * b.key_words, updates.words + i * stride,
+                   b.key_words * sizeof(uint64_t))
+            memcpy(b.val + i * b.val_words, updates.words + i * stride + b.key_words,
+                   b.val_words * sizeof(uint64_t))
+        b.keys = b.vals = b.updates
+    if b.diff != NULL:
+        for i in range(b.updates):
+            b.diff[i] = <int64_t> updates.words[i * stride + stride - 1]
+
+
+# Fills keys and values where some key has several values, or some value several updates. Each is
+# written over until the next one begins, which takes no branches.
+cdef inline void _fill_groups(Batch* b, const Updates* updates, int key_words,
+                              int val_words) noexcept nogil:
+    cdef int stride = updates.stride, w
+    cdef Py_ssize_t i, k = 0, v = 0
     cdef const uint64_t* row = updates.words
-    cdef const uint64_t* before = NULL
-    cdef bint new_key, new_val
+    cdef const uint64_t* before = row
+    cdef uint64_t in_key, in_val
+    if b.val_start != NULL:
+        b.val_start[0] = 0
+    if b.update_start != NULL:
+        b.update_start[0] = 0
     for i in range(updates.length):
-        new_key = before == NULL
-        new_val = before == NULL
-        if before != NULL:
-            for w in range(key_words):
-                new_key |= row[w] != before[w]
-            for w in range(key_words, key_words + val_words):
-                new_val |= row[w] != before[w]
-        new_val |= new_key
-        if new_key:
-            k += 1
-            for w in range(key_words):
-                b.key[k * key_words + w] = row[w]
-            if b.val_start != NULL:
-                b.val_start[k] = <uint32_t> (v + 1)
-        if new_val:
-            v += 1
-            for w in range(val_words):
-                b.val[v * val_words + w] = row[key_words + w]
-            if b.update_start != NULL:
-                b.update_start[v] = <uint32_t> i
-        if b.diff != NULL:
-            b.diff[i] = <int64_t> row[stride - 1]
+        in_key = in_val = 0
+        for w in range(key_words):
+            in_key |= row[w] ^ before[w]
+        for w in range(key_words, key_words + val_words):
+            in_val |= row[w] ^ before[w]
+        k += in_key != 0
+        v += (in_key | in_val) != 0
+        for w in range(key_words):
+            b.key[k * key_words + w] = row[w]
+        for w in range(val_words):
+            b.val[v * val_words + w] = row[key_words + w]
+        if b.val_start != NULL:
+            b.val_start[k + 1] = <uint32_t> (v + 1)
+        if b.update_start != NULL:
+            b.update_start[v + 1] = <uint32_t> (i + 1)
         before = row
         row += stride
     b.keys = k + 1
     b.vals = v + 1
-    b.updates = updates.length
-    if b.val_start != NULL:
-        b.val_start[b.keys] = <uint32_t> b.vals
-    if b.update_start != NULL:
-        b.update_start[b.vals] = <uint32_t> b.updates
 
 
 # Numbers each update's time in the order of first occurrence, and gathers the distinct times, each
