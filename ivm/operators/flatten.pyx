@@ -1,7 +1,7 @@
 """An arrangement read as a collection: what is new in it, as plain updates."""
 
 from libc.stdint cimport uint64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from ivm.operators.operator cimport Operator, Reader, Region
 from ivm.rows.packing cimport Packing
@@ -9,6 +9,7 @@ from ivm.rows.updates cimport push
 from ivm.trace.batch cimport (
     Batch, diff_of, first_update, first_val, key_at, time_of, val_at,
 )
+from ivm.trace.times cimport join_into
 
 
 cdef class Flatten(Operator):
@@ -42,10 +43,8 @@ cdef class Flatten(Operator):
                             raise MemoryError("no memory to read an arrangement")
                     self.packing.pack(key_at(b, k), val_at(b, v), NULL, update)
                     time = update + self.out.row_words
-                    memcpy(time, time_of(b, u), b.time_words * sizeof(uint64_t))
-                    memset(time + b.time_words, 0,
-                           (self.out.time_words - b.time_words) * sizeof(uint64_t))
-                    if time[0] < self.region.lower:
-                        time[0] = self.region.lower
+                    memcpy(time, self.region.at, self.out.time_words * sizeof(uint64_t))
+                    time[0] = self.region.lower
+                    join_into(time, time_of(b, u), b.time_words)
                     update[self.out.stride - 1] = <uint64_t> diff_of(b, u)
         return 0

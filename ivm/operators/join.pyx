@@ -8,7 +8,7 @@ side, up to a logarithm, plus the output.
 """
 
 from libc.stdint cimport uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy
 
 from ivm.operators.operator cimport Operator, Reader, Region
 from ivm.rows.packing cimport Packing
@@ -84,7 +84,7 @@ cdef class Join(Operator):
                                 raise MemoryError("no memory for a join's output")
                         self.packing.pack(key_at(a, i), val_at(a, v), val_at(b, w), update)
                         time = update + self.out.row_words
-                        memset(time, 0, self.out.time_words * sizeof(uint64_t))
+                        memcpy(time, self.region.at, self.out.time_words * sizeof(uint64_t))
                         time[0] = self.region.lower
                         join_into(time, time_of(a, t), a.time_words)
                         join_into(time, time_of(b, u), b.time_words)

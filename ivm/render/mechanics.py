@@ -10,6 +10,7 @@ from ivm.operators.arrange import Arrange
 from ivm.operators.exchange import Exchange
 from ivm.operators.operator import Operator, Reader, Region
 from ivm.operators.project import Project
+from ivm.operators.roundless import ArrangeRoundless
 from ivm.render.pieces import Piece
 from ivm.render.scopes import Rendered, Scope
 from ivm.rows.format import Format, string_words
@@ -110,8 +111,9 @@ class Mechanics:
             )
         strings = string_words(types, source.format)
         region, words = self.scope.region, source.format.words
+        arrange = ArrangeRoundless if self.scope.loop and self.scope.grows else Arrange
         operators = self.add_stage(
-            lambda s: Arrange(region, words, source.operators[s], key_words, strings)
+            lambda s: arrange(region, words, source.operators[s], key_words, strings)
         )
         traces = tuple(operator.trace for operator in operators)
         self.piece.traces += traces

@@ -71,7 +71,10 @@ def test_what_is_known_changes_no_more(pool: Pool) -> None:
 
 
 @pytest.mark.parametrize("through_a_view", [False, True])
-def test_rounds_count_from_the_step_on_not_from_the_first_derivation(through_a_view: bool) -> None:
+@pytest.mark.parametrize("distinct", [False, True])
+def test_rounds_count_from_the_step_on_not_from_the_first_derivation(
+    through_a_view: bool, distinct: bool
+) -> None:
     pool = Pool(max_rounds=20)
     pool.create_input("edges", EDGES, ["src", "dst"], insert_only=True)
     pool.create_input("starts", NODE, ["node"], insert_only=True)
@@ -79,7 +82,8 @@ def test_rounds_count_from_the_step_on_not_from_the_first_derivation(through_a_v
     if through_a_view:
         pool.install("views", starts, ["node"])
         over = Get("views", NODE)
-    whole = Iterate((("x", Distinct(Concat((over, _step)))),), "x")
+    body = Concat((over, _step))
+    whole = Iterate((("x", Distinct(body) if distinct else body),), "x")
     pool.install("reach", whole, ["node"])
     feed(pool, "starts", [(0,)], 0)
     for time in range(10):
