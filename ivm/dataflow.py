@@ -245,12 +245,14 @@ class Aggregate:
     """`function` of input column `column` (None: of the row itself, for `count`).
 
     `count` counts rows, or a column's values that are not NULL, as int64. `sum` and `avg` take
-    integers, decimals and floats, `min` and `max` any type; of no value that is not NULL they are
-    NULL. A sum or average that its `type` cannot hold is an error row. An average in decimal
-    rounds half away from zero.
+    integers, decimals and floats, `min` and `max` any type: of booleans they are "all" and "any".
+    Of no value that is not NULL they are NULL. A sum or average that its `type` cannot hold is an
+    error row. An average in decimal rounds half away from zero. `list` has all values and `set`
+    each distinct one once, in ascending order, NULL last and equal to NULL; `type` is `pa.list_` of
+    the column's. A list of more than 1 GiB is an error row.
     """
 
-    function: OneOf["count", "sum", "avg", "min", "max"]
+    function: OneOf["count", "sum", "avg", "min", "max", "list", "set"]
     column: int | None
     name: str
     type: pa.DataType

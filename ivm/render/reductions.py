@@ -5,6 +5,7 @@ need the join closure of times, which `ivm.operators.reduce` provides for any lo
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -21,10 +22,12 @@ from ivm.dataflow import (
     columns,
     project,
 )
+from ivm.errors import Unsupported
 from ivm.operators.accumulate import Accumulate
 from ivm.operators.accumulation import Accumulation
 from ivm.operators.fallible import Settle
 from ivm.operators.known import Known
+from ivm.operators.listing import Listing
 from ivm.operators.logic import Logic
 from ivm.operators.ordering import Ordering
 from ivm.operators.reduce import Reduce as ReduceOperator
@@ -41,10 +44,28 @@ from ivm.rows.format import (
     string_words,
 )
 from ivm.rows.packing import Packing
-from ivm.rows.strings import pinned_word_of
+from ivm.rows.strings import Interner, pinned_word_of
 from ivm.trace.trace import Trace
 
 OVERFLOW = b"numeric value out of range in a sum or average"
+TOO_LONG = b"a list of more than 1 GiB"
+LINEAR = ("count", "sum", "avg")
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """Rows of a key and then values in an ordered format; `types` are of the columns of both."""
+
+    source: Rendered
+    key_format: Format
+    values: Format
+    types: tuple[pa.DataType, ...]
+    interner: Interner
+
+    def ordering(self) -> Ordering:
+        """The order of a key's values."""
+        strings = [is_interned(t) for t in self.types[len(self.types) - len(self.values.places) :]]
+        return Ordering(self.values, strings, self.interner)
 
 
 class Reductions(Mechanics):
@@ -86,17 +107,18 @@ class Reductions(Mechanics):
         )
 
     def reduce(self, node: Reduce) -> Rendered:
-        """Linear aggregates together, each min and max by itself, joined on the key."""
-        linear = tuple(a for a in node.aggregates if a.function not in ("min", "max"))
-        extremes = tuple(a for a in node.aggregates if a.function in ("min", "max"))
+        """Linear aggregates together, each other one by itself, joined on the key."""
+        linear = tuple(a for a in node.aggregates if a.function in LINEAR)
+        others = tuple(a for a in node.aggregates if a.function not in LINEAR)
         if not node.aggregates:
             return self.render(Distinct(project(node.input, node.key)))
-        if not extremes:
+        if not others:
             return self._accumulated(node)
         if len(node.aggregates) == 1:
-            return self._extreme(node, extremes[0])
+            extreme = others[0].function in ("min", "max")
+            return self._extreme(node, others[0]) if extreme else self._listed(node, others[0])
         parts = [Reduce(node.input, node.key, linear)] if linear else []
-        parts += [Reduce(node.input, node.key, (a,)) for a in extremes]
+        parts += [Reduce(node.input, node.key, (a,)) for a in others]
         return self.render(_joined(node, parts))
 
     def _extreme(self, node: Reduce, a: Aggregate) -> Rendered:
@@ -117,27 +139,56 @@ class Reductions(Mechanics):
         picks: tuple[int, ...],
     ) -> Rendered:
         """The selected rows of each group; column i is `picks[i]` of (key, ordered columns)."""
-        given = node.schema
-        key_format = row_format([given.field(i) for i in key])
-        fields = [given.field(o.column) for o in order]
+        given = self._ordered(node, key, order)
+
+        def logic() -> Logic:
+            return Selection(given.ordering(), offset, limit)
+
+        reduced = self._reduced(given, logic, given.source.format)
+        return self.packed(reduced, [(0, i) for i in picks], row_format(schema))
+
+    def _listed(self, node: Reduce, a: Aggregate) -> Rendered:
+        assert a.column is not None
+        if a.type != pa.list_(node.input.schema.field(a.column).type):
+            raise Unsupported(f"a list of {node.input.schema.field(a.column).type} as {a.type}")
+        given = self._ordered(node.input, node.key, (Order(a.column),))
+        results = ordered_format([pa.field(a.name, a.type, a.nullable)], [False], [False])
+        too_long = pinned_word_of(self.interner, TOO_LONG)
+
+        def logic() -> Logic:
+            return Listing(
+                given.ordering(),
+                given.values,
+                results,
+                a.type,
+                a.function == "set",
+                too_long,
+                self.interner,
+            )
+
+        form = Format(given.key_format.words + 1 + results.words, ())
+        reduced = self._reduced(given, logic, form)
+        return self._settled(node, reduced, given.key_format, results)
+
+    def _ordered(self, node: Node, key: tuple[int, ...], order: tuple[Order, ...]) -> Ordered:
+        schema = node.schema
+        key_format = row_format([schema.field(i) for i in key])
+        fields = [schema.field(o.column) for o in order]
         values = ordered_format(
             fields, [o.descending for o in order], [o.nulls_first for o in order], prefixed=True
         )
-        strings = [is_interned(f.type) for f in fields]
         taken = [*key, *(o.column for o in order)]
-        together = followed_by(key_format, values)
-        source = self.exchanged(self.render(node), given, key, taken, together)
-        types = [given.field(i).type for i in taken]
+        source = self.exchanged(
+            self.render(node), schema, key, taken, followed_by(key_format, values)
+        )
+        types = tuple(schema.field(i).type for i in taken)
+        return Ordered(source, key_format, values, types, self.interner)
 
-        def logic() -> Logic:
-            return Selection(Ordering(values, strings, self.interner), offset, limit)
-
+    def _reduced(self, given: Ordered, logic: Callable[[], Logic], form: Format) -> Rendered:
+        words, types = given.key_format.words, list(given.types)
         if self.scope.depth > 1:
-            reduced = self._in_loop(source, key_format.words, logic, types, together)
-        else:
-            traces = self.sealed(source, key_format.words, types)
-            reduced = self._at_root(traces, logic, together)
-        return self.packed(reduced, [(0, i) for i in picks], row_format(schema))
+            return self._in_loop(given.source, words, logic, types, form)
+        return self._at_root(self.sealed(given.source, words, types), logic, form)
 
     def _at_root(
         self, traces: tuple[Trace, ...], logic: Callable[[], Logic], form: Format

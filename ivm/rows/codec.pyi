@@ -6,14 +6,14 @@ from numpy.typing import NDArray
 
 from ivm.rows.strings import Interner
 
-def storage_of(type_: pa.DataType) -> int:
-    """How Arrow stores columns of a supported type."""
-
 def plain(array: pa.Array, type_: pa.DataType) -> pa.Array:
     """`array` without dictionary or wide offsets, where that is all that differs from `type_`."""
 
 def fitted(batch: pa.RecordBatch, schema: pa.Schema) -> list[pa.Array]:
     """The arrays of `batch`, which must fit `schema` (raises SchemaMismatch)."""
+
+def pack_lists(array: pa.Array, interner: Interner) -> pa.Array:
+    """A list array as a binary array, as in `ivm.rows.lists`."""
 
 def round_trip(batch: pa.RecordBatch, schema: pa.Schema, interner: Interner) -> pa.RecordBatch:
     """`batch` encoded as rows of `schema` and decoded again."""

@@ -1,80 +1,28 @@
-"""Arrow record batches to updates and back, straight from and to Arrow's buffers, without the GIL.
-
-Rows are handled in blocks, so that a block's rows stay in the cache while its columns come and go.
-"""
+"""Arrow record batches to updates and back, straight from and to Arrow's buffers, without the GIL."""
 
 from libc.stdint cimport (
     int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t,
 )
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
+import numpy as np
 import pyarrow as pa
 
 from ivm.errors import SchemaMismatch, Unsupported
+from ivm.rows.columns import storage_of
 
+from ivm.rows.columns cimport (
+    BITS, BYTES, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, INT128, UINT8, UINT16, UINT32, UINT64,
+    Column, Storage, describe, number, read_rows,
+)
 from ivm.rows.layout cimport Layout, Slot
-from ivm.rows.strings cimport NO_STRING, Interner, Strings, intern, view
+from ivm.rows.lists cimport (
+    Bytes, Element, append_element, element_of, read_elements, release_bytes,
+)
+from ivm.rows.strings cimport Interner, Strings, view
 from ivm.rows.updates cimport Updates, empty_updates, release, reserve
-from ivm.rows.words cimport SIGN, decode_double, decode_signed, encode_double, encode_signed
-
-cdef enum:
-    BLOCK = 1024
-
-# How Arrow stores a column.
-cdef enum Storage:
-    BITS
-    INT8
-    INT16
-    INT32
-    INT64
-    UINT8
-    UINT16
-    UINT32
-    UINT64
-    FLOAT32
-    FLOAT64
-    INT128
-    BYTES
-
-ctypedef fused number:
-    int8_t
-    int16_t
-    int32_t
-    int64_t
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
-    float
-    double
-
-
-cdef struct Column:
-    Storage storage
-    const Slot* slot
-    int index
-    Py_ssize_t offset         # the first row's position in the buffers
-    const uint8_t* validity   # a bitmap, or NULL where nothing is NULL
-    const char* values
-    const char* content       # of BYTES
-
-
-def storage_of(type_):
-    """How Arrow stores columns of a supported type."""
-    if pa.types.is_boolean(type_):
-        return BITS
-    if pa.types.is_decimal(type_):
-        return INT128
-    if pa.types.is_string(type_) or pa.types.is_binary(type_):
-        return BYTES
-    if pa.types.is_float32(type_):
-        return FLOAT32
-    if pa.types.is_float64(type_):
-        return FLOAT64
-    if pa.types.is_unsigned_integer(type_):
-        return {8: UINT8, 16: UINT16, 32: UINT32, 64: UINT64}[type_.bit_width]
-    return {8: INT8, 16: INT16, 32: INT32, 64: INT64}[type_.bit_width]
+from ivm.rows.words cimport SIGN, decode_double, decode_signed
 
 
 def plain(array, type_):
@@ -85,6 +33,8 @@ def plain(array, type_):
     if pa.types.is_large_string(given) and pa.types.is_string(type_):
         return array.cast(type_)
     if pa.types.is_large_binary(given) and pa.types.is_binary(type_):
+        return array.cast(type_)
+    if pa.types.is_large_list(given) and pa.types.is_list(type_) and given.value_type == type_.value_type:
         return array.cast(type_)
     return array
 
@@ -106,118 +56,6 @@ def fitted(batch, schema):
     return arrays
 
 
-cdef inline bint is_set(const uint8_t* bitmap, Py_ssize_t i) noexcept nogil:
-    return (bitmap[i >> 3] >> (i & 7)) & 1
-
-
-cdef void read_numbers(
-    const number* values, uint64_t* words, Py_ssize_t stride, Py_ssize_t n
-) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        if number is float or number is double:
-            words[i * stride] = encode_double(values[i])
-        elif number is uint8_t or number is uint16_t or number is uint32_t or number is uint64_t:
-            words[i * stride] = values[i]
-        else:
-            words[i * stride] = encode_signed(values[i])
-
-
-cdef void read_bits(
-    const uint8_t* bits, Py_ssize_t offset, uint64_t* words, Py_ssize_t stride, Py_ssize_t n
-) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        words[i * stride] = is_set(bits, offset + i)
-
-
-cdef void read_decimals(
-    const uint64_t* values, uint64_t* words, Py_ssize_t stride, Py_ssize_t n
-) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        words[i * stride] = values[2 * i + 1] ^ SIGN
-        words[i * stride + 1] = values[2 * i]
-
-
-cdef int read_bytes(
-    const Column* column, Py_ssize_t start, uint64_t* words, Py_ssize_t stride, Py_ssize_t n,
-    Strings* strings
-) noexcept nogil:
-    cdef const int32_t* offsets = <const int32_t*> column.values + start
-    cdef Py_ssize_t i
-    cdef uint64_t word
-    for i in range(n):
-        if column.validity != NULL and not is_set(column.validity, start + i):
-            continue
-        word = intern(strings, column.content + offsets[i], offsets[i + 1] - offsets[i])
-        if word == NO_STRING:
-            return -1
-        words[i * stride] = word
-    return 0
-
-
-cdef int read_column(
-    const Column* column, Py_ssize_t start, uint64_t* rows, Py_ssize_t stride, Py_ssize_t n,
-    Strings* strings
-) noexcept nogil:
-    """Fills one column of `n` rows from row `start` of the batch on; -1 where memory is short."""
-    cdef uint64_t* words = rows + column.slot.first
-    cdef Py_ssize_t at = column.offset + start, i
-    cdef Storage storage = column.storage
-    if storage == BITS:
-        read_bits(<const uint8_t*> column.values, at, words, stride, n)
-    elif storage == INT8:
-        read_numbers(<const int8_t*> column.values + at, words, stride, n)
-    elif storage == INT16:
-        read_numbers(<const int16_t*> column.values + at, words, stride, n)
-    elif storage == INT32:
-        read_numbers(<const int32_t*> column.values + at, words, stride, n)
-    elif storage == INT64:
-        read_numbers(<const int64_t*> column.values + at, words, stride, n)
-    elif storage == UINT8:
-        read_numbers(<const uint8_t*> column.values + at, words, stride, n)
-    elif storage == UINT16:
-        read_numbers(<const uint16_t*> column.values + at, words, stride, n)
-    elif storage == UINT32:
-        read_numbers(<const uint32_t*> column.values + at, words, stride, n)
-    elif storage == UINT64:
-        read_numbers(<const uint64_t*> column.values + at, words, stride, n)
-    elif storage == FLOAT32:
-        read_numbers(<const float*> column.values + at, words, stride, n)
-    elif storage == FLOAT64:
-        read_numbers(<const double*> column.values + at, words, stride, n)
-    elif storage == INT128:
-        read_decimals(<const uint64_t*> column.values + 2 * at, words, stride, n)
-    elif read_bytes(column, at, words, stride, n, strings) < 0:
-        return -1
-    if column.validity != NULL:
-        for i in range(n):
-            if not is_set(column.validity, at + i):
-                rows[i * stride] |= <uint64_t> 1 << column.index
-                words[i * stride] = 0
-                words[i * stride + column.slot.width - 1] = 0
-    return 0
-
-
-cdef int read_rows(
-    const Column* columns, int count, bint has_mask, Py_ssize_t n, uint64_t* rows,
-    Py_ssize_t stride, Strings* strings
-) noexcept nogil:
-    cdef Py_ssize_t start = 0, size, i
-    cdef int c
-    while start < n:
-        size = n - start if n - start < BLOCK else BLOCK
-        if has_mask:
-            for i in range(size):
-                rows[(start + i) * stride] = 0
-        for c in range(count):
-            if read_column(&columns[c], start, rows + start * stride, stride, size, strings) < 0:
-                return -1
-        start += size
-    return 0
-
-
 cdef int encode(
     object batch, Layout layout, Interner interner, const uint64_t* times, uint64_t time,
     const int64_t* diffs, int64_t diff, Updates* out
@@ -230,6 +68,7 @@ cdef int encode(
     if columns == NULL or reserve(out, n) < 0:
         free(columns)
         raise MemoryError
+    arrays = [pack_lists(a, interner) if pa.types.is_list(a.type) else a for a in arrays]
     for c, array in enumerate(arrays):
         describe(array, &columns[c])
         columns[c].slot = &layout.slots[c]
@@ -246,23 +85,6 @@ cdef int encode(
     if failed:
         raise MemoryError
     out.length += n
-    return 0
-
-
-cdef int describe(object array, Column* column) except -1:
-    """Fills in what `column` knows of an Arrow array; the array must outlive it."""
-    buffers = array.buffers()
-    column.storage = storage_of(array.type)
-    column.offset = array.offset
-    column.validity = NULL
-    if buffers[0] is not None and array.null_count:
-        column.validity = <const uint8_t*> <uintptr_t> buffers[0].address
-    column.values = NULL
-    if buffers[1] is not None:
-        column.values = <const char*> <uintptr_t> buffers[1].address
-    column.content = NULL
-    if len(buffers) > 2 and buffers[2] is not None:
-        column.content = <const char*> <uintptr_t> buffers[2].address
     return 0
 
 
@@ -401,6 +223,8 @@ cdef object decode_column(
         target = validity.address
         with nogil:
             write_bits(words, stride, n, c, True, <uint8_t*> target)
+    if pa.types.is_list(type_):
+        return unpack_lists(first, n, stride, type_, validity, interner)
     if storage == BYTES:
         buffers = strings_buffers(first, n, stride, interner)
     else:
@@ -413,6 +237,75 @@ cdef object decode_column(
             else:
                 write_fixed(storage, first, stride, n, <void*> target)
     return pa.Array.from_buffers(type_, n, [validity, *buffers])
+
+
+cdef Layout element_layout(type_):
+    """The layout of a list type's elements."""
+    return Layout(pa.schema([pa.field("element", type_.value_type)]))
+
+
+def pack_lists(array, Interner interner):
+    """A list array as a binary array, as in `ivm.rows.lists`."""
+    cdef Py_ssize_t n = len(array), i, j
+    cdef Layout layout = element_layout(array.type)
+    cdef Element element = element_of(array.type)
+    cdef Updates rows = empty_updates(layout.words, 1)
+    cdef Bytes content
+    cdef const int32_t[::1] starts = array.offsets.to_numpy()
+    cdef int32_t[::1] ends = np.zeros(n + 1, np.int32)
+    cdef const uint8_t[::1] valid = array.is_valid().cast(pa.uint8()).to_numpy()
+    cdef const uint64_t* row
+    cdef const uint64_t* value
+    cdef int failed = 0
+    memset(&content, 0, sizeof(Bytes))
+    try:
+        values = pa.RecordBatch.from_arrays([array.values], schema=layout.schema)
+        encode(values, layout, interner, NULL, 0, NULL, 1, &rows)
+        for i in range(n):
+            for j in range(starts[i], starts[i + 1] if valid[i] else starts[i]):
+                row = rows.words + j * rows.stride
+                value = row + 1
+                if row[0]:
+                    value = NULL
+                failed |= append_element(&content, value, element, 1, interner.strings)
+            if content.length > 0x7FFFFFFF:
+                raise Unsupported(f"{content.length} bytes of lists in one batch: at most 2 GiB fit")
+            ends[i + 1] = content.length
+        if failed:
+            raise MemoryError("no memory to pack lists")
+        data = pa.py_buffer(content.data[:content.length])
+        validity = pa.array(np.asarray(valid).astype(bool)).buffers()[1]
+        return pa.Array.from_buffers(pa.binary(), n, [validity, pa.py_buffer(ends), data])
+    finally:
+        release(&rows)
+        release_bytes(&content)
+
+
+cdef object unpack_lists(const uint64_t* words, Py_ssize_t n, Py_ssize_t stride, type_, validity,
+                         Interner interner):
+    """The lists of `n` words, with the bitmap `validity` or None."""
+    cdef Layout layout = element_layout(type_)
+    cdef Element element = element_of(type_)
+    cdef Updates rows = empty_updates(layout.words, 0)
+    cdef int32_t[::1] ends = np.zeros(n + 1, np.int32)
+    cdef char buffer[8]
+    cdef const char* data
+    cdef Py_ssize_t i, length
+    cdef int failed = 0
+    try:
+        with nogil:
+            for i in range(n):
+                data = view(interner.strings, words[i * stride], buffer, &length)
+                failed |= read_elements(data, length, element, interner.strings, &rows)
+                ends[i + 1] = <int32_t> rows.length
+        if failed:
+            raise MemoryError("no memory to read lists")
+        if rows.length > 0x7FFFFFFF:
+            raise Unsupported(f"{rows.length} elements of lists in one batch: at most 2^31 fit")
+        values = decode_column(rows.words, rows.length, rows.stride, 0, layout, interner)
+        return pa.Array.from_buffers(type_, n, [validity, pa.py_buffer(ends)], children=[values])
+    finally:
+        release(&rows)
 
 
 cdef int encode_key(object values, Layout layout, Interner interner, uint64_t* out) except -1:

@@ -68,8 +68,8 @@ def row_format(schema: Iterable[pa.Field]) -> Format:
 
 
 def is_interned(type_: pa.DataType) -> bool:
-    """Whether words of this type are strings' words, which need the interner."""
-    return pa.types.is_string(type_) or pa.types.is_binary(type_)
+    """Whether words of this type are strings' words, which need the interner; a list's are."""
+    return pa.types.is_string(type_) or pa.types.is_binary(type_) or pa.types.is_list(type_)
 
 
 def ordered_format(

@@ -8,7 +8,7 @@ cdef enum Kind:
     UNSIGNED  # as is
     FLOAT     # float64, float32 widened: one NaN, greatest; one zero
     DECIMAL   # two words: high with its sign bit flipped, then low
-    STRING    # utf8 and binary
+    STRING    # utf8 and binary; lists as in `ivm.rows.lists`
 
 
 cdef struct Slot:

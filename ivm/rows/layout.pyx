@@ -24,6 +24,9 @@ def kind_of(type_):
         return DECIMAL
     if pa.types.is_string(type_) or pa.types.is_binary(type_):
         return STRING
+    if pa.types.is_list(type_):
+        kind_of(type_.value_type)
+        return STRING
     raise Unsupported(f"columns of type {type_}")
 
 

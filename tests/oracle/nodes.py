@@ -241,6 +241,8 @@ def aggregate(spec: df.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcome
     ]
     if spec.function == "count":
         return sum(n for _, n in values)
+    if spec.function in ("list", "set"):
+        return _listed(((row[spec.column], n) for row, n in members), spec.function == "set")
     if not values:
         return None
     if spec.function in ("min", "max"):
@@ -254,6 +256,16 @@ def aggregate(spec: df.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcome
     if isinstance(total, float):
         return canonical(total / count)
     return fit(EXACT.divide(Decimal(total), Decimal(count)), spec.type)
+
+
+def _listed(values: Iterable[tuple[Any, int]], distinct: bool) -> tuple[Any, ...]:
+    """The values in order, NULL last."""
+    counts: Counter[Any] = Counter()
+    for value, n in values:
+        counts[value] += n
+    ordered = sorted((v for v in counts if v is not None), key=_key(compare))
+    ordered += [None] * (None in counts)
+    return tuple(v for v in ordered for _ in range(1 if distinct else counts[v]))
 
 
 def fit_total(total: Any, kind: pa.DataType) -> Outcome:

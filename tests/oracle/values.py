@@ -8,7 +8,7 @@ import struct
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import ROUND_HALF_UP, Context, Decimal
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
@@ -23,12 +23,16 @@ class Error:
     message: str
 
 
-Scalar: TypeAlias = bool | int | float | Decimal | str | bytes | date | time | datetime | None
+Scalar: TypeAlias = (
+    bool | int | float | Decimal | str | bytes | date | time | datetime | tuple[Any, ...] | None
+)
 Outcome: TypeAlias = Scalar | Error
 
 
 def canonical(value: Scalar) -> Scalar:
-    """The one representative of equal values."""
+    """The one representative of equal values; a list is a tuple."""
+    if isinstance(value, list | tuple):
+        return tuple(canonical(v) for v in value)
     if isinstance(value, float):
         if math.isnan(value):
             return NAN
@@ -40,7 +44,19 @@ def compare(a: Scalar, b: Scalar) -> int:
     """-1, 0 or 1 for two values of one type, neither NULL."""
     if a is NAN or b is NAN:
         return (a is NAN) - (b is NAN)
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return compare_lists(a, b)
     return (a > b) - (a < b)  # type: ignore[operator]
+
+
+def compare_lists(a: tuple[Any, ...], b: tuple[Any, ...]) -> int:
+    """-1, 0 or 1 for two lists by their first elements that differ; NULL is the greatest."""
+    for x, y in zip(a, b, strict=False):
+        unknown = x is None or y is None
+        order = (x is None) - (y is None) if unknown else compare(x, y)
+        if order:
+            return order
+    return (len(a) > len(b)) - (len(a) < len(b))
 
 
 def same(a: Scalar, b: Scalar) -> bool:

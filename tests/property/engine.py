@@ -113,6 +113,11 @@ def contents(changes: Sequence[Change], time: int) -> dict[str, Counter[Row]]:
     return {table: Counter({r: n for r, n in c.items() if n}) for table, c in held.items()}
 
 
+def hashable(value: Any) -> Any:
+    """A value of a row; lists are tuples."""
+    return tuple(hashable(v) for v in value) if isinstance(value, list) else value
+
+
 @dataclass
 class Output:
     """What a dataflow has put out: (row, time, diff), and the errors standing at each time."""
@@ -135,7 +140,7 @@ class Output:
     def drain(self, pool: Pool, name: str) -> None:
         """Take what `name` has put out since the last time."""
         deltas = pool.drain(name)
-        columns = [column.to_pylist() for column in deltas.rows.columns]
+        columns = [[hashable(v) for v in column.to_pylist()] for column in deltas.rows.columns]
         for i, (time, diff) in enumerate(
             zip(deltas.times.tolist(), deltas.diffs.tolist(), strict=True)
         ):

@@ -220,6 +220,21 @@ NODES: dict[str, Node] = {
     "mixed aggregates": Reduce(
         people, (), (_aggregate("max", 3, PAY.type), count, _aggregate("min", 4, WEIGHT.type))
     ),
+    "list": Reduce(people, (1,), (_aggregate("list", 2, pa.list_(INT)),)),
+    "set": Reduce(people, (2,), (_aggregate("set", 1, pa.list_(pa.string())),)),
+    "lists beside others": Reduce(
+        people,
+        (),
+        (
+            _aggregate("list", 3, pa.list_(PAY.type)),
+            count,
+            _aggregate("set", 4, pa.list_(WEIGHT.type)),
+            _aggregate("max", 2, INT),
+        ),
+    ),
+    "greatest of lists": TopK(
+        Reduce(people, (0,), (_aggregate("list", 1, pa.list_(pa.string())),)), (), (Order(1),), 2
+    ),
     "top-k": TopK(people, (1,), (Order(2, descending=True), Order(0)), 2),
     "top-k by string": TopK(people, (), (Order(1, descending=True, nulls_first=True),), 3, 1),
     "offset": TopK(people, (2,), (Order(3),), None, 1),

@@ -33,6 +33,15 @@ TYPES: tuple[pa.DataType, ...] = (
     pa.string(),
     pa.binary(),
 )
+LISTS: tuple[pa.DataType, ...] = (
+    pa.list_(pa.bool_()),
+    pa.list_(pa.int16()),
+    pa.list_(pa.float64()),
+    pa.list_(pa.decimal128(38, 10)),
+    pa.list_(ZONED),
+    pa.list_(pa.string()),
+    pa.list_(pa.list_(pa.binary())),
+)
 
 
 def integers(type_: pa.DataType) -> st.SearchStrategy[int]:
@@ -75,6 +84,8 @@ def values(type_: pa.DataType) -> st.SearchStrategy[Any]:
     if isinstance(type_, pa.TimestampType):
         zones = st.none() if type_.tz is None else st.just(UTC)
         return st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=zones)
+    if isinstance(type_, pa.ListType):
+        return st.lists(st.none() | values(type_.value_type), max_size=5)
     if pa.types.is_binary(type_):
         return st.binary(max_size=20)
     return st.text("aAbB %_\\,é日ß\0", max_size=12) | st.text(max_size=20)

@@ -1,0 +1,163 @@
+"""Arrow columns to words, straight from Arrow's buffers, without the GIL.
+
+Rows are handled in blocks, so that a block's rows stay in the cache while its columns come and go.
+"""
+
+from libc.stdint cimport (
+    int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t,
+)
+
+import pyarrow as pa
+
+from ivm.rows.format import is_interned
+
+from ivm.rows.strings cimport NO_STRING, Strings, intern
+from ivm.rows.words cimport SIGN, encode_double, encode_signed
+
+cdef enum:
+    BLOCK = 1024
+
+
+def storage_of(type_):
+    """How Arrow stores columns of a supported type."""
+    if pa.types.is_boolean(type_):
+        return BITS
+    if pa.types.is_decimal(type_):
+        return INT128
+    if is_interned(type_):
+        return BYTES
+    if pa.types.is_float32(type_):
+        return FLOAT32
+    if pa.types.is_float64(type_):
+        return FLOAT64
+    if pa.types.is_unsigned_integer(type_):
+        return {8: UINT8, 16: UINT16, 32: UINT32, 64: UINT64}[type_.bit_width]
+    return {8: INT8, 16: INT16, 32: INT32, 64: INT64}[type_.bit_width]
+
+
+cdef int describe(object array, Column* column) except -1:
+    buffers = array.buffers()
+    column.storage = storage_of(array.type)
+    column.offset = array.offset
+    column.validity = NULL
+    if buffers[0] is not None and array.null_count:
+        column.validity = <const uint8_t*> <uintptr_t> buffers[0].address
+    column.values = NULL
+    if buffers[1] is not None:
+        column.values = <const char*> <uintptr_t> buffers[1].address
+    column.content = NULL
+    if len(buffers) > 2 and buffers[2] is not None:
+        column.content = <const char*> <uintptr_t> buffers[2].address
+    return 0
+
+
+cdef inline bint is_set(const uint8_t* bitmap, Py_ssize_t i) noexcept nogil:
+    return (bitmap[i >> 3] >> (i & 7)) & 1
+
+
+cdef void read_numbers(
+    const number* values, uint64_t* words, Py_ssize_t stride, Py_ssize_t n
+) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        if number is float or number is double:
+            words[i * stride] = encode_double(values[i])
+        elif number is uint8_t or number is uint16_t or number is uint32_t or number is uint64_t:
+            words[i * stride] = values[i]
+        else:
+            words[i * stride] = encode_signed(values[i])
+
+
+cdef void read_bits(
+    const uint8_t* bits, Py_ssize_t offset, uint64_t* words, Py_ssize_t stride, Py_ssize_t n
+) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        words[i * stride] = is_set(bits, offset + i)
+
+
+cdef void read_decimals(
+    const uint64_t* values, uint64_t* words, Py_ssize_t stride, Py_ssize_t n
+) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        words[i * stride] = values[2 * i + 1] ^ SIGN
+        words[i * stride + 1] = values[2 * i]
+
+
+cdef int read_bytes(
+    const Column* column, Py_ssize_t start, uint64_t* words, Py_ssize_t stride, Py_ssize_t n,
+    Strings* strings
+) noexcept nogil:
+    cdef const int32_t* offsets = <const int32_t*> column.values + start
+    cdef Py_ssize_t i
+    cdef uint64_t word
+    for i in range(n):
+        if column.validity != NULL and not is_set(column.validity, start + i):
+            continue
+        word = intern(strings, column.content + offsets[i], offsets[i + 1] - offsets[i])
+        if word == NO_STRING:
+            return -1
+        words[i * stride] = word
+    return 0
+
+
+cdef int read_column(
+    const Column* column, Py_ssize_t start, uint64_t* rows, Py_ssize_t stride, Py_ssize_t n,
+    Strings* strings
+) noexcept nogil:
+    """Fills one column of `n` rows from row `start` of the batch on; -1 where memory is short."""
+    cdef uint64_t* words = rows + column.slot.first
+    cdef Py_ssize_t at = column.offset + start, i
+    cdef Storage storage = column.storage
+    if storage == BITS:
+        read_bits(<const uint8_t*> column.values, at, words, stride, n)
+    elif storage == INT8:
+        read_numbers(<const int8_t*> column.values + at, words, stride, n)
+    elif storage == INT16:
+        read_numbers(<const int16_t*> column.values + at, words, stride, n)
+    elif storage == INT32:
+        read_numbers(<const int32_t*> column.values + at, words, stride, n)
+    elif storage == INT64:
+        read_numbers(<const int64_t*> column.values + at, words, stride, n)
+    elif storage == UINT8:
+        read_numbers(<const uint8_t*> column.values + at, words, stride, n)
+    elif storage == UINT16:
+        read_numbers(<const uint16_t*> column.values + at, words, stride, n)
+    elif storage == UINT32:
+        read_numbers(<const uint32_t*> column.values + at, words, stride, n)
+    elif storage == UINT64:
+        read_numbers(<const uint64_t*> column.values + at, words, stride, n)
+    elif storage == FLOAT32:
+        read_numbers(<const float*> column.values + at, words, stride, n)
+    elif storage == FLOAT64:
+        read_numbers(<const double*> column.values + at, words, stride, n)
+    elif storage == INT128:
+        read_decimals(<const uint64_t*> column.values + 2 * at, words, stride, n)
+    elif read_bytes(column, at, words, stride, n, strings) < 0:
+        return -1
+    if column.validity != NULL:
+        for i in range(n):
+            if not is_set(column.validity, at + i):
+                rows[i * stride] |= <uint64_t> 1 << column.index
+                words[i * stride] = 0
+                words[i * stride + column.slot.width - 1] = 0
+    return 0
+
+
+cdef int read_rows(
+    const Column* columns, int count, bint has_mask, Py_ssize_t n, uint64_t* rows,
+    Py_ssize_t stride, Strings* strings
+) noexcept nogil:
+    cdef Py_ssize_t start = 0, size, i
+    cdef int c
+    while start < n:
+        size = n - start if n - start < BLOCK else BLOCK
+        if has_mask:
+            for i in range(size):
+                rows[(start + i) * stride] = 0
+        for c in range(count):
+            if read_column(&columns[c], start, rows + start * stride, stride, size, strings) < 0:
+                return -1
+        start += size
+    return 0

@@ -1,0 +1,30 @@
+# Lists as strings of bytes that compare like the lists.
+
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+from ivm.rows.strings cimport Strings
+from ivm.rows.updates cimport Updates
+
+# Bytes that grow.
+cdef struct Bytes:
+    char* data
+    size_t length
+    size_t capacity
+
+# How elements lie in words.
+cdef struct Element:
+    int words           # of one element
+    bint interned       # a string's word, or a list's
+
+
+cdef void release_bytes(Bytes* bytes) noexcept nogil
+
+# Appends `copies` of one element, NULL where `words` is NULL; -1 where memory is short.
+cdef int append_element(Bytes* bytes, const uint64_t* words, Element element, int64_t copies,
+                        const Strings* strings) noexcept nogil
+
+# Appends the elements of a list of `n` bytes as rows of a NULL mask and a value; -1 where memory is short.
+cdef int read_elements(const char* data, Py_ssize_t n, Element element, Strings* strings,
+                       Updates* rows) noexcept nogil
+
+cdef Element element_of(object type_) except *
