@@ -1,7 +1,5 @@
 from ivm.operators.ordering import Ordering
 
-ALL_COPIES: int
-
 class Logic:
     """A function from a group's values to its output values."""
 

@@ -6,7 +6,7 @@ from libcpp.vector cimport vector
 from ivm.operators.ordering cimport Candidate
 from ivm.rows.updates cimport Updates
 
-ALL_COPIES = 2**62
+cdef int64_t ALL_COPIES = <int64_t> 1 << 62
 
 
 cdef class Logic:

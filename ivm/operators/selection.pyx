@@ -4,8 +4,6 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
-from ivm.operators.logic import ALL_COPIES
-
 from ivm.operators.logic cimport Logic
 from ivm.operators.ordering cimport Candidate, Ordering
 from ivm.rows.updates cimport Updates, push
@@ -20,7 +18,8 @@ cdef class Selection(Logic):
         self.ordering = ordering
         self.out_words = ordering.words
         self.offset = offset
-        self.wanted = ALL_COPIES if limit is None else min(offset + limit, ALL_COPIES)
+        if limit is not None:
+            self.wanted = min(offset + limit, self.wanted)
 
     cdef int apply(self, vector[Candidate]* group, Updates* result) except -1 nogil:
         cdef int64_t position = 0, first, last
