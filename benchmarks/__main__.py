@@ -1,30 +1,110 @@
-"""Run the benchmarks and print rates: `python -m benchmarks`."""
+"""`python -m benchmarks NAME…`: run workloads, beside a peer if one is named, and report."""
 
-import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from benchmarks import arrange
+from benchmarks import bounds, report
+from benchmarks.comparison import Result, Setting, measure, results
+from benchmarks.errors import BenchmarkError
+from benchmarks.sides import BUILD, OURS, PEERS, Run, Side
+from benchmarks.workload import Workload
+
+NAMES = ("arrange", "install", "bfs", "wcc", "scc", "reach")
+PAIRS = {"small": 3, "full": 1}
+INPUTS = BUILD / "benchmarks"
+
+console = Console(stderr=True)
 
 
-def main(keys: int = 2_000_000, rounds: int = 100, per_round: int = 10_000) -> None:
-    """Arrange KEYS rows, then change PER_ROUND of them in each of ROUNDS rounds."""
-    table = Table("stage", "updates", "seconds", "updates/s", "ns/update")
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for measure in arrange.measure(keys, rounds, per_round):
-        table.add_row(
-            measure.stage,
-            f"{measure.updates:,}",
-            f"{measure.seconds:.3f}",
-            f"{measure.updates / measure.seconds:,.0f}",
-            f"{measure.seconds / measure.updates * 1e9:.0f}",
-        )
-    console = Console()
-    console.print(f"arrange, one worker, {os.cpu_count()} cores on this machine")
-    console.print(table)
+def main(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME…", help=", ".join(NAMES))
+    ] = None,
+    scale: Annotated[str, typer.Option(help="small or full")] = "small",
+    workers: Annotated[int, typer.Option(min=1)] = 1,
+    peer: Annotated[str | None, typer.Option(help=", ".join(PEERS))] = None,
+    json: Annotated[Path | None, typer.Option(help="write the results here as JSON")] = None,
+    page: Annotated[Path | None, typer.Option(help="write them here as Markdown")] = None,
+) -> None:
+    """Run the workloads NAME (none: all), and compare them with a peer's."""
+    try:
+        _run(names or list(NAMES), scale, workers, peer, json, page)
+    except BenchmarkError as error:
+        console.print(f"[red]{error}[/red]", highlight=False)
+        sys.exit(1)
+
+
+def _run(
+    names: list[str],
+    scale: str,
+    workers: int,
+    peer: str | None,
+    json: Path | None,
+    page: Path | None,
+) -> None:
+    settings = _settings(names, scale, workers)
+    sides = [OURS, *([_peer(peer, names)] if peer else [])]
+    runs: dict[str, dict[str, list[Run]]] = {}
+    found: list[Result] = []
+    with _progress() as progress:
+        task = progress.add_task("", total=len(settings) * len(sides) * PAIRS[scale])
+        commands = {}
+        for side in sides:
+            progress.update(task, description=f"building {side.name}")
+            commands[side.name] = side.prepare()
+        for setting in settings:
+            name = setting.workload.name
+            progress.update(task, description=f"{name}: generating the input")
+            setting.generate()
+
+            def step(side: str, name: str = name) -> None:
+                progress.update(task, description=f"{name}: {side}", advance=1)
+
+            runs[name] = measure(setting, commands, PAIRS[scale], step)
+            found += results(setting, runs[name])
+    Console().print(report.table(found))
+    if json:
+        json.write_text(report.as_json(found))
+    if page:
+        chart = page.with_name("latencies.svg")
+        drawn = report.draw(runs, chart)
+        machine = bounds.machine(commands.get("differential"))
+        page.write_text(report.page(found, machine, PAIRS[scale], chart.name if drawn else None))
+
+
+def _settings(names: list[str], scale: str, workers: int) -> list[Setting]:
+    unknown = [name for name in names if name not in NAMES]
+    if unknown:
+        raise BenchmarkError(f"no workload {', '.join(unknown)}: there are {', '.join(NAMES)}")
+    settings = []
+    for name in dict.fromkeys(names):
+        workload: Workload = import_module(f"benchmarks.{name}").WORKLOAD
+        if scale not in workload.scales:
+            scales = ", ".join(workload.scales)
+            raise BenchmarkError(f"{name} has no scale {scale!r}, but {scales}")
+        settings.append(Setting(workload, scale, workers, INPUTS))
+    return settings
+
+
+def _peer(name: str, workloads: list[str]) -> Side:
+    if name not in PEERS:
+        raise BenchmarkError(f"no peer {name!r}: there are {', '.join(PEERS)}")
+    missing = [w for w in workloads if w not in PEERS[name].workloads]
+    if missing:
+        offered = ", ".join(sorted(PEERS[name].workloads))
+        raise BenchmarkError(f"{', '.join(missing)}: not offered for {name}, which has {offered}")
+    return PEERS[name]
+
+
+def _progress() -> Progress:
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    return Progress(*columns, TimeElapsedColumn(), console=console)
 
 
 if __name__ == "__main__":

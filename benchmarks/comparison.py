@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.errors import BenchmarkError
 from benchmarks.inputs import write
 from benchmarks.sides import Case, Run, run
-from benchmarks.workload import Phase, Workload
+from benchmarks.workload import Phase, Workload, changed
 
 LATENCIES = 100  # rounds from which on a case shows quantiles
 UNITS = ("ns", "µs", "ms", "s")
@@ -37,12 +37,18 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A workload at a scale, over the generated `file`."""
+    """A workload at a scale, over an input file in `folder`."""
 
     workload: Workload
     scale: str
     workers: int
-    file: Path
+    folder: Path
+
+    @property
+    def file(self) -> Path:
+        """The input; phases that change more or fewer rows have another."""
+        name = f"{self.workload.name}-{self.scale}-{changed(self.phases)}.bin"
+        return self.folder / name
 
     @property
     def phases(self) -> tuple[Phase, ...]:
@@ -99,8 +105,13 @@ def results(setting: Setting, runs: dict[str, list[Run]]) -> Iterator[Result]:
             power = min(int(np.log10(max(mine, 1)) // 3), 3)
             name = f"{cases[0].name}, {label}" if label else cases[0].name
             yield _result(
-                setting, name, UNITS[power], mine / 1000**power, peer_name,
-                None if peer is None else peer / 1000**power, cases[0].differences,
+                setting,
+                name,
+                UNITS[power],
+                mine / 1000**power,
+                peer_name,
+                None if peer is None else peer / 1000**power,
+                cases[0].differences,
             )
     if ours[0].row_bytes is not None:
         mine = median(r.row_bytes or 0 for r in ours)
@@ -109,7 +120,12 @@ def results(setting: Setting, runs: dict[str, list[Run]]) -> Iterator[Result]:
 
 
 def _result(
-    setting: Setting, case: str, unit: str, ours: float, peer_name: str | None, peer: float | None,
+    setting: Setting,
+    case: str,
+    unit: str,
+    ours: float,
+    peer_name: str | None,
+    peer: float | None,
     differences: int,
 ) -> Result:
     ratio = None if peer is None else peer / ours

@@ -24,11 +24,19 @@ def reached() -> Iterate:
 
 ROOTS = {"roots": np.repeat(np.arange(10, dtype=np.uint32), 2).reshape(-1, 2)}
 PHASES = (
-    Phase("from 0", 1000, 1, 1),
-    Phase("from 1k", 1000, 1, 1),
-    Phase("batched to 10k", 8, 1000, 1),
-    Phase("from 10k", 1000, 1, 1),
+    Phase("one edge at first", 1000, 1, 1),
+    Phase("one edge after 1k", 1000, 1, 1),
+    Phase("one edge until 10k", 8000, 1, 1),
+    Phase("one edge after 10k", 1000, 1, 1),
+    Phase("1000 edges at 1000 times", 10, 1000, 1),
+    Phase("100 edges", 790, 1, 100),
+    Phase("one edge after 100k", 1000, 1, 1),
+    Phase("1000 edges", 899, 1, 1000),
+    Phase("one edge after 1M", 1000, 1, 1),
 )
+ONLY_ONE = (*PHASES[:4], PHASES[4], Phase("one edge until 1M", 979_000, 1, 1), PHASES[-1])
 WORKLOAD = Workload(
-    "reach", {"small": scale(1_000, 2_000, *PHASES)}, partial(run, reached(), ROOTS)
+    "reach",
+    {"small": scale(1_000, 2_000, *PHASES), "full": scale(1_000, 2_000, *ONLY_ONE)},
+    partial(run, reached(), ROOTS),
 )

@@ -39,7 +39,7 @@ def labels() -> Iterate:
     return Iterate((("labels", body),), "labels")
 
 
-PHASES = Phase("one", 200, 1, 1), Phase("thousand", 5, 1, 1000)
+PHASES = Phase("one edge", 200, 1, 1), Phase("1000 edges", 5, 1, 1000)
 WORKLOAD = Workload(
     "wcc",
     {

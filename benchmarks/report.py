@@ -1,0 +1,112 @@
+"""What a comparison leaves behind: a table on the terminal, JSON, a page and a chart."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from rich.table import Table
+
+from benchmarks.bounds import Machine
+from benchmarks.comparison import Result
+from benchmarks.sides import Run
+
+# The keys of the JSON objects; a result has more fields.
+KEYS = tuple(f.name for f in fields(Result) if f.name != "differences")
+
+# The cases of the chart: workload, case.
+CHARTED = (
+    ("arrange", "open loop"),
+    ("bfs", "one edge"),
+    ("wcc", "one edge"),
+    ("scc", "one edge"),
+    ("reach", "one edge after 1k"),
+    ("reach", "one edge after 1M"),
+)
+
+Runs = Mapping[str, Mapping[str, Sequence[Run]]]  # by workload, then by side
+
+
+def as_json(results: Iterable[Result]) -> str:
+    """A list of objects with the keys `KEYS`."""
+    objects = [{key: asdict(result)[key] for key in KEYS} for result in results]
+    return json.dumps(objects, indent=1, ensure_ascii=False) + "\n"
+
+
+def table(results: Sequence[Result]) -> Table:
+    """The results for a terminal."""
+    shown = Table(*_header(results[0].peer_name))
+    for column in shown.columns[2:]:
+        column.justify = "right"
+    for result in results:
+        shown.add_row(*_cells(result))
+    return shown
+
+
+def page(results: Sequence[Result], machine: Machine, pairs: int, chart: str | None) -> str:
+    """The results as Markdown."""
+    header = _header(results[0].peer_name)
+    rows = [header, ["---", "---", *["---:"] * (len(header) - 2)], *map(_cells, results)]
+    lines = [
+        "# Results of `make bench`",
+        "",
+        f"Measured on {machine}.",
+        "",
+        f"Scale {results[0].scale}, workers: {results[0].workers}. Both sides read the same files"
+        f" and ran {pairs} times each, in turn; a figure is the median over its runs. The answers"
+        " were compared first and are equal. A ratio above 1 means that ours is better.",
+        "`benchmarks/README.md` says what each case is.",
+        "",
+        *(f"| {' | '.join(row)} |" for row in rows),
+    ]
+    if chart:
+        lines += ["", f"![How many updates take longer than a time]({chart})"]
+    return "\n".join(lines) + "\n"
+
+
+def draw(runs: Runs, path: Path) -> bool:
+    """Draw the latencies' complementary distributions; False when no case has any."""
+    found = [(w, case) for w, case in CHARTED if w in runs and _latencies(runs[w], case)]
+    if not found:
+        return False
+    columns = min(len(found), 3)
+    rows = -(-len(found) // columns)
+    figure, axes = plt.subplots(rows, columns, figsize=(4 * columns, 3 * rows), squeeze=False)
+    for axis in axes.flat[len(found) :]:
+        axis.set_axis_off()
+    for axis, (workload, case) in zip(axes.flat, found, strict=False):
+        for side, latencies in _latencies(runs[workload], case).items():
+            ordered = np.sort(latencies) / 1e6
+            fraction = 1 - np.arange(len(ordered)) / len(ordered)
+            axis.step(ordered, fraction, where="post", label=side)
+        axis.set(xscale="log", yscale="log", title=f"{workload}: {case}", xlabel="ms")
+        axis.set_ylabel("share that takes longer")
+        axis.grid(alpha=0.3)
+        axis.legend()
+    figure.tight_layout()
+    # Without a date or random identifiers, so that equal figures give equal files.
+    with plt.rc_context({"svg.hashsalt": "ivm"}):
+        figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+    return True
+
+
+def _latencies(sides: Mapping[str, Sequence[Run]], case: str) -> dict[str, list[int]]:
+    found = {
+        name: [ns for run in runs for c in run.cases if c.name == case for ns in c.nanoseconds]
+        for name, runs in sides.items()
+    }
+    return found if all(found.values()) else {}
+
+
+def _header(peer: str | None) -> list[str]:
+    return ["workload", "case", "unit", "ivm", *([peer, "ratio"] if peer else []), "differences"]
+
+
+def _cells(result: Result) -> list[str]:
+    cells = [result.workload, result.case, result.unit, f"{result.ours:.3g}"]
+    if result.peer is not None and result.ratio is not None:
+        cells += [f"{result.peer:.3g}", f"{result.ratio:.2f}"]
+    return [*cells, f"{result.differences:,}"]
