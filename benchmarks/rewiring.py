@@ -11,10 +11,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from benchmarks.course import Outputs, batch, pair
+from benchmarks.course import NUMBER, Outputs, batch, pair
 from benchmarks.inputs import Pairs, interleaved, read, sliding
 from benchmarks.workload import Phase, Scale, changed
 from ivm.dataflow import Get, Node
+from ivm.expressions import Call, Column, Expression, Literal
 from ivm.pool import Pool
 
 EDGES = pair("src", "dst")
@@ -24,6 +25,15 @@ edges = Get("edges", EDGES)
 def scale(nodes: int, count: int, *phases: Phase) -> Scale:
     """A random graph whose window of edges slides through `phases`."""
     return Scale(lambda: sliding(nodes, nodes, count, changed(phases)), phases)
+
+
+def small_first(label: Column) -> Call:
+    """The priority of a label that spreads where it is smallest: its number of bits."""
+    arms: list[Expression] = []
+    for bits in range(32):
+        below = Literal(1 << bits, NUMBER)
+        arms += [Call("lt", (label, below), pa.bool_(), False), Literal(bits, NUMBER)]
+    return Call("case", (*arms, Literal(32, NUMBER)), NUMBER, False)
 
 
 def run(

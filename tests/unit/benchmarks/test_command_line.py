@@ -1,0 +1,35 @@
+"""`python -m benchmarks`: what it says to bad arguments."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from benchmarks.errors import BenchmarkError
+from benchmarks.sides import PEERS
+
+
+def refused(*arguments: str) -> str:
+    command = [sys.executable, "-m", "benchmarks", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    return " ".join(done.stderr.split())
+
+
+def test_an_unknown_workload_is_refused_with_the_names_there_are() -> None:
+    assert "no workload bsf: there are arrange, install, bfs" in refused("bsf")
+
+
+def test_an_unknown_scale_is_refused_with_those_there_are() -> None:
+    assert "bfs has no scale 'huge', but small, full" in refused("bfs", "--scale", "huge")
+
+
+def test_an_unknown_peer_is_refused_with_those_there_are() -> None:
+    assert "no peer 'spark': there are differential" in refused("bfs", "--peer", "spark")
+
+
+def test_a_peer_without_its_compiler_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(BenchmarkError, match="cargo is needed to build the peer `differential`"):
+        PEERS["differential"].prepare()

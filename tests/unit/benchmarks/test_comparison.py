@@ -1,0 +1,91 @@
+"""Comparing two sides: answers first, then times."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.comparison import Setting, compare_answers, results
+from benchmarks.errors import BenchmarkError
+from benchmarks.report import as_json, draw
+from benchmarks.sides import Case, Run, parse
+from benchmarks.workload import Phase, Scale, Workload
+
+WORKLOAD = Workload("bfs", {"small": Scale(list, ())}, lambda path, workers, phases: None)
+SETTING = Setting(WORKLOAD, "small", 1, Path())
+
+
+def runs(ours: list[int], theirs: list[int]) -> dict[str, list[Run]]:
+    return {
+        name: [Run([Case("load", [ns], 5, 6, 7)]) for ns in times]
+        for name, times in (("ivm", ours), ("differential", theirs))
+    }
+
+
+def test_answers_that_differ_name_the_workload_and_the_case() -> None:
+    different = runs([1], [1])
+    different["differential"][0].cases[0] = Case("load", [1], 5, 60, 7)
+    with pytest.raises(BenchmarkError, match=r"bfs, case 'load'.*\(5, 6, 7\).*\(5, 60, 7\)"):
+        compare_answers("bfs", different)
+
+
+def test_the_number_of_differences_is_part_of_the_answer() -> None:
+    different = runs([1], [1])
+    different["differential"][0].cases[0] = Case("load", [1], 5, 6, 70)
+    with pytest.raises(BenchmarkError, match="the answers differ"):
+        compare_answers("bfs", different)
+
+
+def test_a_ratio_is_of_the_medians_and_above_one_where_ours_is_faster() -> None:
+    (result,) = results(SETTING, runs([1000, 2000, 9000], [8000, 4000, 1000]))
+    assert (result.unit, result.ours, result.peer, result.ratio) == ("µs", 2, 4, 2)
+
+
+def test_without_a_peer_there_is_no_ratio() -> None:
+    (result,) = results(SETTING, {"ivm": runs([5], [])["ivm"]})
+    assert (result.ours, result.peer_name, result.peer, result.ratio) == (5, None, None, None)
+
+
+def test_many_rounds_show_median_mean_and_p99() -> None:
+    case = Case("one", [100] * 99 + [10_000], 0, 0, 0)
+    found = results(SETTING, {"ivm": [Run([case])]})
+    assert [r.case for r in found] == ["one, median", "one, mean", "one, p99"]
+
+
+def test_json_has_the_published_keys() -> None:
+    (written,) = json.loads(as_json(results(SETTING, runs([1], [2]))))
+    assert written == {
+        "workload": "bfs",
+        "case": "load",
+        "scale": "small",
+        "workers": 1,
+        "unit": "ns",
+        "ours": 1,
+        "peer_name": "differential",
+        "peer": 2,
+        "ratio": 2,
+    }
+
+
+def test_a_side_prints_cases_and_the_memory_of_a_row() -> None:
+    run = parse(
+        '{"case": "load", "ns": [1], "rows": 2, "sum": 3, "differences": 4}\n'
+        '{"bytes": 40, "records": 2}\n'
+    )
+    assert run == Run([Case("load", [1], 2, 3, 4)], 20)
+
+
+def test_the_chart_is_of_latencies_that_all_sides_have(tmp_path: Path) -> None:
+    case = Case("one edge", [100, 200, 300], 0, 0, 0)
+    both = {"ivm": [Run([case])], "differential": [Run([case])]}
+    assert draw({"bfs": both}, tmp_path / "chart.svg")
+    assert "bfs: one edge" in (tmp_path / "chart.svg").read_text()
+
+
+def test_there_is_no_chart_without_latencies(tmp_path: Path) -> None:
+    assert not draw({"bfs": runs([1], [1])}, tmp_path / "chart.svg")
+
+
+def test_a_phase_is_its_text() -> None:
+    phase = Phase("open loop", 1, 2, 3, rate=4)
+    assert Phase.parse(str(phase)) == phase
