@@ -6,7 +6,7 @@
 #   make serve   the service, on loopback
 #   make check   formatting, lint, types, import direction, stubs of the extensions
 #   make checked the engine's tests on extensions that check bounds, addresses and undefined behaviour
-#   make bench   the engine's benchmarks
+#   make bench   the engine's benchmarks beside differential-dataflow; writes benchmarks/results.md
 #   make build   the extensions, in place
 
 SHELL := /bin/bash
@@ -62,8 +62,9 @@ check: $(BUILT)
 		--allowlist .ci/stubtest.allow $$(find ivm -name '*.pyi' | sed 's/\.pyi$$//; s|/|.|g')
 
 bench: $(BUILT)
-	$(call say,Running the benchmarks)
-	@$(BIN)/python -m benchmarks
+	$(call say,Running the benchmarks beside differential-dataflow)
+	@$(BIN)/python -m benchmarks --peer differential --page benchmarks/results.md \
+		--json build/benchmarks/results.json
 
 build: $(BUILT)
 

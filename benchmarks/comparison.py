@@ -92,30 +92,27 @@ def compare_answers(workload: str, runs: dict[str, list[Run]]) -> None:
 
 
 def results(setting: Setting, runs: dict[str, list[Run]]) -> Iterator[Result]:
-    """The medians over the runs, ours first in `runs`; at most one peer."""
+    """The medians over the runs of each side: ours, and at most one peer's."""
     ours, *others = runs.values()
-    peer_name, theirs = (list(runs)[1], others[0]) if others else (None, None)
-    columns = range(len(ours[0].cases))
-    for column in columns:
-        cases = [mine.cases[column] for mine in ours]
-        matching = theirs and [other.cases[column] for other in theirs]
-        for label, statistic in statistics(cases[0]):
-            mine = median(map(statistic, cases))
-            peer = median(map(statistic, matching)) if matching else None
+    peer_name = list(runs)[1] if others else None
+    for column, case in enumerate(ours[0].cases):
+        for label, statistic in statistics(case):
+            mine, *theirs = (
+                median(statistic(run_.cases[column]) for run_ in side) for side in (ours, *others)
+            )
             power = min(int(np.log10(max(mine, 1)) // 3), 3)
-            name = f"{cases[0].name}, {label}" if label else cases[0].name
             yield _result(
                 setting,
-                name,
+                f"{case.name}, {label}" if label else case.name,
                 UNITS[power],
                 mine / 1000**power,
                 peer_name,
-                None if peer is None else peer / 1000**power,
-                cases[0].differences,
+                theirs[0] / 1000**power if theirs else None,
+                case.differences,
             )
     if ours[0].row_bytes is not None:
-        mine = median(r.row_bytes or 0 for r in ours)
-        peer = median(r.row_bytes or 0 for r in theirs) if theirs else None
+        mine, *theirs = (median(r.row_bytes or 0 for r in side) for side in (ours, *others))
+        peer = theirs[0] if theirs else None
         yield _result(setting, "memory of a row", "bytes", mine, peer_name, peer, 0)
 
 

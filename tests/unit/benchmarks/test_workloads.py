@@ -82,7 +82,7 @@ def test_a_graph_workload_ends_with_the_answer_for_its_last_edges(
 ) -> None:
     sections = sliding(NODES, NODES, EDGES, changed(PHASES))
     run = measured(workload, sections, PHASES, tmp_path, capsys, workers)
-    graph = nx.MultiDiGraph()
+    graph: nx.MultiDiGraph = nx.MultiDiGraph()
     graph.add_nodes_from(range(NODES))
     graph.add_edges_from(np.concatenate([sections[0], sections[2]])[-EDGES:].tolist())
     assert [case.name for case in run.cases] == ["load", *(p.case for p in PHASES)]
