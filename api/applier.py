@@ -19,7 +19,8 @@ from connectors.progress.journal import Journal
 from connectors.sinks.deltas import DeltaSink
 from ivm.dataflow import Node
 from ivm.errors import IvmError, NoFixedPoint, UnknownCollection
-from ivm.pool import Deltas, Installed, Pool
+from ivm.pool import Pool
+from ivm.results import Deltas, Installed
 
 # How many recent times keep their offsets, for readers that hold a snapshot of one.
 REMEMBERED = 256

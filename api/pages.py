@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from api.errors import BadParameter
 from api.values import parse
 from connectors.formats.rows import json_rows
-from ivm.pool import Snapshot
+from ivm.results import Snapshot
 
 # Stands beside a view's own columns, under a name that none of them has.
 COUNT = "\0count"

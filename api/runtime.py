@@ -27,7 +27,8 @@ from connectors.quarantine import Quarantine
 from connectors.sinks.deltas import DeltaSink
 from connectors.tables import TableSpec
 from ivm.errors import IvmError
-from ivm.pool import Installed, Pool
+from ivm.pool import Pool
+from ivm.results import Installed
 from views.catalog import View
 from views.compile import CompiledView, compile_view
 from views.errors import UnknownName, suggestion

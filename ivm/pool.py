@@ -8,7 +8,6 @@ one consistent cut.
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -37,81 +36,34 @@ from ivm.errors import (
     naming,
     reason,
 )
+from ivm.hydration import Hydration
 from ivm.operators.capture import Capture
 from ivm.operators.input import Input
-from ivm.operators.operator import Reader, Region
+from ivm.operators.operator import Region
 from ivm.render.mechanics import Mechanics
 from ivm.render.pieces import Collection, Index, Piece, arranged_formats
 from ivm.render.renderer import Renderer
 from ivm.render.scopes import Rendered, children, reads
+from ivm.results import ArrangementInfo, Deltas, Installed, Snapshot
 from ivm.rows.format import row_format, string_words
 from ivm.rows.layout import Layout
 from ivm.rows.strings import Interner
-from ivm.workers.edges import drain, enqueue, has_errors, publish, snapshot, take_errors
-from ivm.workers.stage import Stage
-from ivm.workers.step import StageFailed, run_step
+from ivm.workers.edges import drain, enqueue, snapshot, take_errors
+from ivm.workers.schedule import Schedule, StageFailed
 from ivm.workers.sweep import sweep
 
 FIRST_SWEEP = 16 << 20  # bytes of strings
+TIMES_AT_ONCE = 64  # of each input, where there is a recursion: it tries the joins of a key's times
 ERROR_SCHEMA = pa.schema([pa.field("error", pa.string(), nullable=False)])
-
-
-@dataclass(frozen=True, slots=True)
-class Deltas:
-    """Changes of one dataflow: row `i` of `rows` changed at `times[i]` by `diffs[i]` copies.
-
-    Consolidated: no zero diff, and (row, time) is unique. `errors` has one utf8 column, `error`.
-    """
-
-    rows: pa.RecordBatch
-    times: NDArray[np.uint64]
-    diffs: NDArray[np.int64]
-    errors: pa.RecordBatch
-    error_times: NDArray[np.uint64]
-    error_diffs: NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """A collection as of `time` (None: nothing was completed yet).
-
-    Row `i` is there `counts[i]` times; `errors` counts the rows that could not be computed.
-    """
-
-    time: int | None
-    rows: pa.RecordBatch
-    counts: NDArray[np.int64]
-    errors: int
-
-
-@dataclass(frozen=True, slots=True)
-class ArrangementInfo:
-    """One arrangement: `name` is what it indexes, as in `orders[customer_id]`.
-
-    `records` counts the updates held, `bytes` the memory of their batches, `users` lists the
-    dataflows that read it.
-    """
-
-    name: str
-    records: int
-    bytes: int
-    users: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Installed:
-    """What an installation found and made, by arrangement name."""
-
-    reused: tuple[str, ...]
-    created: tuple[str, ...]
 
 
 class Pool:
     """Workers that maintain dataflows; safe to call from several threads.
 
-    `workers` threads share the work of large steps. `feed`, `advance`, `install`, `drop` and
-    `drain` exclude one another; `peek`, `scan` and `arrangements` run beside them and see the last
-    completed frontier. A recursion may take `max_rounds` rounds.
+    `workers` threads share the work of large steps. `feed`, `advance` and `drain` exclude one
+    another, and so do `install` and the calls that create and drop; a dataflow is hydrated beside
+    steps. `peek`, `scan` and `arrangements` run beside all and see the last completed frontier. A
+    recursion may take `max_rounds` rounds.
 
     Where memory is short a call raises OutOfMemory and changes nothing; in `advance` that is not
     possible: after it only readers are served, every other call raises PoolFailed.
@@ -122,11 +74,11 @@ class Pool:
             raise ValueError(f"workers is {workers}: at least one is needed")
         self._shards = workers
         self._max_rounds = max_rounds
-        self._lock = threading.RLock()
+        self._changing = threading.RLock()  # held by one that adds or drops collections
+        self._lock = threading.RLock()  # held during a step, and while anything is looked up
         self._interner = Interner()
         self._error_layout = Layout(ERROR_SCHEMA)
-        self._root = Region(1)
-        self._stages: list[Stage] = []
+        self._schedule = Schedule()
         self._collections: dict[str, Collection] = {}
         self._arrangements: dict[Arrange, tuple[Piece, Index]] = {}
         self._errors: dict[Piece, dict[str, int]] = {}
@@ -162,7 +114,7 @@ class Pool:
         is cheaper: distinct rows, and recursion. Raises DuplicateName, Unsupported; SchemaMismatch
         for a key that is not among the columns, and for columns or key columns that are repeated.
         """
-        with self._alone(), naming(f"input {name!r}"):
+        with self._changing, self._alone(), naming(f"input {name!r}"):
             self._refuse_duplicate(name)
             unrepeated(name, schema)
             positions = key_positions(name, schema, key)
@@ -170,15 +122,14 @@ class Pool:
             form = row_format(schema)
             key_format, val_format, together = arranged_formats(node)
             order = [*positions, *(i for i in range(len(schema)) if i not in positions)]
-            mechanics = Mechanics(
-                f"{name}[{', '.join(key)}]", self._root, self._shards, self._interner
-            )
-            inputs = mechanics.add_stage(lambda s: Input(self._root, form.words))
+            root = Region(1)
+            mechanics = Mechanics(f"{name}[{', '.join(key)}]", root, self._shards, self._interner)
+            inputs = mechanics.add_stage(lambda s: Input(root, form.words))
             source = mechanics.exchanged(Rendered(inputs, form), schema, positions, order, together)
             traces = mechanics.sealed(source, key_format.words, node.schema.types)
             piece = mechanics.piece
             index = Index(node, key_format, val_format, traces)
-            self._stages += piece.stages
+            self._schedule.add(piece.stages)
             self._arrangements[node] = piece, index
             self._collections[name] = Collection(
                 name, schema, piece, [(piece, index)], inputs, insert_only=insert_only
@@ -186,7 +137,7 @@ class Pool:
 
     def drop_input(self, name: str) -> None:
         """Forget an input and its arrangements (raises UnknownCollection, InUse)."""
-        with self._alone():
+        with self._changing, self._alone():
             self._collection(name, is_input=True)
             self._refuse_in_use(name)
             self._remove(name)
@@ -241,12 +192,37 @@ class Pool:
             if frontier == self._frontier:
                 return
             try:
-                run_step(self._root, self._stages, self._frontier, frontier)
-                self._frontier = frontier
-                self._complete()
+                while self._frontier < frontier:
+                    self._step(frontier)
             except MemoryError as shortage:
                 self._failure = f"a step did not complete: {self._where(shortage, self._pieces())}"
                 raise OutOfMemory(self._failure) from shortage
+
+    def _step(self, frontier: int) -> None:
+        """Complete as many times below `frontier` as are worth doing together."""
+        upper = (
+            self._schedule.cut(TIMES_AT_ONCE, frontier) if self._schedule.recursive else frontier
+        )
+        self._schedule.run(self._frontier, upper)
+        self._frontier = upper
+        failed = self._settle_troubles() if self._schedule.troubled else []
+        if self._interner.bytes >= self._sweep_at:
+            self._release_strings()
+        self._schedule.publish(upper - 1)
+        if failed:
+            raise NoFixedPoint(
+                f"{', '.join(failed)}: no fixed point within the bound on rounds; dropped. "
+                "Recursion over cycles needs UNION (distinct rows), or a condition that ends it"
+            )
+
+    def _settle_troubles(self) -> list[str]:
+        """Hand errors to the dataflows, and drop those that did not converge: their names."""
+        for piece in self._pieces():
+            self._take_errors(piece)
+        failed = self._failed()
+        for name in failed:
+            self._remove(name)
+        return failed
 
     def _where(self, shortage: MemoryError, pieces: Iterable[Piece]) -> str:
         """What memory was too short for, by the name of its arrangement or dataflow."""
@@ -254,26 +230,8 @@ class Pool:
         names = [piece.name for piece in pieces if stage in piece.stages]
         return f"{', '.join(names) or 'the end of a step'}: {reason(shortage)}"
 
-    def _complete(self) -> None:
-        """After a step: publish, hand errors to the dataflows, stop what did not converge."""
-        for piece in self._pieces():
-            if piece.fallible and has_errors(piece.fallible):
-                self._take_errors(piece)
-        failed = self._failed()
-        for name in failed:
-            self._remove(name)
-        self._release_strings()
-        publish([t for piece in self._pieces() for t in piece.traces], self._frontier - 1)
-        if failed:
-            raise NoFixedPoint(
-                f"{', '.join(failed)}: no fixed point within the bound on rounds; dropped. "
-                "Recursion over cycles needs UNION (distinct rows), or a condition that ends it"
-            )
-
     def _release_strings(self) -> None:
         """Give back the strings that nothing uses, once there are twice as many bytes as then."""
-        if self._interner.bytes < self._sweep_at:
-            return
         pieces, inputs, captures = self._pieces(), [], []
         for collection in self._collections.values():
             strings = string_words(collection.schema.types, row_format(collection.schema))
@@ -310,82 +268,112 @@ class Pool:
     def install(self, name: str, node: Node, key: Sequence[str]) -> Installed:
         """Maintain `node` as collection `name`, arranged for look-ups by the columns `key`.
 
-        It is hydrated from existing arrangements as of `frontier - 1` before the call returns; its
-        first deltas are that snapshot. Raises DuplicateName, UnknownCollection, SchemaMismatch,
-        Unsupported, NoFixedPoint; then nothing is changed.
+        It is hydrated from existing arrangements before the call returns; other threads may
+        complete times meanwhile. Its first deltas are a snapshot as of `frontier - 1` of when the
+        call began. Raises DuplicateName, UnknownCollection, SchemaMismatch, Unsupported,
+        NoFixedPoint; then nothing is changed.
         """
-        with self._alone(), naming(f"dataflow {name!r}"):
-            self._refuse_duplicate(name)
-            wanted = Arrange(node, key_positions(name, node.schema, key))
-            now = max(self._frontier - 1, 0)
-            renderer = Renderer(
-                name,
-                self._root,
-                self._shards,
-                self._interner,
-                self._collections,
-                self._arrangements,
-                now,
-                self._max_rounds,
-            )
-            owner, index = renderer.shared(wanted)
-            captures = self._capture(renderer, index, node.schema)
-            piece = renderer.piece
-            if self._frontier > 0:
-                self._hydrate(renderer, name, now)
-            # Before anybody can find them.
-            made_traces = [t for made in (*renderer.made, piece) for t in made.traces]
-            publish(made_traces, self._frontier - 1)
-            collection = Collection(
-                name,
-                node.schema,
-                piece,
-                [(owner, index)],
-                captures=captures,
-                reads=reads(node),
-                insert_only=renderer.only_grows(node),
-            )
-            self._collections[name] = collection
-            self._stages += renderer.stages
-            self._arrangements |= renderer.new_arrangements
-            as_source = Arrange(Get(name, node.schema), wanted.key)
-            self._arrangements[as_source] = owner, index
-            self._index_sources(renderer)
-            try:
-                for made in (*renderer.made, piece):
-                    if made.fallible and has_errors(made.fallible):
-                        self._take_errors(made)
-                self._errors_so_far(collection, set(renderer.made), now)
-            except MemoryError:
-                self._remove(name)
-                raise
-            return Installed(
-                tuple(dict.fromkeys(p.name for p in renderer.found)),
-                tuple(p.name for p in renderer.made),
-            )
+        with self._changing, naming(f"dataflow {name!r}"):
+            with self._alone():
+                self._refuse_duplicate(name)
+                wanted = Arrange(node, key_positions(name, node.schema, key))
+                renderer = self._renderer(name)
+                owner, index = renderer.shared(wanted)
+                collection = Collection(
+                    name,
+                    node.schema,
+                    renderer.piece,
+                    [(owner, index)],
+                    captures=self._capture(renderer, index, node.schema),
+                    reads=reads(node),
+                    insert_only=renderer.only_grows(node),
+                )
+                if self._frontier == 0:
+                    return self._attach(renderer, collection)
+                hydration = self._hydration(renderer)
+            return self._hydrate(renderer, collection, hydration)
+
+    def _renderer(self, name: str) -> Renderer:
+        return Renderer(
+            name,
+            Region(1),
+            self._shards,
+            self._interner,
+            self._collections,
+            self._arrangements,
+            max(self._frontier - 1, 0),
+            self._max_rounds,
+        )
 
     def _capture(self, renderer: Renderer, index: Index, schema: pa.Schema) -> tuple[Capture, ...]:
         form = row_format(schema)
         rows = renderer.flattened(index, index.restored(), form)
-        return renderer.add_stage(lambda s: Capture(self._root, form.words, rows.operators[s]))
+        region = renderer.scope.region
+        return renderer.add_stage(lambda s: Capture(region, form.words, rows.operators[s]))
 
-    def _hydrate(self, renderer: Renderer, name: str, now: int) -> None:
-        """Run the new stages on all that their arrangements hold."""
+    def _hydration(self, renderer: Renderer) -> Hydration:
         pieces = (*renderer.made, renderer.piece)
-        readers: list[Reader] = [reader for piece in pieces for reader in piece.readers]
-        for reader in readers:
-            reader.catching_up = True
+        readers = [reader for piece in pieces for reader in piece.readers]
+        own = {trace for piece in pieces for trace in piece.traces}
+        return Hydration(renderer.stages, readers, own, self._frontier)
+
+    def _hydrate(
+        self, renderer: Renderer, collection: Collection, hydration: Hydration
+    ) -> Installed:
+        """Catch up while the pool goes on, then belong to it."""
+        pieces = (*renderer.made, renderer.piece)
+        self._interner.open_snapshot()  # no string may go that only the new stages hold
         try:
-            run_step(self._root, renderer.stages, now, now + 1)
+            hydration.begin()
+            while True:
+                with self._alone():
+                    little = hydration.take(self._frontier)
+                    if little:
+                        hydration.go_on()
+                        self._refuse_diverged(collection.name, pieces)
+                        hydration.attach()
+                        return self._attach(renderer, collection)
+                hydration.go_on()
+                self._refuse_diverged(collection.name, pieces)
         except StageFailed as shortage:
             raise OutOfMemory(self._where(shortage, pieces)) from shortage
-        for reader in readers:
-            reader.catching_up = False
+        finally:
+            self._interner.close_snapshot()
+
+    def _refuse_diverged(self, name: str, pieces: Iterable[Piece]) -> None:
         if any(loop.failed for piece in pieces for loop in piece.loops):
             raise NoFixedPoint(
                 f"{name}: no fixed point within the bound on rounds. Recursion over cycles needs"
                 " UNION (distinct rows), or a condition that ends it"
             )
+
+    def _attach(self, renderer: Renderer, collection: Collection) -> Installed:
+        """Let the pool run a new dataflow's stages, and others find what it made."""
+        alive = self._pieces()
+        if not all(piece in alive for piece in renderer.found):
+            raise UnknownCollection(
+                f"what {collection.name!r} reads was dropped, since it found no fixed point"
+            )
+        self._collections[collection.name] = collection
+        self._schedule.add(renderer.stages)
+        self._arrangements |= renderer.new_arrangements
+        owner, index = collection.indexes[0]
+        self._arrangements[Arrange(Get(collection.name, collection.schema), index.node.key)] = (
+            owner,
+            index,
+        )
+        self._index_sources(renderer)
+        try:
+            for made in (*renderer.made, renderer.piece):
+                self._take_errors(made)
+            self._errors_so_far(collection, set(renderer.made), max(self._frontier - 1, 0))
+        except MemoryError:
+            self._remove(collection.name)
+            raise
+        return Installed(
+            tuple(dict.fromkeys(p.name for p in renderer.found)),
+            tuple(p.name for p in renderer.made),
+        )
 
     def _index_sources(self, renderer: Renderer) -> None:
         """Let look-ups into a collection use the new arrangements of its rows."""
@@ -402,7 +390,7 @@ class Pool:
 
     def drop(self, name: str) -> None:
         """Stop a dataflow and free what only it used (raises UnknownCollection, InUse)."""
-        with self._alone():
+        with self._changing, self._alone():
             self._collection(name, is_input=False)
             self._refuse_in_use(name)
             self._remove(name)
@@ -425,7 +413,7 @@ class Pool:
             if piece not in alive
             for stage in piece.stages
         }
-        self._stages = [stage for stage in self._stages if stage not in removed]
+        self._schedule.remove(removed)
         self._errors = {piece: e for piece, e in self._errors.items() if piece in alive}
 
     def drain(self, name: str) -> Deltas:
@@ -476,6 +464,7 @@ class Pool:
         with naming(f"a look-up in {collection.name!r}"):
             rows, counts, time = snapshot(
                 index.traces,
+                self._schedule,
                 index.restored(),
                 Layout(collection.schema),
                 self._interner,

@@ -20,7 +20,7 @@ from api.runtime import Runtime
 from api.signals import Signal
 from api.values import is_natural, parse
 from ivm.errors import NotIndexed
-from ivm.pool import Snapshot
+from ivm.results import Snapshot
 from views.catalog import View
 
 router = APIRouter(prefix="/v1/views", tags=["views"])

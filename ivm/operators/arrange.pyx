@@ -19,6 +19,9 @@ cdef class Arrange(Operator):
     cdef Py_ssize_t load(self) noexcept nogil:
         return self.source.out.length
 
+    cdef bint yields(self) noexcept nogil:
+        return self.trace.fresh != NULL
+
     cdef int step(self) except -1 nogil:
         cdef Updates* given = &self.source.out
         self.out.length = 0

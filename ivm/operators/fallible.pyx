@@ -22,6 +22,9 @@ cdef class Fallible(Operator):
     def __dealloc__(self):
         release(&self.errors)
 
+    cdef bint troubled(self) noexcept nogil:
+        return self.errors.length > 0
+
     cdef void abandon(self) noexcept nogil:
         self.out.length = 0
         self.errors.length = 0

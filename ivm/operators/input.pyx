@@ -3,8 +3,11 @@
 from libc.stdint cimport uint64_t
 from libc.string cimport memmove
 
-from ivm.operators.operator cimport Operator, Region
-from ivm.rows.updates cimport Updates, append, empty_updates, release, update_at
+from ivm.operators.operator cimport KEPT_UPDATES, Operator, Region
+from ivm.rows.updates cimport (
+    Updates, append, empty_updates, push, release, reserve, update_at,
+)
+from ivm.trace.sort cimport consolidate
 
 
 cdef class Input(Operator):
@@ -12,42 +15,98 @@ cdef class Input(Operator):
 
     def __init__(self, Region region, int row_words):
         self.queue = empty_updates(row_words, 1)
+        self.ordered = True
+        self.start = 0
 
     def __dealloc__(self):
         release(&self.queue)
 
     cdef Py_ssize_t load(self) noexcept nogil:
-        return self.queue.length
+        return self.queue.length - self.start
 
     cdef int step(self) except -1 nogil:
-        cdef Py_ssize_t i, kept = 0
-        cdef uint64_t* update
+        cdef Py_ssize_t end
         self.out.length = 0
-        if self._all_due():
+        self.order()
+        end = self._first_from(self.region.upper)
+        if self.start == 0 and end == self.queue.length:
             self.out, self.queue = self.queue, self.out
             return 0
-        for i in range(self.queue.length):
-            update = self.queue.words + i * self.queue.stride
-            if update[self.queue.row_words] < self.region.upper:
-                if append(&self.out, update, 1) < 0:
-                    with gil:
-                        raise MemoryError("no memory for an input's updates")
-            else:
-                memmove(self.queue.words + kept * self.queue.stride, update,
-                        self.queue.stride * sizeof(uint64_t))
-                kept += 1
-        self.queue.length = kept
+        if append(&self.out, update_at(&self.queue, self.start), end - self.start) < 0:
+            with gil:
+                raise MemoryError("no memory for an input's updates")
+        self.start = end
         return 0
 
-    cdef bint _all_due(self) noexcept nogil:
+    cdef uint64_t after(self, Py_ssize_t times) except? 0 nogil:
         cdef Py_ssize_t i
-        for i in range(self.queue.length):
-            if update_at(&self.queue, i)[self.queue.row_words] >= self.region.upper:
-                return False
-        return True
+        cdef uint64_t last = 0, time
+        self.order()
+        for i in range(self.start, self.queue.length):
+            time = self._time(i)
+            if i == self.start or time != last:
+                if times == 0:
+                    return time
+                times -= 1
+                last = time
+        return 0xFFFFFFFFFFFFFFFF
 
-    cdef int rest(self) except -1 nogil:
-        Operator.rest(self)
-        if self.queue.length == 0:
-            release(&self.queue)
+    cdef inline uint64_t _time(self, Py_ssize_t i) noexcept nogil:
+        return update_at(&self.queue, i)[self.queue.row_words]
+
+    # The first queued update whose time is not below `time`.
+    cdef Py_ssize_t _first_from(self, uint64_t time) noexcept nogil:
+        cdef Py_ssize_t low = self.start, high = self.queue.length, middle
+        while low < high:
+            middle = (low + high) // 2
+            if self._time(middle) < time:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    cdef int order(self) except -1 nogil:
+        cdef Updates places, sorted
+        cdef Py_ssize_t i
+        cdef uint64_t* place
+        if self.ordered:
+            return 0
+        for i in range(self.start + 1, self.queue.length):
+            if self._time(i - 1) > self._time(i):
+                break
+        else:
+            self.ordered = True
+            return 0
+        places = empty_updates(1, 1)
+        sorted = empty_updates(self.queue.row_words, 1)
+        if (reserve(&places, self.load()) == 0 and reserve(&sorted, self.load()) == 0):
+            for i in range(self.start, self.queue.length):
+                place = push(&places)
+                place[0] = self._time(i)
+                place[1] = <uint64_t> i
+                place[2] = 1
+            if consolidate(&places) == 0:
+                for i in range(places.length):
+                    append(&sorted, update_at(&self.queue, <Py_ssize_t> update_at(&places, i)[1]), 1)
+                self.queue, sorted = sorted, self.queue
+                self.start = 0
+                self.ordered = True
+        release(&places)
+        release(&sorted)
+        if not self.ordered:
+            with gil:
+                raise MemoryError("no memory to sort an input's updates by time")
+        return 0
+
+    cdef int settle(self) except -1 nogil:
+        cdef Py_ssize_t left = self.queue.length - self.start
+        if self.start > 0 and 2 * self.start >= self.queue.length:
+            memmove(self.queue.words, update_at(&self.queue, self.start),
+                    left * self.queue.stride * sizeof(uint64_t))
+            self.queue.length = left
+            self.start = 0
+        if left == 0:
+            self.ordered = True
+            if self.queue.capacity > KEPT_UPDATES:
+                release(&self.queue)
         return 0

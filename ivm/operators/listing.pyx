@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# distutils: language = c++
 """All values of a group as one list, in order: the aggregates `list` and `set`."""
 
 from libc.stdint cimport int64_t, uint64_t

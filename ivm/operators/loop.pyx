@@ -168,6 +168,9 @@ cdef class Collect(Operator):
             update[self.gathered.stride - 1] = given.words[(i + 1) * given.stride - 1]
         return 0
 
+    cdef bint yields(self) noexcept nogil:
+        return self.gathered.length > 0
+
     cdef void abandon(self) noexcept nogil:
         self.gathered.length = 0
 

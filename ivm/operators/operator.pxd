@@ -6,6 +6,9 @@ from ivm.trace.batch cimport Batch
 from ivm.trace.times cimport MAX_COORDINATES
 from ivm.trace.trace cimport Trace
 
+cdef enum:
+    KEPT_UPDATES = 1 << 14      # buffers up to this size are reused
+
 
 # Where a scope stands: the same for all its operators in all shards.
 cdef class Region:
@@ -19,9 +22,14 @@ cdef class Region:
 cdef class Operator:
     cdef Region region
     cdef Updates out                    # this activation's output; valid until the next one
+    cdef readonly list reads            # the operators and traces that it was made with
     cdef int readers                    # operators that were made with this one as a source
     # Takes this activation's input and makes `out` anew.
     cdef int step(self) except -1 nogil
+    # Whether this activation left something for the operators after it.
+    cdef bint yields(self) noexcept nogil
+    # Whether it holds errors of rows that nobody has taken.
+    cdef bint troubled(self) noexcept nogil
     # Input updates that wait, about: decides whether threads are worth waking.
     cdef Py_ssize_t load(self) noexcept nogil
     # Lowers `at` to the earliest round for which this operator holds updates back; False if none.

@@ -10,8 +10,6 @@ from ivm.rows.updates cimport empty_updates, release
 from ivm.trace.batch cimport Batch
 from ivm.trace.trace cimport Trace
 
-cdef enum:
-    KEPT_UPDATES = 1 << 14      # output buffers up to this size are reused
 
 
 cdef class Region:
@@ -31,16 +29,26 @@ cdef class Operator:
     def __cinit__(self, Region region, int row_words, *args, **kwargs):
         self.region = region
         self.out = empty_updates(row_words, region.depth)
-        for argument in args:
+        self.reads = []
+        for argument in (*args, *kwargs.values()):
             for source in argument if isinstance(argument, tuple) else (argument,):
                 if isinstance(source, Operator):
                     (<Operator> source).readers += 1
+                    self.reads.append(source)
+                elif isinstance(source, Reader):
+                    self.reads.append((<Reader> source).trace)
 
     def __dealloc__(self):
         release(&self.out)
 
     cdef int step(self) except -1 nogil:
         return 0
+
+    cdef bint troubled(self) noexcept nogil:
+        return False
+
+    cdef bint yields(self) noexcept nogil:
+        return self.out.length > 0
 
     cdef Py_ssize_t load(self) noexcept nogil:
         return 0
@@ -71,6 +79,10 @@ cdef class Reader:
     def __init__(self, Trace trace):
         self.trace = trace
         self.catching_up = False
+
+    def read_from(self, Trace trace) -> None:
+        """Read another trace of the same rows from now on, between steps."""
+        self.trace = trace
 
     cdef int look(self, Region region) except -1 nogil:
         cdef bint all_new = self.sees_all(region)

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# distutils: language = c++
 """Lists as strings of bytes: equal lists are equal strings, and strings order as PostgreSQL's arrays.
 
 An element is a byte 1 and its value, or a byte 2 for NULL, so that NULL is the greatest; the end is

@@ -71,8 +71,8 @@ cdef class Interner:
     # Marks the strings at words[0], words[stride], ... (n of them).
     cdef void mark(self, const uint64_t* words, Py_ssize_t n, Py_ssize_t stride) noexcept nogil
     cdef void sweep(self) noexcept
-    cdef void open_snapshot(self) noexcept
-    cdef void close_snapshot(self) noexcept
+    cpdef void open_snapshot(self) noexcept
+    cpdef void close_snapshot(self) noexcept
     # Keeps a word through sweeps until it is unpinned as often as it was pinned.
     cdef int pin(self, uint64_t word) except -1
     cdef int unpin(self, uint64_t word) except -1

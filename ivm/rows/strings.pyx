@@ -306,10 +306,10 @@ cdef class Interner:
             if self.strings.stripes[s].buckets != NULL:
                 sweep_stripe(&self.strings.stripes[s])
 
-    cdef void open_snapshot(self) noexcept:
+    cpdef void open_snapshot(self) noexcept:
         self.snapshots += 1
 
-    cdef void close_snapshot(self) noexcept:
+    cpdef void close_snapshot(self) noexcept:
         self.snapshots -= 1
 
     cdef int pin(self, uint64_t word) except -1:

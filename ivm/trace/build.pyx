@@ -47,7 +47,7 @@ cdef Batch* build_batch(const Updates* updates, int key_words) noexcept nogil:
 
 # How long the arrays are to be, and which are needed.
 cdef void _measure(const Updates* updates, int key_words, Room* room) noexcept nogil:
-    if updates.stride == 4 and key_words == 1:
+    if updates.stride == 4 and key_words == 1 and updates.row_words == 2:
         _measure_rows(updates, 1, 2, 4, room)       # the most frequent widths, as constants
     elif updates.stride == 4 and key_words == 2:
         _measure_rows(updates, 2, 2, 4, room)

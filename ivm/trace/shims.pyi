@@ -15,8 +15,8 @@ def seal(trace: Trace, array: NDArray[np.uint64], since: int) -> None:
 def absorb(trace: Trace, since: int) -> None:
     """Move the fresh batch into the layers."""
 
-def publish(trace: Trace, time: int) -> None:
-    """Let readers see the layers as of `time`."""
+def publish(trace: Trace) -> None:
+    """Let readers see the layers."""
 
 def layers(trace: Trace) -> list[NDArray[np.uint64]]:
     """The updates of each layer, the oldest first, and at last of the fresh batch."""

@@ -68,10 +68,10 @@ def absorb(Trace trace, uint64_t since):
         trace.absorb(since)
 
 
-def publish(Trace trace, int64_t time):
-    """Let readers see the layers as of `time`."""
+def publish(Trace trace):
+    """Let readers see the layers."""
     trace.prepare()
-    trace.publish(time)
+    trace.publish()
 
 
 cdef object _updates_of(const Batch* b):

@@ -41,7 +41,6 @@ cdef class Trace:
     cdef Batch* fresh
     cdef vector[Batch*] published
     cdef vector[Batch*] upcoming                      # prepared to be published
-    cdef int64_t published_time                       # as of which, or -1
     cdef bint stale                                   # `published` lags behind
     cdef uint64_t since[MAX_COORDINATES]              # times before may be compacted already
     cdef vector[Merge*] merges                        # in progress, each of two adjacent layers
@@ -57,10 +56,10 @@ cdef class Trace:
     cdef int adopt(self, Batch* b, uint64_t since) except -1 nogil
     # Moves the fresh batch into the layers, and merges in proportion to its size.
     cdef int absorb(self, uint64_t since) except -1 nogil
-    # Lets readers see the layers as of `time`; the caller holds the GIL, as readers do. Call
-    # `prepare` before, for all traces: it is what memory can be too short for.
+    # Lets readers see the layers; the caller holds the GIL, as readers do. Call `prepare` before,
+    # for all traces: it is what memory can be too short for.
     cdef int prepare(self) except -1
-    cdef void publish(self, int64_t time) noexcept
+    cdef void publish(self) noexcept
     # Puts every batch that is still of use into `into`, each once.
     cdef int held(self, vector[Batch*]* into) except -1 nogil
     # The times as of which a new handle may read: those from `since` on.

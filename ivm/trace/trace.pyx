@@ -60,7 +60,6 @@ cdef class Trace:
         self.val_words = val_words
         self.time_words = time_words
         self.fresh = NULL
-        self.published_time = -1
         self.stale = False
         self.closed = False
         memset(self.since, 0, sizeof(self.since))
@@ -326,9 +325,8 @@ cdef class Trace:
             self.upcoming.push_back(self.fresh)
         return 0
 
-    cdef void publish(self, int64_t time) noexcept:
+    cdef void publish(self) noexcept:
         cdef Batch* b
-        self.published_time = time
         if not self.stale:
             return
         for b in self.upcoming:

@@ -11,6 +11,7 @@ from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.strings import Interner
 from ivm.trace.trace import Trace
+from ivm.workers.schedule import Schedule
 
 def enqueue(
     shard: Input,
@@ -27,11 +28,9 @@ def drain(
 ) -> tuple[pa.RecordBatch, NDArray[np.uint64], NDArray[np.int64]]:
     """Take what `captures` (one for each shard) hold: rows, times, diffs, consolidated."""
 
-def publish(traces: list[Trace], time: int) -> None:
-    """Let readers see these traces as they are now, as of `time`."""
-
 def snapshot(
     traces: Iterable[Trace],
+    schedule: Schedule,
     packing: Packing,
     layout: Layout,
     interner: Interner,
@@ -44,6 +43,3 @@ def take_errors(
     operators: Iterable[Fallible], layout: Layout, interner: Interner
 ) -> tuple[list[str], list[int], list[int]]:
     """Take the error updates of `operators` as (messages, root times, diffs)."""
-
-def has_errors(operators: Iterable[Fallible]) -> bool:
-    """Whether any of `operators` has met an error since they were taken."""

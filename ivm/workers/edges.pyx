@@ -25,6 +25,7 @@ from ivm.trace.batch cimport (
 from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport compare_words
 from ivm.trace.trace cimport Trace
+from ivm.workers.schedule cimport Schedule
 
 
 def enqueue(Input shard, batch, Layout layout, Interner interner, times, const int64_t[::1] diffs):
@@ -43,6 +44,7 @@ def enqueue(Input shard, batch, Layout layout, Interner interner, times, const i
     else:
         each = times
         at = &each[0]
+    shard.ordered = False
     try:
         encode(batch, layout, interner, at, constant, &diffs[0], 0, &shard.queue)
     except BaseException:
@@ -82,16 +84,8 @@ cdef void _copy_column(const Updates* updates, int word, uint64_t[::1] target):
         target[i] = updates.words[i * updates.stride + word]
 
 
-def publish(list traces, int64_t time):
-    """Let readers see these traces as they are now, as of `time`: all of them, or none."""
-    cdef Trace trace
-    for trace in traces:
-        trace.prepare()
-    for trace in traces:
-        trace.publish(time)
-
-
-def snapshot(traces, Packing packing, Layout layout, Interner interner, values, Layout key):
+def snapshot(traces, Schedule schedule, Packing packing, Layout layout, Interner interner, values,
+             Layout key):
     """The published rows of an arrangement as (RecordBatch, counts, time); time -1: none yet.
 
     `traces` has one for each shard; `packing` makes a row of `layout` from (key, value). With
@@ -99,12 +93,13 @@ def snapshot(traces, Packing packing, Layout layout, Interner interner, values, 
     """
     interner.open_snapshot()
     try:
-        return _snapshot(traces, packing, layout, interner, values, key)
+        return _snapshot(traces, schedule, packing, layout, interner, values, key)
     finally:
         interner.close_snapshot()
 
 
-cdef object _snapshot(traces, Packing packing, Layout layout, Interner interner, values, Layout key):
+cdef object _snapshot(traces, Schedule schedule, Packing packing, Layout layout, Interner interner,
+                      values, Layout key):
     cdef vector[Batch*] batches
     cdef vector[uint64_t] words
     cdef Updates rows = empty_updates(layout.words, 0)
@@ -112,7 +107,7 @@ cdef object _snapshot(traces, Packing packing, Layout layout, Interner interner,
     cdef Trace trace
     cdef const uint64_t* wanted = NULL
     cdef int failed = 0
-    cdef int64_t time = -1
+    cdef int64_t time
     if values is not None:
         words.resize(key.words + 1, 0)
         encode_key(values, key, interner, words.data())
@@ -121,7 +116,7 @@ cdef object _snapshot(traces, Packing packing, Layout layout, Interner interner,
         traces = traces[owner : owner + 1]
     for trace in traces:
         batches.insert(batches.end(), trace.published.begin(), trace.published.end())
-        time = trace.published_time
+    time = schedule.published
     for b in batches:
         retain(b)
     try:
@@ -166,6 +161,8 @@ def take_errors(operators, Layout layout, Interner interner):
     """Take the error updates of `operators` (Fallible) as (messages, root times, diffs)."""
     cdef Updates all = empty_updates(1, 1)
     cdef Fallible operator
+    if not any([(<Fallible?> operator).errors.length for operator in operators]):
+        return [], [], []
     cdef Py_ssize_t i
     cdef uint64_t* target
     cdef const uint64_t* error
@@ -191,12 +188,3 @@ def take_errors(operators, Layout layout, Interner interner):
         return taken
     finally:
         release(&all)
-
-
-def has_errors(operators) -> bool:
-    """Whether any of `operators` (Fallible) has met an error since they were taken."""
-    cdef Fallible operator
-    for operator in operators:
-        if operator.errors.length > 0:
-            return True
-    return False

@@ -8,6 +8,15 @@ from ivm.operators.operator cimport Region
 cdef class Stage:
     cdef readonly tuple operators       # one for each shard
     cdef vector[void*] shards           # borrowed from `operators`
+    # For a stage of the root, kept by the schedule that it belongs to:
+    cdef uint64_t place                 # its rank among the stages: upstream comes first
+    cdef bint queued                    # whether it is to run in this step
+    cdef list sources                   # the stages that it reads
+    cdef vector[void*] followers        # the stages that read it, borrowed
+    cdef list traces                    # those that it writes, at any depth
+    cdef readonly Region outer          # the scope that it belongs to
+    cdef bint yields(self) noexcept nogil
+    cdef bint troubled(self) noexcept nogil
     cdef int run(self) except -1 nogil
     cdef Py_ssize_t load(self) noexcept nogil
     cdef bint parked(self, uint64_t* at) noexcept nogil
@@ -18,7 +27,6 @@ cdef class Stage:
 
 # The stages of a loop's body, run round by round.
 cdef class Loop(Stage):
-    cdef readonly Region outer
     cdef readonly Region region
     cdef readonly list stages
     cdef vector[void*] body             # borrowed from `stages`

@@ -6,13 +6,14 @@ class Stage:
     def __init__(self, operators: tuple[Operator, ...]) -> None: ...
     @property
     def operators(self) -> tuple[Operator, ...]: ...
+    @property
+    def outer(self) -> Region:
+        """The scope that it belongs to."""
 
 class Loop(Stage):
     """A stage made of stages: those of the loop's body, in order."""
 
     def __init__(self, outer: Region, max_rounds: int) -> None: ...
-    @property
-    def outer(self) -> Region: ...
     @property
     def region(self) -> Region: ...
     @property

@@ -24,8 +24,23 @@ cdef class Stage:
 
     def __init__(self, tuple operators):
         self.operators = operators
+        self.outer = (<Operator?> operators[0]).region
         for operator in operators:
             self.shards.push_back(<void*> (<Operator?> operator))
+
+    cdef bint troubled(self) noexcept nogil:
+        cdef size_t s
+        for s in range(self.shards.size()):
+            if (<Operator> self.shards[s]).troubled():
+                return True
+        return False
+
+    cdef bint yields(self) noexcept nogil:
+        cdef size_t s
+        for s in range(self.shards.size()):
+            if (<Operator> self.shards[s]).yields():
+                return True
+        return False
 
     cdef int run(self) except -1 nogil:
         cdef Py_ssize_t s, n = self.shards.size()
@@ -93,6 +108,20 @@ cdef class Loop(Stage):
         for i in range(1, self.outer.depth):
             self.region.at[i] = self.outer.at[i]
         self.region.at[self.outer.depth] = 0
+
+    cdef bint troubled(self) noexcept nogil:
+        cdef size_t s
+        for s in range(self.body.size()):
+            if (<Stage> self.body[s]).troubled():
+                return True
+        return self.failed
+
+    cdef bint yields(self) noexcept nogil:
+        cdef size_t s
+        for s in range(self.body.size()):
+            if (<Stage> self.body[s]).yields():
+                return True
+        return False
 
     cdef Py_ssize_t load(self) noexcept nogil:
         cdef Py_ssize_t total = 0

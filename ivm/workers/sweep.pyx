@@ -13,7 +13,7 @@ from ivm.operators.curves cimport Curve, Curves
 from ivm.operators.groups cimport Groups
 from ivm.operators.input cimport Input
 from ivm.rows.strings cimport Interner
-from ivm.rows.updates cimport Updates
+from ivm.rows.updates cimport Updates, update_at
 from ivm.trace.batch cimport Batch
 from ivm.trace.trace cimport Trace
 
@@ -26,6 +26,7 @@ def sweep(Interner interner, traces, groups, curves, inputs, captures) -> bool:
     """
     cdef Trace trace
     cdef vector[Batch*] batches
+    cdef Updates waiting
     cdef Groups table
     cdef Curves histories
     cdef Batch* b
@@ -46,7 +47,10 @@ def sweep(Interner interner, traces, groups, curves, inputs, captures) -> bool:
         _mark_keys(interner, histories.groups)
         _mark_histories(interner, histories)
     for queue, strings in inputs:
-        _mark_updates(interner, &(<Input?> queue).queue, strings)
+        waiting = (<Input?> queue).queue
+        waiting.words = update_at(&waiting, (<Input> queue).start)
+        waiting.length -= (<Input> queue).start
+        _mark_updates(interner, &waiting, strings)
     for capture, strings in captures:
         _mark_updates(interner, &(<Capture?> capture).taken, strings)
     interner.sweep()

@@ -9,7 +9,8 @@ import pytest
 
 from ivm.dataflow import Concat, Consolidate, Filter, FlatMap, Get, Negate, Node, RowFunction
 from ivm.expressions import Call, Column, Literal
-from ivm.pool import Deltas, Pool
+from ivm.pool import Pool
+from ivm.results import Deltas
 
 INT = pa.int64()
 ROWS = pa.schema([pa.field("a", INT, nullable=False)])

@@ -7,7 +7,8 @@ import numpy as np
 import pyarrow as pa
 
 from ivm.dataflow import Aggregate, Get, Reduce
-from ivm.pool import Deltas, Pool
+from ivm.pool import Pool
+from ivm.results import Deltas
 
 TEXT = pa.string()
 FIELDS: list[pa.Field] = [pa.field("k", pa.int64(), nullable=False), pa.field("v", TEXT)]

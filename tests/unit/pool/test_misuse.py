@@ -74,7 +74,7 @@ def _renamed(*names: str) -> pa.RecordBatch:
 
 
 WIDE: list[pa.Field] = [pa.field(f"c{i}", INT) for i in range(65)]
-NESTED: list[pa.Field] = [pa.field("id", INT), pa.field("list", pa.list_(INT))]
+NESTED: list[pa.Field] = [pa.field("id", INT), pa.field("pair", pa.struct([pa.field("a", INT)]))]
 
 CASES: dict[str, tuple[type[IvmError], Misuse]] = {
     "a time behind the frontier": (TimeInPast, _feed(times=FRONTIER - 1)),

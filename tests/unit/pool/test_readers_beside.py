@@ -13,7 +13,8 @@ import pytest
 from ivm.dataflow import Arrange, Concat, Get, Join, Map, columns
 from ivm.errors import NotIndexed
 from ivm.expressions import Call, Literal
-from ivm.pool import Pool, Snapshot
+from ivm.pool import Pool
+from ivm.results import Snapshot
 
 INT = pa.int64()
 SCHEMA = pa.schema([pa.field("id", INT, nullable=False), pa.field("amount", INT)])

@@ -126,7 +126,7 @@ def test_a_physical_hold_alone_does_not_hold_back_compaction() -> None:
 
 def test_a_closed_trace_without_handles_releases_its_content() -> None:
     trace = counted(3)
-    shims.publish(trace, 2)
+    shims.publish(trace)
     trace.close()
     assert shims.held(trace) == (0, 0)
 

@@ -1,0 +1,57 @@
+"""What a pool answers: deltas, snapshots, and accounts of its arrangements."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Deltas:
+    """Changes of one dataflow: row `i` of `rows` changed at `times[i]` by `diffs[i]` copies.
+
+    Consolidated: no zero diff, and (row, time) is unique. `errors` has one utf8 column, `error`.
+    """
+
+    rows: pa.RecordBatch
+    times: NDArray[np.uint64]
+    diffs: NDArray[np.int64]
+    errors: pa.RecordBatch
+    error_times: NDArray[np.uint64]
+    error_diffs: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A collection as of `time` (None: nothing was completed yet).
+
+    Row `i` is there `counts[i]` times; `errors` counts the rows that could not be computed.
+    """
+
+    time: int | None
+    rows: pa.RecordBatch
+    counts: NDArray[np.int64]
+    errors: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArrangementInfo:
+    """One arrangement: `name` is what it indexes, as in `orders[customer_id]`.
+
+    `records` counts the updates held, `bytes` the memory of their batches, `users` lists the
+    dataflows that read it.
+    """
+
+    name: str
+    records: int
+    bytes: int
+    users: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """What an installation found and made, by arrangement name."""
+
+    reused: tuple[str, ...]
+    created: tuple[str, ...]

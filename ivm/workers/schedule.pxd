@@ -1,0 +1,20 @@
+from libc.stdint cimport int64_t, uint64_t
+from libcpp.vector cimport vector
+
+
+cdef class Schedule:
+    cdef readonly int64_t published
+    cdef dict stages                    # of each that was added, in order; values are None
+    cdef dict homes                     # the root's stage of each operator and trace, by identity
+    cdef uint64_t next_place
+    cdef int loops                      # stages that are loops
+    cdef uint64_t lower                 # of the present step
+    cdef uint64_t upper
+    # Borrowed from `stages`:
+    cdef vector[void*] inputs           # stages that read nothing
+    cdef vector[void*] ready            # stages to run, the next one last
+    cdef vector[void*] ran              # stages that have run in the present or last step
+    cdef size_t rested                  # how many of these are done
+    cdef void* running
+    cdef int call(self, void* stage) except -1 nogil
+    cdef int drain(self) except -1 nogil

@@ -1,0 +1,195 @@
+"""A schedule: the root's stages, of which a step runs those that something new has reached.
+
+A step starts at the inputs. A stage that leaves something behind calls the stages that read it,
+and stages run in their order, upstream first. What nothing new reaches is not even looked at, so
+that idle dataflows cost nothing, and no Python object is touched between the start of a step and its end.
+"""
+
+from libc.stdint cimport int64_t, uint64_t
+from libcpp.vector cimport vector
+
+from ivm.operators.arrange cimport Arrange
+from ivm.operators.input cimport Input
+from ivm.operators.operator cimport Operator
+from ivm.trace.trace cimport Trace
+from ivm.workers.stage cimport Loop, Stage
+
+
+class StageFailed(MemoryError):
+    """Memory was too short for `stage`, one of a schedule's."""
+
+    def __init__(self, stage, reason):
+        super().__init__(reason)
+        self.stage = stage
+
+
+cdef class Schedule:
+    """Stages in order. `published` is the time as of which readers see their traces, or -1."""
+
+    def __init__(self):
+        self.published = -1
+        self.stages = {}
+        self.homes = {}
+        self.next_place = 0
+        self.loops = 0
+        self.rested = 0
+        self.running = NULL
+
+    @property
+    def recursive(self) -> bool:
+        """Whether any stage is a loop."""
+        return self.loops > 0
+
+    def add(self, stages) -> None:
+        """Append stages, upstream first."""
+        cdef Stage stage, source
+        for stage in stages:
+            self.loops += isinstance(stage, Loop)
+            stage.place = self.next_place
+            self.next_place += 1
+            stage.sources = []
+            stage.traces = []
+            stage.followers.clear()
+            self.stages[stage] = None
+            operators = _operators(stage)
+            for operator in operators:
+                self.homes[id(operator)] = stage
+                if isinstance(operator, Arrange):
+                    self.homes[id((<Arrange> operator).trace)] = stage
+                    stage.traces.append((<Arrange> operator).trace)
+            for operator in operators:
+                for read in (<Operator> operator).reads:
+                    source = self.homes.get(id(read), stage)
+                    if source is not stage and source not in stage.sources:
+                        stage.sources.append(source)
+                        source.followers.push_back(<void*> stage)
+            if not stage.sources:
+                self.inputs.push_back(<void*> stage)
+
+    def remove(self, stages) -> None:
+        """Forget stages; nothing that stays may read them."""
+        cdef Stage stage, source
+        for stage in stages:
+            self.loops -= isinstance(stage, Loop)
+            del self.stages[stage]
+            for operator in _operators(stage):
+                del self.homes[id(operator)]
+            for trace in stage.traces:
+                del self.homes[id(trace)]
+            for source in stage.sources:
+                _erase(&source.followers, <void*> stage)
+            _erase(&self.inputs, <void*> stage)
+            _erase(&self.ran, <void*> stage)
+
+    def run(self, uint64_t lower, uint64_t upper, bint all=False) -> None:
+        """Run to completion on all updates at times from `lower` to below `upper`.
+
+        With `all` no stage waits to be called: those that were just made find what they read.
+        Raises StageFailed; then some stages have run and some have not.
+        """
+        cdef size_t i
+        self.lower = lower
+        self.upper = upper
+        self.ran.clear()
+        self.rested = 0
+        if all:
+            for stage in self.stages:
+                self.call(<void*> <Stage> stage)
+        for i in range(self.inputs.size()):
+            self.call(self.inputs[i])
+        try:
+            with nogil:
+                self.drain()
+        except MemoryError as shortage:
+            raise StageFailed(<Stage> self.running, str(shortage)) from shortage
+
+    @property
+    def troubled(self) -> bool:
+        """Whether a stage that ran has met an error of a row, or a loop its bound."""
+        cdef size_t i
+        for i in range(self.ran.size()):
+            if (<Stage> self.ran[i]).troubled():
+                return True
+        return False
+
+    def publish_all(self) -> None:
+        """Let readers see what all stages have sealed."""
+        cdef Stage stage
+        cdef Trace trace
+        for stage in self.stages:
+            for trace in stage.traces:
+                trace.prepare()
+        for stage in self.stages:
+            for trace in stage.traces:
+                trace.publish()
+
+    def publish(self, int64_t time) -> None:
+        """Let readers see what the stages that ran have sealed, and all traces as of `time`."""
+        cdef size_t i
+        cdef Trace trace
+        for i in range(self.ran.size()):
+            for trace in (<Stage> self.ran[i]).traces:
+                trace.prepare()
+        for i in range(self.ran.size()):
+            for trace in (<Stage> self.ran[i]).traces:
+                trace.publish()
+        self.published = time
+
+    def cut(self, Py_ssize_t times, uint64_t upper) -> int:
+        """The frontier, at most `upper`, before which lie at most `times` times of each input."""
+        cdef size_t i
+        for i in range(self.inputs.size()):
+            for operator in (<Stage> self.inputs[i]).operators:
+                upper = min(upper, (<Input?> operator).after(times))
+        return upper
+
+    # Puts a stage where its place is among those to run, unless it is there.
+    cdef int call(self, void* stage) except -1 nogil:
+        cdef size_t at = self.ready.size()
+        if (<Stage> stage).queued:
+            return 0
+        while at > 0 and (<Stage> self.ready[at - 1]).place < (<Stage> stage).place:
+            at -= 1
+        self.ready.insert(self.ready.begin() + at, stage)
+        (<Stage> stage).queued = True
+        return 0
+
+    # Runs what is ready and what that calls, then lets all that ran rest.
+    cdef int drain(self) except -1 nogil:
+        cdef size_t i
+        while not self.ready.empty():
+            self.running = self.ready.back()
+            self.ready.pop_back()
+            (<Stage> self.running).queued = False
+            (<Stage> self.running).outer.lower = self.lower
+            (<Stage> self.running).outer.upper = self.upper
+            if (<Stage> self.running).load() == 0:
+                continue
+            self.ran.push_back(self.running)
+            (<Stage> self.running).run()
+            if (<Stage> self.running).yields():
+                for i in range((<Stage> self.running).followers.size()):
+                    self.call((<Stage> self.running).followers[i])
+        while self.rested < self.ran.size():
+            self.running = self.ran[self.rested]
+            self.rested += 1
+            (<Stage> self.running).rest()
+            (<Stage> self.running).settle()
+        return 0
+
+
+# The operators of a stage, those of a loop's body at any depth included.
+cdef list _operators(Stage stage):
+    found = list(stage.operators)
+    if isinstance(stage, Loop):
+        for inner in (<Loop> stage).stages:
+            found += _operators(inner)
+    return found
+
+
+cdef void _erase(vector[void*]* stages, void* stage) noexcept:
+    cdef size_t i
+    for i in range(stages.size()):
+        if stages[0][i] == stage:
+            stages.erase(stages.begin() + i)
+            return
