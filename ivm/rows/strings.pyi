@@ -12,6 +12,12 @@ class Interner:
     def count(self) -> int:
         """Strings that are held; those that fit into a word are not."""
 
+    def open_snapshot(self) -> None:
+        """Release no string until the snapshot is closed."""
+
+    def close_snapshot(self) -> None:
+        """Close one snapshot."""
+
     @property
     def snapshots(self) -> int:
         """Readers that hold words outside a step."""
