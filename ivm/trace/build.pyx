@@ -47,11 +47,10 @@ cdef Batch* build_batch(const Updates* updates, int key_words) noexcept nogil:
 
 # How long the arrays are to be, and which are needed.
 cdef void _measure(const Updates* updates, int key_words, Room* room) noexcept nogil:
-    if updates.stride == 4 and key_words == 1 and updates.row_words == 2:
-        _measure_rows(updates, 1, 2, 4, room)       # the most frequent widths, as constants
-    elif updates.stride == 4 and key_words == 2:
-        _measure_rows(updates, 2, 2, 4, room)
-    elif updates.stride == 5 and key_words == 1 and updates.row_words == 2:
+    # The most frequent widths, as constants.
+    if updates.row_words == 2 and key_words == 1 and updates.time_words == 1:
+        _measure_rows(updates, 1, 2, 4, room)
+    elif updates.row_words == 2 and key_words == 1 and updates.time_words == 2:
         _measure_rows(updates, 1, 2, 5, room)
     else:
         _measure_rows(updates, key_words, updates.row_words, updates.stride, room)

@@ -8,11 +8,6 @@
 
 namespace ivm {
 
-struct Entry {
-    uint64_t prefix;  // the row's leading varying bits
-    uint64_t index;   // where the row lies
-};
-
 inline uint64_t extract_bits(uint64_t word, uint64_t mask) {
 #ifdef __BMI2__
     return _pext_u64(word, mask);
@@ -26,14 +21,12 @@ inline uint64_t extract_bits(uint64_t word, uint64_t mask) {
 #endif
 }
 
-inline void sort_by_prefix(Entry* entries, int64_t n) {
-    std::sort(entries, entries + n, [](const Entry& a, const Entry& b) { return a.prefix < b.prefix; });
-}
-
-inline void sort_by_words(Entry* entries, int64_t n, const uint64_t* words, int stride, int from, int to) {
-    std::sort(entries, entries + n, [=](const Entry& a, const Entry& b) {
-        const uint64_t* x = words + a.index * stride;
-        const uint64_t* y = words + b.index * stride;
+// Entries hold a row's position in the bits of `position`.
+inline void sort_by_words(uint64_t* entries, int64_t n, uint64_t position, const uint64_t* words, int stride,
+                          int from, int to) {
+    std::sort(entries, entries + n, [=](uint64_t a, uint64_t b) {
+        const uint64_t* x = words + (a & position) * stride;
+        const uint64_t* y = words + (b & position) * stride;
         for (int w = from; w < to; ++w)
             if (x[w] != y[w]) return x[w] < y[w];
         return false;

@@ -1,9 +1,10 @@
 """Sorting and consolidation of updates.
 
-Most bits of a batch's rows are the same in every row. The varying ones are packed, in order, into
-one 64-bit prefix; (prefix, index) pairs are radix-sorted by as many leading bits as tell most
-rows apart, the few runs that these leave are sorted by the rest, and each row is moved once.
-Only where rows vary in more than 64 bits are runs of equal prefixes compared word by word.
+Most bits of a batch's rows are the same in every row. The leading ones among those that vary are
+packed, with the row's position, into one 64-bit entry. Entries are radix-sorted by as many bits as
+tell most rows apart, the few runs that these leave are sorted by the rest, and each row is moved
+once. Only where rows vary in more bits than an entry holds are runs of equal entries compared word
+by word.
 
 What exceeds the cache is first dealt out by its leading varying bits into buckets that fit, so that
 no row is ever fetched from afar. A bucket that is still too large, since its rows agree in these
@@ -13,18 +14,15 @@ bits, is dealt out again by the bits in which they differ: each round consumes s
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
+from libcpp.algorithm cimport sort
 
 from ivm.rows.updates cimport Updates
 from ivm.trace.times cimport compare_words
 
 cdef extern from "sort.hpp" namespace "ivm":
-    cdef cppclass Entry:
-        uint64_t prefix
-        uint64_t index
     uint64_t extract_bits(uint64_t word, uint64_t mask) noexcept nogil
-    void sort_by_prefix(Entry* entries, int64_t n) noexcept nogil
-    void sort_by_words(Entry* entries, int64_t n, const uint64_t* words, int stride,
-                       int first, int last) noexcept nogil
+    void sort_by_words(uint64_t* entries, int64_t n, uint64_t position, const uint64_t* words,
+                       int stride, int first, int last) noexcept nogil
 
 cdef extern from "<sys/mman.h>" nogil:
     enum: PROT_READ
@@ -39,6 +37,7 @@ cdef extern from "<sys/mman.h>" nogil:
 
 cdef extern from *:
     int popcount "__builtin_popcountll"(unsigned long long) noexcept nogil
+    int leading_zeros "__builtin_clzll"(unsigned long long) noexcept nogil
 
 cdef enum:
     INSERTION_LENGTH = 24    # below, moving rows in place beats any set-up
@@ -119,7 +118,7 @@ cdef bint _is_strictly_ascending(const Updates* updates, int compared) noexcept 
 cdef struct Sorting:
     int stride
     int compared        # words of a row and its time
-    Entry* entries      # scratch for twice BUCKET_LENGTH rows, or twice all
+    uint64_t* entries   # scratch for twice BUCKET_LENGTH rows, or twice all
 
 
 cdef int _sort_large(Updates* updates, int compared) noexcept nogil:
@@ -129,7 +128,8 @@ cdef int _sort_large(Updates* updates, int compared) noexcept nogil:
     cdef uint64_t* scratch = <uint64_t*> _take_scratch(bytes)
     sorting.stride = updates.stride
     sorting.compared = compared
-    sorting.entries = <Entry*> malloc(2 * min(n, <Py_ssize_t> BUCKET_LENGTH) * sizeof(Entry))
+    sorting.entries = <uint64_t*> malloc(
+        2 * min(n, <Py_ssize_t> BUCKET_LENGTH) * sizeof(uint64_t))
     if scratch == NULL or sorting.entries == NULL:
         _give_scratch(scratch, bytes)
         free(sorting.entries)
@@ -267,68 +267,69 @@ cdef void _varying_bits(const uint64_t* words, Py_ssize_t n, int stride, int com
 cdef Py_ssize_t _sort_bucket(const Sorting* sorting, const uint64_t* rows, uint64_t* target,
                              Py_ssize_t n) noexcept nogil:
     cdef uint64_t masks[MAX_WORDS]
-    cdef int bits = 0, packed = 0, cut = 0, compared = sorting.compared
+    cdef int room, bits = 0, packed = 0, compared = sorting.compared
+    cdef int low = 1 if n < 2 else 64 - leading_zeros(n - 1)    # bits of a position
     _varying_bits(rows, n, sorting.stride, compared, masks)
-    while packed < compared and bits + popcount(masks[packed]) <= 64:
+    while packed < compared and bits + popcount(masks[packed]) <= 64 - low:
         bits += popcount(masks[packed])
         packed += 1
+    room = 64 - low - bits
+    bits += _pack(sorting.entries, rows, n, sorting.stride, masks, packed,
+                  room if packed < compared else 0)
+    _sort_entries(sorting.entries, n, low, low + bits)
     if packed < compared:
-        cut = 64 - bits          # leading bits of the first word that does not fit whole
-    _pack_prefixes(sorting.entries, rows, n, sorting.stride, masks, packed, cut)
-    _sort_entries(sorting.entries, n, bits + cut)
-    if packed < compared:
-        _sort_equal_prefixes(sorting.entries, n, rows, sorting.stride, packed, compared)
-    return _gather(sorting, rows, target, n, packed == compared)
+        _sort_equal_entries(sorting, rows, n, low, packed)
+    return _gather(sorting, rows, target, n, low, packed == compared)
 
 
-cdef void _pack_prefixes(Entry* entries, const uint64_t* rows, Py_ssize_t n, int stride,
-                         const uint64_t* masks, int packed, int cut) noexcept nogil:
+# Writes the entries: the varying bits of the first `packed` words, then `room` leading ones of the
+# next word, then the position. Returns how many of these were taken.
+cdef int _pack(uint64_t* entries, const uint64_t* rows, Py_ssize_t n, int stride,
+               const uint64_t* masks, int packed, int room) noexcept nogil:
     cdef Py_ssize_t i
-    cdef int w, width
-    cdef uint64_t leading
-    for i in range(n):
-        entries[i].index = i
-        entries[i].prefix = 0
+    cdef int w, width, low = 1 if n < 2 else 64 - leading_zeros(n - 1)
+    cdef uint64_t mask
+    memset(entries, 0, n * sizeof(uint64_t))
     for w in range(packed):
         width = popcount(masks[w])
-        if width == 0:
-            continue
+        if width > 0:
+            mask = masks[w]
+            for i in range(n):
+                entries[i] = entries[i] << width | extract_bits(rows[i * stride + w], mask)
+    if room > 0:
+        mask = masks[packed]
+        for i in range(popcount(mask) - room):
+            mask &= mask - 1
         for i in range(n):
-            entries[i].prefix = (entries[i].prefix << (width - 1) << 1) | extract_bits(
-                rows[i * stride + w], masks[w])
-    if cut > 0:
-        width = popcount(masks[packed]) - cut
-        for i in range(n):
-            leading = extract_bits(rows[i * stride + packed], masks[packed]) >> width
-            entries[i].prefix = (entries[i].prefix << (cut - 1) << 1) | leading
+            entries[i] = entries[i] << room | extract_bits(rows[i * stride + packed], mask)
+    for i in range(n):
+        entries[i] = entries[i] << low | <uint64_t> i
+    return room
 
 
-# Sorts entries[0:n]; entries[n:2n] is scratch. Only the low `bits` of a prefix vary.
-cdef void _sort_entries(Entry* entries, Py_ssize_t n, int bits) noexcept nogil:
-    cdef int sorted_bits = SPARE_BITS, passes, width, shift
-    cdef Entry* source = entries
-    cdef Entry* target = entries + n
+# Sorts entries[0:n], whose bits [first, last) vary; entries[n:2n] is scratch.
+cdef void _sort_entries(uint64_t* entries, Py_ssize_t n, int first, int last) noexcept nogil:
+    cdef int wanted = first + SPARE_BITS, shift, width, passes
+    cdef uint64_t* source = entries
+    cdef uint64_t* target = entries + n
     if n < RADIX_LENGTH:
         _insert_entries(entries, 0, n)
         return
-    while sorted_bits < bits and (n >> (sorted_bits - SPARE_BITS)) > 0:
-        sorted_bits += 1
-    sorted_bits = min(sorted_bits, bits)
-    passes = (sorted_bits + DIGIT_BITS - 1) // DIGIT_BITS
-    shift = bits - sorted_bits
+    shift = max(first, last - wanted)       # a position has as many bits as tell n rows apart
+    passes = (last - shift + DIGIT_BITS - 1) // DIGIT_BITS
+    first = shift
     while passes > 0:
-        width = (bits - shift + passes - 1) // passes
+        width = (last - shift + passes - 1) // passes
         _sort_by_digit(source, target, n, shift, width)
         source, target = target, source
         shift += width
         passes -= 1
     if source != entries:
-        memcpy(entries, source, n * sizeof(Entry))
-    if sorted_bits < bits:
-        _finish_runs(entries, n, bits - sorted_bits)
+        memcpy(entries, source, n * sizeof(uint64_t))
+    _finish_runs(entries, n, first)
 
 
-cdef void _sort_by_digit(const Entry* source, Entry* target, Py_ssize_t n, int shift,
+cdef void _sort_by_digit(const uint64_t* source, uint64_t* target, Py_ssize_t n, int shift,
                          int width) noexcept nogil:
     cdef uint32_t counts[1 << DIGIT_BITS]
     cdef Py_ssize_t i
@@ -336,72 +337,74 @@ cdef void _sort_by_digit(const Entry* source, Entry* target, Py_ssize_t n, int s
     cdef uint64_t digit, mask = (<uint64_t> 1 << width) - 1
     memset(counts, 0, sizeof(uint32_t) << width)
     for i in range(n):
-        counts[(source[i].prefix >> shift) & mask] += 1
+        counts[(source[i] >> shift) & mask] += 1
     for i in range(<Py_ssize_t> 1 << width):
         held = counts[i]
         counts[i] = total
         total += held
     for i in range(n):
-        digit = (source[i].prefix >> shift) & mask
+        digit = (source[i] >> shift) & mask
         target[counts[digit]] = source[i]
         counts[digit] += 1
 
 
 # Sorts what agrees in all but the low `bits`.
-cdef void _finish_runs(Entry* entries, Py_ssize_t n, int bits) noexcept nogil:
+cdef void _finish_runs(uint64_t* entries, Py_ssize_t n, int bits) noexcept nogil:
     cdef Py_ssize_t i = 0, j
     while i < n:
         j = i + 1
-        while j < n and entries[j].prefix >> bits == entries[i].prefix >> bits:
+        while j < n and entries[j] >> bits == entries[i] >> bits:
             j += 1
         if j - i >= RADIX_LENGTH:
-            sort_by_prefix(entries + i, j - i)
+            sort(entries + i, entries + j)
         elif j - i > 1:
             _insert_entries(entries, i, j)
         i = j
 
 
-cdef void _insert_entries(Entry* entries, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+cdef void _insert_entries(uint64_t* entries, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
     cdef Py_ssize_t i, j
-    cdef Entry held
+    cdef uint64_t held
     for i in range(first + 1, last):
         held = entries[i]
         j = i
-        while j > first and entries[j - 1].prefix > held.prefix:
+        while j > first and entries[j - 1] > held:
             entries[j] = entries[j - 1]
             j -= 1
         entries[j] = held
 
 
-cdef void _sort_equal_prefixes(Entry* entries, Py_ssize_t n, const uint64_t* rows, int stride,
-                               int first, int compared) noexcept nogil:
+cdef void _sort_equal_entries(const Sorting* sorting, const uint64_t* rows, Py_ssize_t n, int low,
+                              int packed) noexcept nogil:
+    cdef uint64_t* entries = sorting.entries
     cdef Py_ssize_t i = 0, j
     while i < n:
         j = i + 1
-        while j < n and entries[j].prefix == entries[i].prefix:
+        while j < n and entries[j] >> low == entries[i] >> low:
             j += 1
         if j - i > 1:
-            sort_by_words(entries + i, j - i, rows, stride, first, compared)
+            sort_by_words(entries + i, j - i, (<uint64_t> 1 << low) - 1, rows, sorting.stride,
+                          packed, sorting.compared)
         i = j
 
 
 # Moves the rows to `target` in the order of the entries, adding up equal ones; `whole` says that the
-# prefixes hold all varying bits.
+# entries hold all varying bits.
 cdef Py_ssize_t _gather(const Sorting* sorting, const uint64_t* rows, uint64_t* target,
-                        Py_ssize_t n, bint whole) noexcept nogil:
+                        Py_ssize_t n, int low, bint whole) noexcept nogil:
     cdef int stride = sorting.stride, diff = stride - 1
-    cdef const Entry* entries = sorting.entries
+    cdef const uint64_t* entries = sorting.entries
+    cdef uint64_t total, position = (<uint64_t> 1 << low) - 1
     cdef Py_ssize_t i = 0
-    cdef uint64_t total
     cdef const uint64_t* row
     cdef uint64_t* out = target
     while i < n:
-        row = rows + entries[i].index * stride
+        row = rows + (entries[i] & position) * stride
         total = row[diff]
         i += 1
-        while i < n and entries[i].prefix == entries[i - 1].prefix and (whole or compare_words(
-                row, rows + entries[i].index * stride, sorting.compared) == 0):
-            total += rows[entries[i].index * stride + diff]
+        while i < n and entries[i] >> low == entries[i - 1] >> low and (whole or compare_words(
+                row, rows + (entries[i] & position) * stride, sorting.compared) == 0):
+            total += rows[(entries[i] & position) * stride + diff]
             i += 1
         if total != 0:
             if stride == 4:

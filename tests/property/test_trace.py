@@ -12,7 +12,7 @@ from ivm.trace.handle import Handle
 from ivm.trace.trace import Trace
 from tests.unit.trace.updates import Update, array, collection, seal, unpacked, updates
 
-WIDTHS = [(1, 1, 1), (0, 2, 1), (2, 0, 1), (1, 1, 2), (1, 2, 3)]
+WIDTHS = [(1, 1, 1), (0, 2, 1), (2, 0, 1), (1, 1, 2), (1, 0, 2), (1, 2, 3)]
 LAST = 5  # root times are below
 every_width = pytest.mark.parametrize("widths", WIDTHS)
 thoroughly = settings(max_examples=60, deadline=None, derandomize=True)
