@@ -13,7 +13,7 @@ at most linear in the smaller side, up to a logarithm, plus the output.
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
-from ivm.operators.operator cimport Operator, Reader, Region
+from ivm.operators.operator cimport Operator, Reader, Region, read_alone
 from ivm.rows.packing cimport Packing
 from ivm.rows.updates cimport Updates, append, empty_updates, push, release, update_at
 from ivm.trace.batch cimport (
@@ -36,7 +36,8 @@ cdef class Lookup(Operator):
     cdef Packing packing
     cdef bint older
     cdef Operator before
-    cdef Updates sought     # the source's updates, sorted
+    cdef Updates copied     # the source's updates, if others read them too
+    cdef Updates* sought    # the source's updates, sorted
 
     def __init__(self, Region region, int row_words, Operator source, Reader reader,
                  Packing packing, *, bint older, Operator before):
@@ -45,17 +46,17 @@ cdef class Lookup(Operator):
         self.packing = packing
         self.older = older
         self.before = before
-        self.sought = empty_updates(source.out.row_words, region.depth)
+        self.copied = empty_updates(source.out.row_words, region.depth)
 
     def __dealloc__(self):
-        release(&self.sought)
+        release(&self.copied)
 
     cdef Py_ssize_t load(self) noexcept nogil:
         cdef Py_ssize_t given = 0 if self.before is None else self.before.out.length
         return given + self.source.out.length
 
     cdef int rest(self) except -1 nogil:
-        release(&self.sought)
+        release(&self.copied)
         return Operator.rest(self)
 
     cdef int step(self) except -1 nogil:
@@ -74,31 +75,38 @@ cdef class Lookup(Operator):
         return 0
 
     cdef int _sort(self) except -1 nogil:
-        self.sought.length = 0
-        if append(&self.sought, self.source.out.words, self.source.out.length) < 0 or (
-                consolidate(&self.sought) < 0):
-            with gil:
-                raise MemoryError("no memory to sort what a delta join looks up")
+        self.sought = &self.source.out
+        if not read_alone(self.source):
+            self.copied.length = 0
+            if append(&self.copied, self.source.out.words, self.source.out.length) < 0:
+                self._no_memory()
+            self.sought = &self.copied
+        if consolidate(self.sought) < 0:
+            self._no_memory()
         return 0
+
+    cdef int _no_memory(self) except -1 nogil:
+        with gil:
+            raise MemoryError("no memory to sort what a delta join looks up")
 
     cdef int _meet(self, const Batch* b) except -1 nogil:
         cdef Py_ssize_t i = 0, end, k = 0
         cdef const uint64_t* key
         while i < self.sought.length:
-            key = update_at(&self.sought, i)
+            key = update_at(self.sought, i)
             k = seek_key(b, key, k)
             if k == b.keys:
                 break
             if compare_words(key, key_at(b, k), b.key_words) == 0:
                 end = i + 1
                 while end < self.sought.length and compare_words(
-                        update_at(&self.sought, end), key, b.key_words) == 0:
+                        update_at(self.sought, end), key, b.key_words) == 0:
                     end += 1
                 self._tuples(i, end, b, k)
                 i = end
                 k += 1
             else:
-                i = _seek(&self.sought, key_at(b, k), b.key_words, i)
+                i = _seek(self.sought, key_at(b, k), b.key_words, i)
         return 0
 
     # Each of the sought updates from i to `end` with each of the key at k.
@@ -108,7 +116,7 @@ cdef class Lookup(Operator):
         cdef const uint64_t* time
         cdef uint64_t* update
         for s in range(i, end):
-            given = update_at(&self.sought, s)
+            given = update_at(self.sought, s)
             time = given + self.sought.row_words
             for v in range(first_val(b, k), first_val(b, k + 1)):
                 for u in range(first_update(b, v), first_update(b, v + 1)):

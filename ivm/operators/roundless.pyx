@@ -10,27 +10,14 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memset
 
 from ivm.operators.arrange cimport Arrange
-from ivm.rows.updates cimport append
-from ivm.trace.sort cimport consolidate
+from ivm.rows.updates cimport Updates, update_at
 
 
 cdef class ArrangeRoundless(Arrange):
     """Seals each activation's input as a batch, all of it in the loops' first rounds."""
 
-    cdef int step(self) except -1 nogil:
+    cdef void date(self, Updates* updates) noexcept nogil:
         cdef Py_ssize_t i
-        cdef size_t rounds = (self.out.time_words - 1) * sizeof(uint64_t)
-        self.out.length = 0
-        if append(&self.out, self.source.out.words, self.source.out.length) < 0:
-            self._no_memory()
-        for i in range(self.out.length):
-            memset(self.out.words + i * self.out.stride + self.out.row_words + 1, 0, rounds)
-        if consolidate(&self.out) < 0:
-            self._no_memory()
-        self.trace.seal(&self.out, self.region.lower)
-        self.out.length = 0
-        return 0
-
-    cdef int _no_memory(self) except -1 nogil:
-        with gil:
-            raise MemoryError("no memory to sort an arrangement's updates")
+        cdef size_t rounds = (updates.time_words - 1) * sizeof(uint64_t)
+        for i in range(updates.length):
+            memset(update_at(updates, i) + updates.row_words + 1, 0, rounds)
