@@ -11,7 +11,7 @@ from ivm.operators.changes import Changes
 from ivm.operators.fallible import Evaluate
 from ivm.operators.join import Join as JoinOperator
 from ivm.operators.lookup import Lookup as LookupOperator
-from ivm.render.mechanics import Mechanics
+from ivm.render.mechanics import Mechanics, check_sortable
 from ivm.render.pieces import Index
 from ivm.render.scopes import Rendered
 from ivm.rows.format import followed_by, row_format
@@ -100,6 +100,7 @@ class Joins(Mechanics):
         index = self.arranged(Arrange(node.relations[lookup.relation], lookup.key))
         others = [c for c in carried if c not in lookup.bound]
         together = followed_by(index.key_format, row_format(_fields(node, others)))
+        check_sortable(together)
         given = pa.schema(_fields(node, carried))
         source = self._without_nulls(source, given, [carried.index(c) for c in lookup.bound], index)
         picks = [carried.index(c) for c in (*lookup.bound, *others)]

@@ -104,11 +104,7 @@ class Mechanics:
 
         `types` are those of the columns of key and value. Raises Unsupported for too many words.
         """
-        if source.format.words > MAX_SORTED_WORDS:
-            raise Unsupported(
-                f"a key and its values of {source.format.words} words together: at most"
-                f" {MAX_SORTED_WORDS} can be sorted; select or aggregate fewer columns"
-            )
+        check_sortable(source.format)
         strings = string_words(types, source.format)
         region, words = self.scope.region, source.format.words
         arrange = ArrangeRoundless if self.scope.loop and self.scope.grows else Arrange
@@ -118,3 +114,12 @@ class Mechanics:
         traces = tuple(operator.trace for operator in operators)
         self.piece.traces += traces
         return traces
+
+
+def check_sortable(form: Format) -> None:
+    """Raises Unsupported for rows of a key and its values with too many words."""
+    if form.words > MAX_SORTED_WORDS:
+        raise Unsupported(
+            f"a key and its values of {form.words} words together: at most {MAX_SORTED_WORDS} can"
+            " be sorted; select or aggregate fewer columns"
+        )
