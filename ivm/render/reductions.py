@@ -193,7 +193,7 @@ class Reductions(Mechanics):
     def _at_root(
         self, traces: tuple[Trace, ...], logic: Callable[[], Logic], form: Format
     ) -> Rendered:
-        """The selection from what `traces` hold."""
+        """The reduction of what `traces` hold."""
         region = self.scope.region
         operators = self.add_stage(
             lambda s: Select(region, form.words, self.reader(traces[s]), logic())
@@ -209,7 +209,7 @@ class Reductions(Mechanics):
         types: list[pa.DataType],
         form: Format,
     ) -> Rendered:
-        """The same in a loop."""
+        """The reduction of `source`, rows of a key and a value with columns of these `types`."""
         region, strings = self.scope.region, string_words(types, source.format)
         operators = self.add_stage(
             lambda s: ReduceOperator(
