@@ -407,13 +407,11 @@ class Pool:
             del self._arrangements[node]
         for collection in self._collections.values():
             collection.indexes = [e for e in collection.indexes if e[0] in alive]
-        removed = {
-            stage
-            for piece in (*gone.piece.all_needed(), *(p for p, _ in dead.values()))
-            if piece not in alive
-            for stage in piece.stages
-        }
+        unused = {*gone.piece.all_needed(), *(p for p, _ in dead.values())} - alive.keys()
+        removed = {stage for piece in unused for stage in piece.stages}
         self._schedule.remove(removed)
+        if any(trace.strings for piece in unused for trace in piece.traces):
+            self._sweep_at = FIRST_SWEEP  # the next step releases what only these used
         self._errors = {piece: e for piece, e in self._errors.items() if piece in alive}
 
     def drain(self, name: str) -> Deltas:
