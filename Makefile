@@ -6,13 +6,14 @@
 #   make serve   the service, on loopback
 #   make check   formatting, lint, types, import direction, stubs of the extensions
 #   make checked the engine's tests on extensions that check bounds, addresses and undefined behaviour
+#   make soak    ten million updates through a pool: memory and latency stay flat
 #   make bench   the engine's benchmarks beside differential-dataflow; writes benchmarks/results.md
 #   make build   the extensions, in place
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test serve check checked bench build extensions
+.PHONY: help demo test serve check checked soak bench build extensions
 
 # The architecture that the extensions are compiled for: `native`, or e.g. x86-64-v3 for an image.
 IVM_MARCH ?= native
@@ -28,7 +29,7 @@ SOURCES := pyproject.toml .ci/build.py $(shell find ivm -name '*.pyx' -o -name '
 export CXXFLAGS := -std=c++17 -O3 -DNDEBUG -fwrapv -march=$(IVM_MARCH)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 # What runs on the checked build.
-CHECKED ?= tests/unit/pool tests/unit/rows tests/property/test_law.py
+CHECKED ?= tests/unit/pool tests/unit/rows tests/unit/trace tests/property/test_law.py
 # Of the build's output, a line for each file.
 SHOW := sed -un '/Cythonizing/p; /^building .* extension$$/p'
 say = @printf '\033[1m== %s\033[0m\n' "$(1)"
@@ -60,6 +61,10 @@ check: $(BUILT)
 	$(call say,Stubs of the extensions)
 	@$(BIN)/python -m mypy.stubtest --concise --ignore-disjoint-bases --ignore-unused-allowlist \
 		--allowlist .ci/stubtest.allow $$(find ivm -name '*.pyi' | sed 's/\.pyi$$//; s|/|.|g')
+
+soak: $(BUILT)
+	$(call say,Running ten million updates)
+	@$(BIN)/python -m tests.soak
 
 bench: $(BUILT)
 	$(call say,Running the benchmarks beside differential-dataflow)
@@ -94,7 +99,7 @@ checked: $(INSTALLED)
 	$(call say,Running the engine's tests on them)
 	@cd build/checked && LD_PRELOAD=$$($(CXX) -print-file-name=libasan.so) PYTHONMALLOC=malloc \
 		ASAN_OPTIONS=detect_leaks=0:halt_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 \
-		$(CURDIR)/$(BIN)/python -m pytest -p no:cacheprovider --capture=sys $(CHECKED)
+		$(CURDIR)/$(BIN)/python -m pytest -p no:cacheprovider --capture=sys -n 2 $(CHECKED)
 
 $(INSTALLED): requirements.lock
 	$(call say,Installing the dependencies into $(VENV))
