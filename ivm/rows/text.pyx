@@ -206,6 +206,7 @@ cdef void replace(Frame* f, const Instruction* it) noexcept nogil:
     cdef char new_buffer[8]
     cdef Text text, old, new
     cdef string changed
+    cdef bint kept
     cdef const char* end
     cdef const char* at
     cdef Py_ssize_t i
@@ -216,13 +217,15 @@ cdef void replace(Frame* f, const Instruction* it) noexcept nogil:
         new = text_of(f, it.c, i, new_buffer)
         end = text.data + text.n
         changed.clear()
+        kept = True
         at = find(text.data, end, &old) if old.n else NULL
-        while at != NULL:
-            changed.append(text.data, at - text.data)
-            changed.append(new.data, new.n)
+        while at != NULL and kept:
+            kept = extend(changed, text.data, at - text.data) and extend(changed, new.data, new.n)
             text.data = at + old.n
             at = find(text.data, end, &old)
-        changed.append(text.data, end - text.data)
+        if not kept or not extend(changed, text.data, end - text.data):
+            f.out_of_memory = True
+            return
         put_string(f, it, i, changed.data(), changed.size())
 
 

@@ -1,0 +1,54 @@
+"""Vectors grow only where a failing allocation can be told of.
+
+Inside a noexcept function the exception of a vector that cannot grow is printed and forgotten, and
+the step goes on with wrong data. Cython declares assign(n, value), copies and a map's [key] without
+an exception: there std::bad_alloc ends the process. Write resize(), assign(begin, end), insert().
+"""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+FUNCTION = re.compile(
+    r"^( *)(?:cdef|cpdef|def) [^=\n]*\((?:[^()]|\([^()]*\))*\)[^:]*:\n", re.MULTILINE
+)
+GROWS = re.compile(r"\.(?:push_back|emplace_back|emplace|resize|assign|insert|reserve|append)\(")
+ASSIGNS_VALUE = re.compile(r"\.assign\([^()]*(?:\([^()]*\)[^()]*)*, 0\)")
+COPIES = re.compile(r"^ *cdef vector\[[^=\n]*\] \w+ = (?!.*\()", re.MULTILINE)
+
+
+def _bodies(text: str) -> list[tuple[str, str]]:
+    """The head and the body of every function."""
+    found = []
+    for match in FUNCTION.finditer(text):
+        inner = re.compile(rf"(?:\n|{match[1]} +.*\n)*")
+        body = inner.match(text, match.end())
+        found.append((match[0], body[0] if body else ""))
+    return found
+
+
+def test_no_vector_grows_in_a_function_that_cannot_raise() -> None:
+    wrong = [
+        (path.name, head.split("(")[0].strip())
+        for path in (ROOT / "ivm").rglob("*.pyx")
+        for head, body in _bodies(path.read_text())
+        if "noexcept" in head and GROWS.search(body)
+    ]
+    assert wrong == []
+
+
+def test_no_vector_is_copied_or_filled_where_no_exception_is_declared() -> None:
+    wrong = [
+        (path.name, match[0].strip())
+        for path in (ROOT / "ivm").rglob("*.pyx")
+        if path.name != "shims.pyx"  # for tests only
+        for pattern in (ASSIGNS_VALUE, COPIES)
+        for match in pattern.finditer(path.read_text())
+    ]
+    assert wrong == []
+
+
+def test_growth_in_a_function_that_cannot_raise_is_found() -> None:
+    grows = "cdef int f(int a) noexcept nogil:\n    g(a)\n\n    v.push_back(a)\n\n\n"
+    text = grows + "cdef int h():\n    g()\n"
+    assert [bool(GROWS.search(body)) for _, body in _bodies(text)] == [True, False]
