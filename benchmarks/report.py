@@ -26,6 +26,8 @@ CHARTED = (
     ("reach", "one edge after 1M"),
 )
 
+POINTS = 200  # of a curve, evenly over the logarithm of the share
+
 Runs = Mapping[str, Mapping[str, Sequence[Run]]]  # by workload, then by side
 
 
@@ -79,15 +81,16 @@ def draw(runs: Runs, path: Path) -> bool:
     for axis, (workload, case) in zip(axes.flat, found, strict=False):
         for side, latencies in _latencies(runs[workload], case).items():
             ordered = np.sort(latencies) / 1e6
-            fraction = 1 - np.arange(len(ordered)) / len(ordered)
-            axis.step(ordered, fraction, where="post", label=side)
+            shares = np.geomspace(1, 1 / len(ordered), POINTS)
+            longer = np.quantile(ordered, 1 - shares, method="inverted_cdf")
+            axis.step(longer, shares, where="post", label=side)
         axis.set(xscale="log", yscale="log", title=f"{workload}: {case}", xlabel="ms")
         axis.set_ylabel("share that takes longer")
         axis.grid(alpha=0.3)
         axis.legend()
     figure.tight_layout()
-    # Without a date or random identifiers, so that equal figures give equal files.
-    with plt.rc_context({"svg.hashsalt": "ivm"}):
+    # Text as text; and no date or random identifier, so that equal figures give equal files.
+    with plt.rc_context({"svg.hashsalt": "ivm", "svg.fonttype": "none"}):
         figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
     return True
@@ -106,7 +109,12 @@ def _header(peer: str | None) -> list[str]:
 
 
 def _cells(result: Result) -> list[str]:
-    cells = [result.workload, result.case, result.unit, f"{result.ours:.3g}"]
+    cells = [result.workload, result.case, result.unit, _number(result.ours)]
     if result.peer is not None and result.ratio is not None:
-        cells += [f"{result.peer:.3g}", f"{result.ratio:.2f}"]
+        cells += [_number(result.peer), f"{result.ratio:.2f}"]
     return [*cells, f"{result.differences:,}"]
+
+
+def _number(value: float) -> str:
+    """Three digits, or all of a whole number."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
