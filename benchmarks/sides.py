@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from benchmarks.errors import BenchmarkError
@@ -91,12 +92,16 @@ def _ours() -> list[str]:
     return [sys.executable, "-m", "benchmarks.run"]
 
 
-def _differential() -> list[str]:
-    folder = HERE / "peers" / "differential"
-    build(["cargo", "build", "--release", "--locked"], folder, "the peer `differential`")
-    return [str(BUILD / "peers" / "differential" / "release" / "differential-peer")]
+def _crate(name: str) -> list[str]:
+    """Build the peer's crate, and the command that starts its program."""
+    folder = HERE / "peers" / name
+    build(["cargo", "build", "--release", "--locked"], folder, f"the peer `{name}`")
+    return [str(BUILD / "peers" / name / "release" / f"{name}-peer")]
 
 
 ALL = frozenset({"arrange", "install", "bfs", "wcc", "scc", "reach"})
 OURS = Side("ivm", ALL, _ours)
-PEERS = {"differential": Side("differential", ALL, _differential)}
+PEERS = {
+    "differential": Side("differential", ALL, partial(_crate, "differential")),
+    "dbsp": Side("dbsp", frozenset({"bfs", "reach"}), partial(_crate, "dbsp")),
+}

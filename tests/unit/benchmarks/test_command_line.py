@@ -26,7 +26,12 @@ def test_an_unknown_scale_is_refused_with_those_there_are() -> None:
 
 
 def test_an_unknown_peer_is_refused_with_those_there_are() -> None:
-    assert "no peer 'spark': there are differential" in refused("bfs", "--peer", "spark")
+    assert "no peer 'spark': there are differential, dbsp" in refused("bfs", "--peer", "spark")
+
+
+def test_a_workload_that_a_peer_does_not_have_is_refused_with_those_it_has() -> None:
+    said = refused("scc", "--peer", "dbsp")
+    assert "scc: not offered for dbsp, which has bfs, reach" in said
 
 
 def test_a_peer_without_its_compiler_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,10 +15,9 @@ use timely::dataflow::operators::probe::Handle;
 use timely::progress::frontier::AntichainRef;
 use timely::worker::Worker;
 
-use crate::arguments::{Arguments, Phase};
-use crate::input::{Pair, read};
-use crate::outputs::{Meeting, Outputs, config};
-use crate::report::resident_bytes;
+use crate::outputs::{Meeting, Outputs, config, resident_bytes};
+use common::arguments::{Arguments, Phase};
+use common::input::{Pair, read};
 
 type Row = (u64, u64);
 type Rows = TraceAgent<ValSpine<u64, u64, u64, isize>>;

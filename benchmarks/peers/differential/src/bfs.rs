@@ -9,7 +9,9 @@ use differential_dataflow::trace::implementations::{ValBuilder, ValSpine};
 use timely::dataflow::Scope;
 use timely::order::Product;
 
-use crate::input::{Pair, constant};
+use common::input::Pair;
+
+use crate::graph::constant;
 
 pub fn build<'scope>(
     scope: Scope<'scope, u64>,
@@ -22,11 +24,15 @@ pub fn build<'scope>(
         let edges = edges.enter(inner.clone());
         let roots = roots.enter(inner.clone());
         let (proposals, proposed) = Variable::new(inner, Product::new(0, 1));
-        let distances = proposed.concat(roots).reduce_abelian::<_, ValBuilder<_, _, _, _>, ValSpine<_, _, _, _>>(
-            "Nearest",
-            |_, from, to| to.push((*from[0].0, 1isize)),
+        let distances = proposed
+            .concat(roots)
+            .reduce_abelian::<_, ValBuilder<_, _, _, _>, ValSpine<_, _, _, _>>(
+                "Nearest",
+                |_, from, to| to.push((*from[0].0, 1isize)),
+            );
+        proposals.set(
+            distances.clone().join_core(edges, |_, distance, next| Some((*next, distance + 1))),
         );
-        proposals.set(distances.clone().join_core(edges, |_, distance, next| Some((*next, distance + 1))));
         distances.as_collection(|node, distance| (*node, *distance)).leave(scope)
     })
 }

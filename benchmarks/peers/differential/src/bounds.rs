@@ -24,7 +24,10 @@ pub fn run() {
     }
     black_box(at);
     let miss = began.elapsed().as_secs_f64() / READS as f64;
-    println!("{{\"read bytes per second\": {bandwidth:.0}, \"dependent miss ns\": {:.1}}}", miss * 1e9);
+    println!(
+        "{{\"read bytes per second\": {bandwidth:.0}, \"dependent miss ns\": {:.1}}}",
+        miss * 1e9
+    );
 }
 
 /// Sattolo's shuffle: following the words visits all of them, in no order that can be foreseen.

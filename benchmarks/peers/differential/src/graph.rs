@@ -5,14 +5,16 @@
 
 use std::time::{Duration, Instant};
 
-use differential_dataflow::VecCollection;
 use differential_dataflow::input::{Input, InputSession};
+use differential_dataflow::{AsCollection, VecCollection};
 use timely::dataflow::Scope;
+use timely::dataflow::operators::ToStream;
 use timely::dataflow::operators::probe::Handle;
 use timely::worker::Worker;
 
-use crate::arguments::Arguments;
-use crate::input::{Pair, read};
+use common::arguments::Arguments;
+use common::input::{Pair, read};
+
 use crate::outputs::{Meeting, Outputs, config};
 
 /// Builds a workload's dataflow over the edges; the flag is set on the first worker.
@@ -21,6 +23,14 @@ pub type Build = for<'scope> fn(
     VecCollection<'scope, u64, Pair>,
     bool,
 ) -> VecCollection<'scope, u64, Pair>;
+
+/// A collection of `rows` that never changes.
+pub fn constant<'scope>(
+    scope: Scope<'scope, u64>,
+    rows: impl IntoIterator<Item = Pair> + 'static,
+) -> VecCollection<'scope, u64, Pair> {
+    rows.into_iter().map(|row| (row, 0, 1)).to_stream(scope).as_collection()
+}
 
 /// Runs the workload that `build` makes and prints its cases.
 pub fn run(arguments: &Arguments, build: Build) {

@@ -14,9 +14,9 @@ use timely::dataflow::operators::probe::Handle;
 use timely::progress::frontier::AntichainRef;
 use timely::worker::Worker;
 
-use crate::arguments::Arguments;
-use crate::input::{Pair, read};
 use crate::outputs::{Meeting, Outputs, config};
+use common::arguments::Arguments;
+use common::input::{Pair, read};
 
 type Row = (u64, u64);
 

@@ -1,21 +1,18 @@
 //! The workloads of `benchmarks/`, written for differential-dataflow.
 
-mod arguments;
 mod arrange;
 mod bfs;
 mod bounds;
 mod graph;
-mod input;
 mod install;
 mod outputs;
 mod reach;
-mod report;
 mod scc;
 mod wcc;
 
 use std::env;
 
-use arguments::Arguments;
+use common::arguments::Arguments;
 use mimalloc::MiMalloc;
 
 #[global_allocator]

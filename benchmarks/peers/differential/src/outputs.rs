@@ -1,16 +1,22 @@
 //! What a dataflow puts out: kept as it comes, and digested between rounds, out of their time.
 
 use std::cell::RefCell;
+use std::fs;
 use std::mem;
 use std::rc::Rc;
 use std::sync::{Arc, Barrier, Mutex};
 use std::time::Duration;
 
+use differential_dataflow::consolidation::consolidate_updates;
 use differential_dataflow::{Data, VecCollection};
+use libmimalloc_sys::mi_collect;
 use timely::worker::Worker;
 use timely::{CommunicationConfig, Config, WorkerConfig};
 
-use crate::report::{Answer, Change, Row};
+use common::report::{Answer, Row};
+
+/// An output change: row, time, diff.
+type Change<R> = (R, u64, isize);
 
 /// One thread without any exchange, or several that share memory.
 pub fn config(workers: usize) -> Config {
@@ -81,7 +87,9 @@ impl<R: Row + Data> Outputs<R> {
             for (_, time, _) in all.iter_mut() {
                 *time = since.max(*time);
             }
-            self.differences += self.answer.absorb(&mut all);
+            consolidate_updates(&mut all);
+            all.iter().for_each(|(row, _, diff)| self.answer.absorb(row, *diff as i64));
+            self.differences += all.len();
         }
         self.wait();
     }
@@ -99,4 +107,12 @@ impl<R: Row + Data> Outputs<R> {
             println!("{{\"bytes\": {bytes}, \"records\": {records}}}");
         }
     }
+}
+
+/// The memory that the process holds, freed memory not counted.
+pub fn resident_bytes() -> usize {
+    // SAFETY: it may be called at any time, by any thread.
+    unsafe { mi_collect(true) };
+    let statm = fs::read_to_string("/proc/self/statm").expect("Linux");
+    4096 * statm.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok()).expect("pages")
 }

@@ -5,7 +5,9 @@ use differential_dataflow::operators::iterate::Variable;
 use timely::dataflow::Scope;
 use timely::order::Product;
 
-use crate::input::{Pair, constant};
+use common::input::Pair;
+
+use crate::graph::constant;
 
 const ROOTS: u32 = 10;
 

@@ -7,7 +7,7 @@ use differential_dataflow::VecCollection;
 use differential_dataflow::algorithms::graphs::propagate::propagate_at;
 use timely::dataflow::Scope;
 
-use crate::input::Pair;
+use common::input::Pair;
 
 pub fn build<'scope>(
     _scope: Scope<'scope, u64>,

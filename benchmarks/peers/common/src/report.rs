@@ -1,16 +1,9 @@
 //! What a run prints: one JSON object for each case, on a line of its own.
 
-use std::fs;
 use std::time::Duration;
 
-use differential_dataflow::consolidation::consolidate_updates;
-use libmimalloc_sys::mi_collect;
-
-/// An output change: row, time, diff.
-pub type Change<R> = (R, u64, isize);
-
 /// Two words of 64 bits: what every workload's output rows are.
-pub trait Row: Ord + Copy {
+pub trait Row {
     fn words(&self) -> [u64; 2];
 }
 
@@ -40,14 +33,10 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Takes `changes` in, in any order, and tells how many they are once consolidated.
-    pub fn absorb<R: Row>(&mut self, changes: &mut Vec<Change<R>>) -> usize {
-        consolidate_updates(changes);
-        for (row, _, diff) in changes.iter() {
-            self.rows += *diff as i64;
-            self.sum = self.sum.wrapping_add(mix(row.words()).wrapping_mul(*diff as u64));
-        }
-        changes.len()
+    /// Takes one change in: `diff` more copies of `row`.
+    pub fn absorb<R: Row>(&mut self, row: &R, diff: i64) {
+        self.rows += diff;
+        self.sum = self.sum.wrapping_add(mix(row.words()).wrapping_mul(diff as u64));
     }
 
     /// Prints a case: each element of `times` is how long one round took.
@@ -60,14 +49,6 @@ impl Answer {
             self.sum,
         );
     }
-}
-
-/// The memory that the process holds, freed memory not counted.
-pub fn resident_bytes() -> usize {
-    // SAFETY: it may be called at any time, by any thread.
-    unsafe { mi_collect(true) };
-    let statm = fs::read_to_string("/proc/self/statm").expect("Linux");
-    4096 * statm.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok()).expect("pages")
 }
 
 /// A 64-bit mix of a row, the finisher of splitmix64 chained over its words.

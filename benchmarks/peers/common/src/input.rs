@@ -5,10 +5,6 @@
 
 use std::fs;
 
-use differential_dataflow::{AsCollection, VecCollection};
-use timely::dataflow::Scope;
-use timely::dataflow::operators::ToStream;
-
 pub type Pair = (u32, u32);
 
 /// The sections of the file at `path`.
@@ -36,12 +32,4 @@ fn pair(bytes: &[u8]) -> Pair {
         u32::from_le_bytes(first.try_into().unwrap()),
         u32::from_le_bytes(second.try_into().unwrap()),
     )
-}
-
-/// A collection of `rows` that never changes.
-pub fn constant<'scope>(
-    scope: Scope<'scope, u64>,
-    rows: impl IntoIterator<Item = Pair> + 'static,
-) -> VecCollection<'scope, u64, Pair> {
-    rows.into_iter().map(|row| (row, 0, 1)).to_stream(scope).as_collection()
 }
