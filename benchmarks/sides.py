@@ -5,6 +5,7 @@ each round took, and a digest of what was put out.
 """
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,11 @@ from benchmarks.workload import Phase
 
 HERE = Path(__file__).parent
 BUILD = HERE.parent / "build"
+MEMORY = {
+    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=4294967296"
+    ":glibc.malloc.trim_threshold=17179869184:glibc.malloc.top_pad=67108864"
+}
+"""Huge pages, and memory that is kept to be used again: what the peers' own allocator does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +65,8 @@ class Side:
 def run(command: Sequence[str], file: Path, workers: int, phases: Sequence[Phase]) -> Run:
     """Run `command`, which ends with the workload's name (raises BenchmarkError)."""
     arguments = [*command, str(file), str(workers), *map(str, phases)]
-    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    environment = MEMORY | os.environ
+    done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         last = "\n".join(done.stderr.strip().splitlines()[-5:])
         raise BenchmarkError(f"{' '.join(command)} ended with status {done.returncode}:\n{last}")

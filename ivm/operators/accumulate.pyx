@@ -13,6 +13,11 @@ from ivm.operators.groups cimport Groups
 from ivm.operators.operator cimport Operator, Region
 from ivm.rows.updates cimport Updates, empty_updates, push, release
 from ivm.trace.sort cimport consolidate
+from ivm.trace.times cimport compare_words
+
+cdef enum:
+    TOGETHER = 1 << 16      # updates whose groups are compared with before at once
+    PREFETCHED = 32         # updates whose groups are asked for at once
 
 
 cdef class Accumulate(Operator):
@@ -47,20 +52,57 @@ cdef class Accumulate(Operator):
 
     cdef int step(self) except -1 nogil:
         cdef Updates* given = &self.source.out
-        cdef Py_ssize_t i, j = 0
+        cdef Py_ssize_t j = 0, end
         cdef uint64_t time
         self.out.length = 0
         if given.length == 0:
             return 0
         self._sort_by_time()
+        if given.length >= TOGETHER:
+            self.groups.reserve(self._keys_in_order())
         while j < given.length:
             time = self._time(j)
-            while j < given.length and self._time(j) == time:
-                i = <Py_ssize_t> self.order.words[j * self.order.stride + 1] if self.order.length else j
-                self._add(given.words + i * given.stride)
+            end = min(given.length, j + TOGETHER)
+            while j < end and self._time(j) == time:
+                if j % PREFETCHED == 0 and end - j >= PREFETCHED:
+                    self._prefetch(j)
+                self._add(self._update(j))
+                j += 1
+            while 0 < j < given.length and self._time(j) == time and compare_words(
+                    self._update(j - 1), self._update(j), self.key_words) == 0:
+                self._add(self._update(j))      # most often, a group's updates lie together
                 j += 1
             self._emit(time)
         return 0
+
+    # Asks for the memory that the updates from the j-th on will need.
+    cdef void _prefetch(self, Py_ssize_t j) noexcept nogil:
+        cdef size_t slots[PREFETCHED]
+        cdef int i
+        for i in range(PREFETCHED):
+            slots[i] = self.groups.prefetch_slot(self._update(j + i))
+        for i in range(PREFETCHED):
+            self.groups.prefetch_entry(slots[i])
+
+    # How many keys the input has if it is sorted by key, as an arrangement is; else 0.
+    cdef size_t _keys_in_order(self) noexcept nogil:
+        cdef Updates* given = &self.source.out
+        cdef size_t keys = 1
+        cdef Py_ssize_t i
+        cdef int order
+        for i in range(1, given.length):
+            order = compare_words(given.words + (i - 1) * given.stride,
+                                  given.words + i * given.stride, self.key_words)
+            if order > 0:
+                return 0
+            keys += order != 0
+        return keys
+
+    # The j-th update in the order of times.
+    cdef inline const uint64_t* _update(self, Py_ssize_t j) noexcept nogil:
+        cdef Py_ssize_t i = (<Py_ssize_t> self.order.words[j * self.order.stride + 1]
+                             if self.order.length else j)
+        return self.source.out.words + i * self.source.out.stride
 
     cdef inline uint64_t _time(self, Py_ssize_t j) noexcept nogil:
         if self.order.length > 0:

@@ -14,6 +14,8 @@ cdef class Groups:
     cdef size_t used
     # The entry of `key`, made with a zero state if there is none.
     cdef uint32_t find(self, const uint64_t* key) except? 0xFFFFFFFF nogil
+    # Makes room for `more` further keys at once.
+    cdef int reserve(self, size_t more) except -1 nogil
     cdef int remove(self, uint32_t entry) except -1 nogil
     # How many entries there are, holes (all zero) among them.
     cdef uint32_t length(self) noexcept nogil
@@ -24,4 +26,4 @@ cdef class Groups:
     cdef uint64_t* key(self, uint32_t entry) noexcept nogil
     cdef uint64_t* state(self, uint32_t entry) noexcept nogil
     cdef size_t slot_of(self, const uint64_t* key) noexcept nogil
-    cdef int grow(self) except -1 nogil
+    cdef int grow(self, size_t slots) except -1 nogil

@@ -71,7 +71,7 @@ cdef class Groups:
         if self.slots[slot] != 0:
             return self.slots[slot] - 1
         if 4 * (self.used + 1) > 3 * self.slots.size():
-            self.grow()
+            self.grow(2 * self.slots.size())
             slot = self.slot_of(key)
         if self.holes.empty():
             entry = <uint32_t> (self.entries.size() // self.stride)
@@ -85,11 +85,21 @@ cdef class Groups:
         self.used += 1
         return entry
 
-    cdef int grow(self) except -1 nogil:
+    cdef int reserve(self, size_t more) except -1 nogil:
+        cdef size_t slots = self.slots.size()
+        while 4 * (self.used + more) > 3 * slots:
+            slots *= 2
+        if (self.used + more) * self.stride > self.entries.capacity():
+            self.entries.reserve(max((self.used + more) * self.stride, 2 * self.entries.capacity()))
+        if slots > self.slots.size():
+            self.grow(slots)
+        return 0
+
+    cdef int grow(self, size_t slots) except -1 nogil:
         cdef uint32_t held
         cdef size_t i
         cdef vector[uint32_t] old
-        old.resize(self.slots.size() * 2, 0)
+        old.resize(slots, 0)
         old.swap(self.slots)
         for i in range(old.size()):
             held = old[i]

@@ -14,7 +14,7 @@ from ivm.operators.operator cimport Operator, Region, earlier
 from ivm.trace.times cimport MAX_COORDINATES, round_of
 
 cdef enum:
-    SMALL_LOAD = 256        # updates, below which one thread runs all shards
+    SMALL_LOAD = 8192       # updates, below which one thread runs all shards: a wake-up costs some 50 us
 
 cdef uint64_t NEVER = 0xFFFFFFFFFFFFFFFF
 
