@@ -8,11 +8,13 @@ use common::arguments::{Arguments, Phase};
 use common::input::{Pair, read};
 use common::report::Answer;
 use dbsp::mimalloc::MiMalloc;
-use dbsp::operator::Min;
+use dbsp::operator::{Generator, Min};
 use dbsp::typed_batch::IndexedZSetReader;
 use dbsp::utils::Tup2;
-use dbsp::{DBSPHandle, NestedCircuit, OrdZSet, OutputHandle, RootCircuit, Runtime, Stream, ZSetHandle};
-use dbsp::algebra::ZBatch;
+use dbsp::{
+    Circuit, DBSPHandle, NestedCircuit, OrdZSet, OutputHandle, RootCircuit, Runtime, Stream,
+    ZSetHandle,
+};
 
 #[global_allocator]
 static GLOBAL: MiMalloc = MiMalloc;
@@ -103,7 +105,7 @@ impl Course {
 /// Rows that are there from the first transaction on.
 fn constant(circuit: &RootCircuit, rows: Vec<Edge>) -> Rows<RootCircuit> {
     let mut once = Some(rows);
-    circuit.add_source(dbsp::operator::Generator::new(move || {
+    circuit.add_source(Generator::new(move || {
         let rows = once.take().filter(|_| Runtime::worker_index() == 0).unwrap_or_default();
         OrdZSet::from_keys((), rows.into_iter().map(|row| Tup2(row, 1)).collect())
     }))
@@ -120,7 +122,8 @@ fn distances(circuit: &mut RootCircuit, edges: Rows<RootCircuit>) -> Rows<RootCi
                 .map_index(|Tup2(node, distance)| (*node, *distance))
                 .join(&edges, |_, distance, next| Tup2(*next, distance + 1))
                 .plus(&roots.delta0(child));
-            let least = proposed.map_index(|Tup2(node, distance)| (*node, *distance)).aggregate(Min);
+            let least =
+                proposed.map_index(|Tup2(node, distance)| (*node, *distance)).aggregate(Min);
             Ok(least.map(|(node, distance)| Tup2(*node, *distance)))
         })
         .expect("a loop")
