@@ -14,7 +14,8 @@ cdef class Schedule:
     cdef vector[void*] inputs           # stages that read nothing
     cdef vector[void*] ready            # stages to run, the next one last
     cdef vector[void*] ran              # stages that have run in the present or last step
-    cdef size_t rested                  # how many of these are done
+    cdef size_t settled                 # how many of these are done
     cdef void* running
     cdef int call(self, void* stage) except -1 nogil
     cdef int drain(self) except -1 nogil
+    cdef int read(self, void* stage) except -1 nogil

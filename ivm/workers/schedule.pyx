@@ -32,7 +32,7 @@ cdef class Schedule:
         self.homes = {}
         self.next_place = 0
         self.loops = 0
-        self.rested = 0
+        self.settled = 0
         self.running = NULL
 
     @property
@@ -47,9 +47,10 @@ cdef class Schedule:
             self.loops += isinstance(stage, Loop)
             stage.place = self.next_place
             self.next_place += 1
-            stage.sources = []
-            stage.traces = []
+            stage.awaited = 0
+            stage.sources.clear()
             stage.followers.clear()
+            stage.traces = []
             self.stages[stage] = None
             operators = _operators(stage)
             for operator in operators:
@@ -60,15 +61,16 @@ cdef class Schedule:
             for operator in operators:
                 for read in (<Operator> operator).reads:
                     source = self.homes.get(id(read), stage)
-                    if source is not stage and source not in stage.sources:
-                        stage.sources.append(source)
+                    if source is not stage and not _has(&stage.sources, <void*> source):
+                        stage.sources.push_back(<void*> source)
                         source.followers.push_back(<void*> stage)
-            if not stage.sources:
+            if stage.sources.empty():
                 self.inputs.push_back(<void*> stage)
 
     def remove(self, stages) -> None:
         """Forget stages; nothing that stays may read them."""
-        cdef Stage stage, source
+        cdef Stage stage
+        cdef size_t i
         for stage in stages:
             self.loops -= isinstance(stage, Loop)
             del self.stages[stage]
@@ -76,8 +78,8 @@ cdef class Schedule:
                 del self.homes[id(operator)]
             for trace in stage.traces:
                 del self.homes[id(trace)]
-            for source in stage.sources:
-                _erase(&source.followers, <void*> stage)
+            for i in range(stage.sources.size()):
+                _erase(&(<Stage> stage.sources[i]).followers, <void*> stage)
             _erase(&self.inputs, <void*> stage)
             _erase(&self.ran, <void*> stage)
 
@@ -91,7 +93,7 @@ cdef class Schedule:
         self.lower = lower
         self.upper = upper
         self.ran.clear()
-        self.rested = 0
+        self.settled = 0
         if all:
             for stage in self.stages:
                 self.call(<void*> <Stage> stage)
@@ -154,27 +156,41 @@ cdef class Schedule:
         (<Stage> stage).queued = True
         return 0
 
-    # Runs what is ready and what that calls, then lets all that ran rest.
+    # Runs what is ready and what that calls. A stage rests once all its followers have read what it
+    # left behind, so that large memory is used again by the stages after them.
     cdef int drain(self) except -1 nogil:
         cdef size_t i
+        cdef void* stage
         while not self.ready.empty():
-            self.running = self.ready.back()
+            stage = self.running = self.ready.back()
             self.ready.pop_back()
-            (<Stage> self.running).queued = False
-            (<Stage> self.running).outer.lower = self.lower
-            (<Stage> self.running).outer.upper = self.upper
-            if (<Stage> self.running).load() == 0:
-                continue
-            self.ran.push_back(self.running)
-            (<Stage> self.running).run()
-            if (<Stage> self.running).yields():
-                for i in range((<Stage> self.running).followers.size()):
-                    self.call((<Stage> self.running).followers[i])
-        while self.rested < self.ran.size():
-            self.running = self.ran[self.rested]
-            self.rested += 1
-            (<Stage> self.running).rest()
+            (<Stage> stage).queued = False
+            (<Stage> stage).outer.lower = self.lower
+            (<Stage> stage).outer.upper = self.upper
+            if (<Stage> stage).load() > 0:
+                self.ran.push_back(stage)
+                (<Stage> stage).run()
+                if (<Stage> stage).yields() and not (<Stage> stage).followers.empty():
+                    (<Stage> stage).awaited = (<Stage> stage).followers.size()
+                    for i in range((<Stage> stage).followers.size()):
+                        self.call((<Stage> stage).followers[i])
+                else:
+                    (<Stage> stage).rest()
+            for i in range((<Stage> stage).sources.size()):
+                self.read((<Stage> stage).sources[i])
+        while self.settled < self.ran.size():
+            self.running = self.ran[self.settled]
+            self.settled += 1
             (<Stage> self.running).settle()
+        return 0
+
+    # One follower more has read what `stage` left behind.
+    cdef int read(self, void* stage) except -1 nogil:
+        if (<Stage> stage).awaited > 0:
+            (<Stage> stage).awaited = (<Stage> stage).awaited - 1
+            if (<Stage> stage).awaited == 0:
+                self.running = stage
+                (<Stage> stage).rest()
         return 0
 
 
@@ -185,6 +201,14 @@ cdef list _operators(Stage stage):
         for inner in (<Loop> stage).stages:
             found += _operators(inner)
     return found
+
+
+cdef bint _has(const vector[void*]* stages, void* stage) noexcept:
+    cdef size_t i
+    for i in range(stages.size()):
+        if stages[0][i] == stage:
+            return True
+    return False
 
 
 cdef void _erase(vector[void*]* stages, void* stage) noexcept:

@@ -11,7 +11,8 @@ cdef class Stage:
     # For a stage of the root, kept by the schedule that it belongs to:
     cdef uint64_t place                 # its rank among the stages: upstream comes first
     cdef bint queued                    # whether it is to run in this step
-    cdef list sources                   # the stages that it reads
+    cdef size_t awaited                 # followers that have yet to read what it left behind
+    cdef vector[void*] sources          # the stages that it reads, borrowed
     cdef vector[void*] followers        # the stages that read it, borrowed
     cdef list traces                    # those that it writes, at any depth
     cdef readonly Region outer          # the scope that it belongs to
