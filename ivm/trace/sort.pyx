@@ -16,6 +16,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort
 
+from ivm.rows.pages cimport want_huge_pages
 from ivm.rows.updates cimport Updates
 from ivm.trace.times cimport compare_words
 
@@ -23,17 +24,6 @@ cdef extern from "sort.hpp" namespace "ivm":
     uint64_t extract_bits(uint64_t word, uint64_t mask) noexcept nogil
     void sort_by_words(uint64_t* entries, int64_t n, uint64_t position, const uint64_t* words,
                        int stride, int first, int last) noexcept nogil
-
-cdef extern from "<sys/mman.h>" nogil:
-    enum: PROT_READ
-    enum: PROT_WRITE
-    enum: MAP_PRIVATE
-    enum: MAP_ANONYMOUS
-    enum: MADV_HUGEPAGE
-    void* MAP_FAILED
-    void* mmap(void* address, size_t length, int protection, int flags, int file, long offset)
-    int munmap(void* address, size_t length)
-    int madvise(void* address, size_t length, int advice)
 
 cdef extern from *:
     int popcount "__builtin_popcountll"(unsigned long long) noexcept nogil
@@ -47,7 +37,6 @@ cdef enum:
     BUCKET_LENGTH = 1 << 14  # rows that are sorted within the second-level cache
     DEALT_LENGTH = 1 << 13   # rows that a bucket is to have
     LEAST_BITS = 6           # of a round, so that few rounds nest
-    HUGE_BYTES = 4 << 20     # scratch from this size on is mapped in large pages
     MAX_WORDS = 256          # a row's words; `ivm.rows` refuses wider schemas
 
 
@@ -125,42 +114,25 @@ cdef int _sort_large(Updates* updates, int compared) noexcept nogil:
     cdef Sorting sorting
     cdef Py_ssize_t n = updates.length
     cdef size_t bytes = <size_t> n * updates.stride * sizeof(uint64_t)
-    cdef uint64_t* scratch = <uint64_t*> _take_scratch(bytes)
+    cdef uint64_t* scratch = <uint64_t*> malloc(bytes)
     sorting.stride = updates.stride
     sorting.compared = compared
     sorting.entries = <uint64_t*> malloc(
         2 * min(n, <Py_ssize_t> BUCKET_LENGTH) * sizeof(uint64_t))
     if scratch == NULL or sorting.entries == NULL:
-        _give_scratch(scratch, bytes)
+        free(scratch)
         free(sorting.entries)
         return -1
+    want_huge_pages(scratch, bytes)
     if n > BUCKET_LENGTH:
         updates.length = _deal(&sorting, updates.words, scratch, n)
     else:
         updates.length = _sort_bucket(&sorting, updates.words, scratch, n)
         memcpy(updates.words, scratch,
                <size_t> updates.length * updates.stride * sizeof(uint64_t))
-    _give_scratch(scratch, bytes)
+    free(scratch)
     free(sorting.entries)
     return 0
-
-
-cdef void* _take_scratch(size_t bytes) noexcept nogil:
-    cdef void* scratch
-    if bytes < HUGE_BYTES:
-        return malloc(bytes)
-    scratch = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-    if scratch == MAP_FAILED:
-        return NULL
-    madvise(scratch, bytes, MADV_HUGEPAGE)
-    return scratch
-
-
-cdef void _give_scratch(void* scratch, size_t bytes) noexcept nogil:
-    if bytes < HUGE_BYTES:
-        free(scratch)
-    elif scratch != NULL:
-        munmap(scratch, bytes)
 
 
 # Sorts and adds up `n` rows at `words` in their place; returns how many remain.
