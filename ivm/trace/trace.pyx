@@ -7,10 +7,10 @@ update is rewritten at most a few times in each class.
 
 No step merges two large batches in one go. A merge in progress leaves its two sources among the
 layers, and each sealed update brings EFFORT units of fuel for each merge. This suffices: a merge
-whose younger side is of class c moves less than 8 * 4^c * 64 updates, so it is complete before
-4^c * 64 updates more have come, that is, before another layer of class c can have formed behind it. So
-each class has at most one merge in progress and one layer that waits, and an absorbed batch of n
-updates costs at most EFFORT * n, and SMALL, for each class, whatever the trace holds.
+whose younger side is of class c moves less than 8 * 64 * 4^c updates, so it is complete before
+64 * 4^c updates more have come, in which at most one layer of class c can form behind it. So each
+class has at most one merge in progress and few layers that wait, and absorbing a batch of n updates
+moves at most EFFORT * n updates, and SMALL, for each class, whatever the trace holds.
 
 Small layers merge at once with whatever comes, so they are always compacted. A large batch first
 merges the smaller layers before it with each other, and a first one is a layer as it is.

@@ -17,7 +17,8 @@ def counted(rows: Array, row_words: int, root: int) -> Array:
     distinct, which = np.unique(rows[:, :row_words], axis=0, return_inverse=True)
     counts = np.zeros(len(distinct), np.uint64)
     np.add.at(counts, which.ravel(), rows[:, -1])
-    return np.column_stack([distinct, counts])[counts != 0]
+    kept: Array = np.column_stack([distinct, counts])[counts != 0]
+    return kept
 
 
 def random_batch(rng: np.random.Generator, widths: tuple[int, int, int], root: int) -> Array:
