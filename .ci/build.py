@@ -64,16 +64,25 @@ def build(checks: dict[str, bool]) -> None:
     directives = options["cython_directives"][1] | checks
     for extension in distribution.ext_modules:
         extension.language = "c++"
-    recipe, before = str([directives, *map(os.environ.get, FLAGS)]), Path("build/.recipe")
-    force = not before.exists() or before.read_text() != recipe
+    forget_others(str([directives, *map(os.environ.get, FLAGS)]))
     # Cython is not safe for threads: its own processes translate, the build's threads then compile.
     distribution.ext_modules = cythonize(
-        distribution.ext_modules, nthreads=2, force=force, compiler_directives=directives
+        distribution.ext_modules, nthreads=2, compiler_directives=directives
     )
-    for name, value in {"build_lib": ".", "parallel": 2, "force": force}.items():
+    for name, value in {"build_lib": ".", "parallel": 2}.items():
         options[name] = (__file__, value)
     configure()
     distribution.run_command("build_ext")
+
+
+def forget_others(recipe: str) -> None:
+    """Remove what was built by another recipe; so a build that was cut short can go on."""
+    before = Path("build/.recipe")
+    if before.exists() and before.read_text() == recipe:
+        return
+    for path in Path("ivm").rglob("*"):
+        if path.suffix in BUILT:
+            path.unlink()
     before.parent.mkdir(exist_ok=True)
     before.write_text(recipe)
 
