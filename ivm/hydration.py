@@ -4,10 +4,11 @@ The new stages read mirrors of the shared arrangements and belong to no schedule
 that they can run in the thread that installs them while other threads complete times: the small
 steps of other dataflows do not wait for the hydration of a large one. First all that the
 arrangements held is new; then, in ever shorter rounds, what was sealed meanwhile. Once little is
-left it is done between two steps of the pool, and the stages read the shared arrangements from
-then on.
+left, or rounds do not get shorter, the rest is done between two steps of the pool, and the stages
+read the shared arrangements from then on.
 """
 
+import math
 from collections.abc import Iterable
 
 from ivm.operators.operator import Reader
@@ -31,6 +32,7 @@ class Hydration:
         self, stages: Iterable[Stage], readers: Iterable[Reader], own: set[Trace], frontier: int
     ) -> None:
         self.upto = self._from = frontier
+        self._taken: float = math.inf
         self._schedule = Schedule()
         self._schedule.add(stages)
         self._readers = list(readers)
@@ -53,9 +55,14 @@ class Hydration:
             reader.catching_up = False
 
     def take(self, frontier: int) -> bool:
-        """Take over what was sealed below `frontier` since; whether that is little."""
+        """Take over what was sealed below `frontier` since; whether it should be the last time.
+
+        It is if that is little, and if it is not much less than the time before: then the pool
+        goes on faster than the dataflow can follow, and must wait for it.
+        """
         self._from, self.upto = self.upto, frontier
-        return sum([mirror.take() for mirror in self._mirrors.values()]) <= AT_ONCE
+        before, self._taken = self._taken, sum([m.take() for m in self._mirrors.values()])
+        return self._taken <= AT_ONCE or 2 * self._taken > before
 
     def go_on(self) -> None:
         """Run on what was taken over (raises StageFailed)."""

@@ -354,16 +354,13 @@ class Pool:
             raise UnknownCollection(
                 f"what {collection.name!r} reads was dropped, since it found no fixed point"
             )
-        self._collections[collection.name] = collection
-        self._schedule.add(renderer.stages)
-        self._arrangements |= renderer.new_arrangements
         owner, index = collection.indexes[0]
-        self._arrangements[Arrange(Get(collection.name, collection.schema), index.node.key)] = (
-            owner,
-            index,
-        )
-        self._index_sources(renderer)
+        as_source = Arrange(Get(collection.name, collection.schema), index.node.key)
+        self._collections[collection.name] = collection
         try:
+            self._schedule.add(renderer.stages)
+            self._arrangements |= {**renderer.new_arrangements, as_source: (owner, index)}
+            self._index_sources(renderer)
             for made in (*renderer.made, renderer.piece):
                 self._take_errors(made)
             self._errors_so_far(collection, set(renderer.made), max(self._frontier - 1, 0))

@@ -68,16 +68,18 @@ cdef class Schedule:
                 self.inputs.push_back(<void*> stage)
 
     def remove(self, stages) -> None:
-        """Forget stages; nothing that stays may read them."""
+        """Forget stages, whether or not they were added; nothing that stays may read them."""
         cdef Stage stage
         cdef size_t i
         for stage in stages:
+            if stage not in self.stages:
+                continue
             self.loops -= isinstance(stage, Loop)
             del self.stages[stage]
             for operator in _operators(stage):
-                del self.homes[id(operator)]
+                self.homes.pop(id(operator), None)
             for trace in stage.traces:
-                del self.homes[id(trace)]
+                self.homes.pop(id(trace), None)
             for i in range(stage.sources.size()):
                 _erase(&(<Stage> stage.sources[i]).followers, <void*> stage)
             _erase(&self.inputs, <void*> stage)

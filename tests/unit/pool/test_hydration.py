@@ -1,0 +1,119 @@
+"""A dataflow that is installed while the pool goes on."""
+
+import threading
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from ivm.dataflow import Aggregate, Arrange, Get, Join, Reduce
+from ivm.errors import InUse, UnknownCollection
+from ivm.pool import Pool
+
+PAIRS = pa.schema(
+    [pa.field("key", pa.int64(), nullable=False), pa.field("value", pa.int64(), nullable=False)]
+)
+pairs = Get("pairs", PAIRS)
+both = Arrange(pairs, (1,))
+large = Reduce(
+    Join(both, both, (("value", 0), ("left", 1), ("right", 2))),
+    (0,),
+    (Aggregate("count", None, "n", pa.int64(), nullable=False),),
+)
+ROWS, VALUES = 8_000, 20
+MOST_STEPS = 500  # so that a slow machine does not fill its memory
+
+
+def _feed(pool: Pool, keys: list[int], values: list[int], time: int) -> None:
+    rows = pa.RecordBatch.from_pydict({"key": keys, "value": values}, PAIRS)
+    pool.feed("pairs", rows, np.ones(len(keys), np.int64), time)
+
+
+@pytest.fixture
+def pool() -> Pool:
+    """Pairs that a self-join makes 3 million of: more than a step should wait for."""
+    pool = Pool()
+    pool.create_input("pairs", PAIRS, ["key"])
+    _feed(pool, list(range(ROWS)), [i % VALUES for i in range(ROWS)], 0)
+    pool.advance(1)
+    return pool
+
+
+class _Installation(threading.Thread):
+    def __init__(self, pool: Pool) -> None:
+        super().__init__()
+        self.pool = pool
+        self.error: Exception | None = None
+
+    def run(self) -> None:
+        try:
+            self.pool.install("large", large, ["value"])
+        except Exception as error:
+            self.error = error
+
+
+def _install_while_stepping(pool: Pool) -> int:
+    """Install `large` in a thread, and complete a time with one new pair after another."""
+    installation = _Installation(pool)
+    installation.start()
+    steps = 0
+    while steps == 0 or (installation.is_alive() and steps < MOST_STEPS):
+        _feed(pool, [ROWS + steps], [steps % VALUES], pool.frontier)
+        pool.advance(pool.frontier + 1)
+        steps += 1
+    installation.join()
+    assert installation.error is None
+    return steps
+
+
+def test_times_are_completed_while_a_large_dataflow_is_hydrated(pool: Pool) -> None:
+    assert _install_while_stepping(pool) > 10
+
+
+def test_a_dataflow_holds_what_came_in_while_it_was_hydrated(pool: Pool) -> None:
+    steps = _install_while_stepping(pool)
+    held = Counter(i % VALUES for i in range(ROWS)) + Counter(i % VALUES for i in range(steps))
+    rows = pool.scan("large").rows.to_pydict()
+    assert dict(zip(rows["value"], rows["n"], strict=True)) == {v: n * n for v, n in held.items()}
+
+
+def test_its_deltas_add_up_to_what_it_holds_at_every_time(pool: Pool) -> None:
+    start = pool.frontier - 1
+    _install_while_stepping(pool)
+    deltas = pool.drain("large")
+    assert deltas.times.min() >= start
+    sums: Counter[tuple[int, int]] = Counter()
+    for value, n, diff in zip(
+        *deltas.rows.to_pydict().values(), deltas.diffs.tolist(), strict=True
+    ):
+        sums[value, n] += diff
+    rows = pool.scan("large").rows.to_pydict()
+    assert {row: n for row, n in sums.items() if n} == dict.fromkeys(
+        zip(rows["value"], rows["n"], strict=True), 1
+    )
+
+
+def test_what_is_installed_goes_on_after_it_has_caught_up(pool: Pool) -> None:
+    steps = _install_while_stepping(pool)
+    before = dict(zip(*pool.scan("large").rows.to_pydict().values(), strict=True))
+    _feed(pool, [ROWS + steps], [7], pool.frontier)
+    pool.advance(pool.frontier + 1)
+    after = dict(zip(*pool.scan("large").rows.to_pydict().values(), strict=True))
+    pairs_of_7 = round(before[7] ** 0.5)
+    assert after == {**before, 7: (pairs_of_7 + 1) ** 2}
+
+
+def test_an_input_cannot_be_dropped_under_a_dataflow_that_is_being_hydrated(pool: Pool) -> None:
+    installation = _Installation(pool)
+    installation.start()
+    while installation.is_alive():
+        try:
+            pool.drop_input("pairs")
+        except InUse:
+            break
+        except UnknownCollection:  # dropped before the installation began
+            break
+    installation.join()
+    dropped = isinstance(installation.error, UnknownCollection)
+    assert dropped or (installation.error is None and pool.scan("large").rows.num_rows == VALUES)
