@@ -28,6 +28,8 @@ STATUS = {
     "different-definition": 409,
     "still-used": 409,
     "in-use": 409,
+    "out-of-memory": 507,
+    "pool-failed": 503,
     "view-failed": 409,
     "bad-parameter": 400,
     "not-indexed": 400,
