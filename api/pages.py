@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from api.errors import BadParameter
 from api.values import parse
-from connectors.formats.rows import json_rows
+from connectors.formats.rows import json_rows, json_values
 from ivm.results import Snapshot
 
 # Stands beside a view's own columns, under a name that none of them has.
@@ -41,8 +41,8 @@ def matching(snapshot: Snapshot, values: Mapping[str, Any]) -> pa.Table:
     if (snapshot.counts < 0).any():
         table = table.filter(pa.array(snapshot.counts > 0))
     for name, value in values.items():
-        literal = pa.scalar(value, table.schema.field(name).type)
-        table = table.filter(pc.equal(table[name], literal))
+        literal = _literal(value, table.schema.field(name).type)
+        table = table.filter(pc.equal(_comparable(table[name]), literal))
     return table
 
 
@@ -51,7 +51,8 @@ def page(table: pa.Table, key: Sequence[str], limit: int, cursor: str | None) ->
     names = table.schema.names[:-1]
     order = [*key, *(name for name in names if name not in key)]
     if table.num_rows > 1:
-        table = table.take(pc.sort_indices(table, sort_keys=[(n, "ascending") for n in order]))
+        compared = pa.table({name: _comparable(table[name]) for name in order})
+        table = table.take(pc.sort_indices(compared, sort_keys=[(n, "ascending") for n in order]))
     if cursor is not None:
         table = table.filter(_beyond(table, order, _read(cursor, table.schema, order)))
     more = table.num_rows > limit
@@ -87,7 +88,22 @@ def _read(cursor: str, schema: pa.Schema, order: Sequence[str]) -> list[Any]:
 
 
 def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, bool | list):
+        return orjson.dumps(value).decode()
+    return str(value)
+
+
+def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """`column`; lists, which Arrow does not compare, as their JSON."""
+    if not pa.types.is_list(column.type):
+        return column
+    lists = json_values(column.combine_chunks())
+    texts = [None if value is None else orjson.dumps(value).decode() for value in lists]
+    return pa.chunked_array([pa.array(texts, pa.string())])
+
+
+def _literal(value: object, dtype: pa.DataType) -> Any:
+    return _comparable(pa.chunked_array([pa.array([value], dtype)]))[0]
 
 
 def _beyond(table: pa.Table, order: Sequence[str], values: Sequence[Any]) -> pa.ChunkedArray:
@@ -95,10 +111,10 @@ def _beyond(table: pa.Table, order: Sequence[str], values: Sequence[Any]) -> pa.
     equal: Any = pa.scalar(True)
     beyond: Any = pa.scalar(False)
     for name, value in zip(order, values, strict=True):
-        column: Any = table[name]
+        column: Any = _comparable(table[name])
         null: Any = pc.is_null(column)
         if value is not None:
-            literal: Any = pa.scalar(value, table.schema.field(name).type)
+            literal = _literal(value, table.schema.field(name).type)
             greater = pc.or_(null, pc.fill_null(pc.greater(column, literal), False))
             beyond = pc.or_(beyond, pc.and_(equal, greater))
             same: Any = pc.fill_null(pc.equal(column, literal), False)

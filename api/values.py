@@ -1,7 +1,7 @@
 """Values of columns as texts in URLs: the texts that the answers' JSON has, read by column type.
 
 Integers, floats and booleans are read as JSON writes them; decimals, dates, times and timestamps
-as in the answers (strings, ISO 8601); binary is base64.
+as in the answers (strings, ISO 8601); binary is base64; lists are JSON arrays.
 """
 
 import re
@@ -13,8 +13,11 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.types as kinds
+from orjson import loads
 
 from api.errors import BadParameter
+from connectors.formats.columns import to_array
+from connectors.formats.faults import ValueFault
 from connectors.tables import type_name
 
 _NATURAL = re.compile(r"[0-9]{1,18}")
@@ -30,7 +33,7 @@ def parse(text: str, field: pa.Field) -> Any:
     try:
         value = _reader(field.type)(text)
         pa.scalar(value, field.type)
-    except (ValueError, InvalidOperation, pa.ArrowInvalid, OverflowError) as error:
+    except (ValueError, ValueFault, InvalidOperation, pa.ArrowInvalid, OverflowError) as error:
         raise BadParameter(
             f"column {field.name!r} is {type_name(field.type)}; {text!r} is no such value"
         ) from error
@@ -48,6 +51,7 @@ def _reader(dtype: pa.DataType) -> Callable[[str], Any]:
         (kinds.is_time, time.fromisoformat),
         (kinds.is_timestamp, lambda text: _timestamp(text, "tz=" in str(dtype))),
         (kinds.is_binary, lambda text: b64decode(text, validate=True)),
+        (kinds.is_list, lambda text: to_array([loads(text)], pa.field("", dtype))[0].as_py()),
     ]
     return next(read for matches, read in readers if matches(dtype))
 

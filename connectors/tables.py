@@ -36,12 +36,15 @@ _NAMED: dict[str, pa.DataType] = {
 _NAMES = {dtype: name for name, dtype in _NAMED.items()}
 _DECIMAL = re.compile(r"decimal128\((\d{1,2}), ?(\d{1,2})\)")
 _ZONED = re.compile(r"timestamp\[us, tz=([A-Za-z0-9_+:/-]+)\]")
+_LIST = re.compile(r"list<(.*)>")
 
 
 def type_name(dtype: pa.DataType) -> str:
     """The name of a supported column type, as in `decimal128(12, 2)` (raises InvalidTable)."""
     if dtype in _NAMES:
         return _NAMES[dtype]
+    if isinstance(dtype, pa.ListType):
+        return f"list<{type_name(dtype.value_type)}>"
     if pa.types.is_decimal128(dtype) or _ZONED.fullmatch(str(dtype)):
         return str(dtype)
     raise InvalidTable(f"type {dtype} is not supported in a table")
@@ -57,9 +60,11 @@ def type_of(name: str) -> pa.DataType:
             return pa.decimal128(precision, scale)
     if match := _ZONED.fullmatch(name):
         return _zoned(match[1])
+    if match := _LIST.fullmatch(name):
+        return pa.list_(type_of(match[1]))
     raise InvalidTable(
         f"type {name!r} is not supported; choose from {sorted(_NAMED)}, "
-        "decimal128(p, s), timestamp[us, tz=UTC]"
+        "decimal128(p, s), timestamp[us, tz=UTC], list<utf8>"
     )
 
 

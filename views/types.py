@@ -50,9 +50,12 @@ _NUMERIC = re.compile(r"(?:numeric|decimal)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
 def parse_type(text: str) -> pa.DataType:
     """The Arrow type that an SQL type name denotes (raises BadDefinition).
 
-    `numeric` needs its precision and scale: `numeric(12, 2)`.
+    `numeric` needs its precision and scale: `numeric(12, 2)`. An array's name is that of its
+    elements' type and `[]`; an array of arrays is a list of lists of any lengths.
     """
     name = " ".join(text.lower().split())
+    if name.endswith("[]"):
+        return pa.list_(parse_type(name.removesuffix("[]")))
     if match := _NUMERIC.fullmatch(name):
         precision, scale = int(match[1]), int(match[2] or 0)
         if not (1 <= precision <= MAX_PRECISION and scale <= precision):
@@ -60,13 +63,15 @@ def parse_type(text: str) -> pa.DataType:
         return pa.decimal128(precision, scale)
     kind = _NAMES.get(_SYNONYMS.get(name, name))
     if kind is None:
-        known = ", ".join([*_NAMES, "numeric(p, s)"])
+        known = ", ".join([*_NAMES, "numeric(p, s)", "arrays (text[])"])
         raise BadDefinition(f"unknown column type {text!r}; known are {known}")
     return kind
 
 
 def type_name(kind: pa.DataType) -> str:
     """The SQL name of an Arrow type; `parse_type` is its inverse (raises BadDefinition)."""
+    if isinstance(kind, pa.ListType):
+        return f"{type_name(kind.value_type)}[]"
     if pa.types.is_decimal128(kind):
         return f"numeric({kind.precision}, {kind.scale})"
     if pa.types.is_timestamp(kind) and kind.tz is not None and kind.unit == "us":

@@ -11,6 +11,7 @@
 | date32 | days since the epoch (`io.debezium.time.Date`), or an ISO string |
 | time64 | microseconds since midnight (`MicroTime`), or an ISO string |
 | timestamp | microseconds since the epoch (`MicroTimestamp`), or an ISO string |
+| list | arrays of what the elements' type accepts, and of null |
 
 Dates and timestamps keep to the years 1 to 9999. A timestamp's string has an offset exactly if the
 column has a zone.
@@ -22,6 +23,7 @@ from base64 import b64decode
 from collections.abc import Callable
 from datetime import time
 from decimal import Decimal
+from itertools import accumulate
 from types import NoneType
 from typing import Any
 
@@ -78,6 +80,8 @@ def _converter(dtype: pa.DataType) -> Converter:
         return _timestamps
     if pa.types.is_time64(dtype):
         return _times
+    if pa.types.is_list(dtype):
+        return _lists
     assert pa.types.is_binary(dtype), dtype
     return _binaries
 
@@ -129,6 +133,17 @@ def _binaries(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
     except (binascii.Error, ValueError) as error:
         raise ValueFault(WRONG_TYPE, "a string that is not base64") from error
     return pa.array(decoded, dtype)
+
+
+def _lists(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
+    _expect(kinds, list)
+    assert isinstance(dtype, pa.ListType)
+    elements = to_array([e for v in values if v is not None for e in v], dtype.value_field)
+    lengths = (0 if v is None else len(v) for v in values)
+    ends = pa.array(list(accumulate(lengths, initial=0)), pa.int32())
+    absent = pa.array([v is None for v in values], pa.bool_())
+    lists: pa.Array = pa.ListArray.from_arrays(ends, elements, mask=absent)
+    return lists
 
 
 def _booleans(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:

@@ -2,7 +2,8 @@
 
 Integers, booleans and finite floats are JSON numbers and booleans; decimals are strings with all
 their digits; dates, times and timestamps are ISO 8601 strings (a zone's instant ends in `Z`);
-binary is base64; the floats that JSON lacks are "NaN", "Infinity" and "-Infinity".
+binary is base64; the floats that JSON lacks are "NaN", "Infinity" and "-Infinity"; lists are
+arrays.
 """
 
 import math
@@ -28,6 +29,8 @@ def json_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
 def json_values(column: pa.Array) -> list[Any]:
     """The JSON value of every element; NULL is None."""
     dtype = column.type
+    if isinstance(column, pa.ListArray):
+        return _arrays(column)
     if pa.types.is_timestamp(dtype):
         instants: pa.Array = column.cast(pa.timestamp("us", dtype.tz and "UTC"))
         texts = pc.strftime(instants, format="%Y-%m-%dT%H:%M:%S")
@@ -43,6 +46,14 @@ def json_values(column: pa.Array) -> list[Any]:
     if pa.types.is_floating(dtype) and not pc.all(pc.is_finite(column)).as_py():
         return [_number(v) for v in values]
     return values
+
+
+def _arrays(column: "pa.ListArray[Any]") -> list[Any]:
+    elements, ends = json_values(column.values), column.offsets.to_pylist()
+    return [
+        elements[start:end] if valid else None
+        for start, end, valid in zip(ends, ends[1:], column.is_valid().to_pylist(), strict=False)
+    ]
 
 
 def _number(value: float | None) -> float | str | None:

@@ -25,6 +25,7 @@ from api.values import parse
         ("2024-01-01T00:00:00", pa.timestamp("us"), datetime(2024, 1, 1)),
         ("2024-01-01T02:00:00+02:00", pa.timestamp("us", "UTC"), datetime(2024, 1, 1, tzinfo=UTC)),
         ("AP8=", pa.binary(), b"\x00\xff"),
+        ('["1.50",null]', pa.list_(pa.decimal128(12, 2)), [Decimal("1.50"), None]),
     ],
 )
 def test_a_text_is_read_as_its_column_says(text: str, dtype: pa.DataType, value: Any) -> None:
@@ -43,6 +44,9 @@ def test_a_text_is_read_as_its_column_says(text: str, dtype: pa.DataType, value:
         ("2024-01-01T00:00:00Z", pa.timestamp("us")),
         ("2024-01-01T00:00:00", pa.timestamp("us", "UTC")),
         ("*", pa.binary()),
+        ("[1", pa.list_(pa.int8())),
+        ("1", pa.list_(pa.int8())),
+        ("[128]", pa.list_(pa.int8())),
     ],
 )
 def test_what_the_column_cannot_hold_is_refused_by_name(text: str, dtype: pa.DataType) -> None:

@@ -173,6 +173,8 @@ def test_offsets_may_have_gaps() -> None:
         (pa.decimal128(10, 2), "7", Decimal(7)),
         (pa.decimal128(10, 2), "12.3", Decimal("12.3")),
         (pa.decimal128(38, 18), "0.100000000000000001", Decimal("0.100000000000000001")),
+        (pa.list_(pa.int8()), "[1,null,2]", [1, None, 2]),
+        (pa.list_(pa.list_(pa.string())), '[[],null,["a"]]', [[], None, ["a"]]),
         (pa.decimal128(38, 0), "1" * 38, Decimal("1" * 38)),
         (pa.string(), '"a\\u0000\u00e9"', "a\0\u00e9"),
         (pa.binary(), '"AP8="', b"\0\xff"),
@@ -213,6 +215,8 @@ def test_counts_and_iso_strings_may_be_mixed() -> None:
     [
         (pa.bool_(), "1"),
         (pa.int64(), "true"),
+        (pa.list_(pa.int64()), "1"),
+        (pa.list_(pa.int64()), '[1,"2"]'),
         (pa.int64(), "1.0"),
         (pa.int64(), '"1"'),
         (pa.float64(), "true"),

@@ -34,6 +34,12 @@ from connectors.formats.rows import json_rows, json_values
         (pa.timestamp("us", "Europe/Berlin"), datetime(2020, 1, 1), "2020-01-01T00:00:00.000000Z"),
         (pa.string(), 'a"\n', 'a"\n'),
         (pa.binary(), b"\0\xff", "AP8="),
+        (pa.list_(pa.int8()), [1, None, 2], [1, None, 2]),
+        (
+            pa.list_(pa.list_(pa.date32())),
+            [[], None, [date(2020, 1, 1)]],
+            [[], None, ["2020-01-01"]],
+        ),
     ],
 )
 def test_a_value_keeps_all_it_says(dtype: pa.DataType, value: Any, expected: object) -> None:

@@ -25,6 +25,8 @@ TYPES = [
     pa.timestamp("us", "UTC"),
     pa.string(),
     pa.binary(),
+    pa.list_(pa.string()),
+    pa.list_(pa.list_(pa.decimal128(12, 2))),
 ]
 
 
@@ -40,18 +42,20 @@ def test_a_type_is_read_back_from_its_name(kind: pa.DataType) -> None:
         ("decimal(5)", pa.decimal128(5, 0)),
         ("Timestamp  With Time Zone", pa.timestamp("us", "UTC")),
         ("varchar", pa.string()),
+        ("INT[]", pa.list_(pa.int32())),
+        ("numeric(4, 1) []", pa.list_(pa.decimal128(4, 1))),
     ],
 )
 def test_synonyms_and_case_do_not_matter(text: str, kind: pa.DataType) -> None:
     assert parse_type(text) == kind
 
 
-@pytest.mark.parametrize("text", ["", "json", "numeric", "numeric(39, 2)", "numeric(4, 5)"])
+@pytest.mark.parametrize("text", ["", "json", "numeric", "numeric(39, 2)", "numeric(4, 5)", "[]"])
 def test_other_names_are_refused(text: str) -> None:
     with pytest.raises(BadDefinition):
         parse_type(text)
 
 
 def test_a_type_without_a_name_is_refused() -> None:
-    with pytest.raises(BadDefinition, match="list"):
-        type_name(pa.list_(pa.int8()))
+    with pytest.raises(BadDefinition, match="struct"):
+        type_name(pa.struct([("a", pa.int8())]))
