@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-CONFTEST = Path(__file__).parents[1] / "conftest.py"
+ROOT = Path(__file__).parents[2]
+CONFTEST = ROOT / "tests" / "conftest.py"
 
 
 @pytest.mark.parametrize(
@@ -20,7 +21,7 @@ def test_a_skipped_test_fails_in_ci_only(tmp_path: Path, ci: str, code: int) -> 
     finished = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", str(tmp_path)],
         cwd=tmp_path,
-        env=os.environ | {"CI": ci},
+        env=os.environ | {"CI": ci, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
     )
