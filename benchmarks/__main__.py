@@ -1,6 +1,7 @@
 """`python -m benchmarks NAME…`: run workloads, beside a peer if one is named, and report."""
 
 import sys
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated
@@ -13,9 +14,13 @@ from benchmarks import bounds, report
 from benchmarks.comparison import Result, Setting, measure, results
 from benchmarks.errors import BenchmarkError
 from benchmarks.sides import BUILD, OURS, PEERS, Run, Side
+from benchmarks.tpch.data import QUERIES, generate
+from benchmarks.tpch.verify import verify as verify_tpch
 from benchmarks.workload import Workload
 
 NAMES = ("arrange", "install", "bfs", "wcc", "scc", "reach")
+VERIFIED = (0.01, 0.1)  # scale factors of TPC-H
+BATCHES = 50
 PAIRS = {"small": 3, "full": 1}
 INPUTS = BUILD / "benchmarks"
 
@@ -31,9 +36,13 @@ def main(
     peer: Annotated[str | None, typer.Option(help=", ".join(PEERS))] = None,
     json: Annotated[Path | None, typer.Option(help="write the results here as JSON")] = None,
     page: Annotated[Path | None, typer.Option(help="write them here as Markdown")] = None,
+    verify: Annotated[bool, typer.Option(help="compare tpch's answers with DuckDB's")] = False,
 ) -> None:
     """Run the workloads NAME (none: all), and compare them with a peer's."""
     try:
+        if verify:
+            _verify(names or [])
+            return
         _run(names or list(NAMES), scale, workers, peer, json, page)
     except BenchmarkError as error:
         console.print(f"[red]{error}[/red]", highlight=False)
@@ -76,6 +85,23 @@ def _run(
         drawn = report.draw(runs, chart)
         machine = bounds.machine(commands.get("differential"))
         page.write_text(report.page(found, machine, PAIRS[scale], chart.name if drawn else None))
+
+
+def _verify(names: list[str]) -> None:
+    if names != ["tpch"]:
+        raise BenchmarkError("--verify is for tpch alone")
+    with _progress() as progress:
+        for factor in VERIFIED:
+            task = progress.add_task(f"tpch at SF {factor}", total=BATCHES + 1)
+            folder = INPUTS / f"tpch-{factor}"
+            generate(folder, factor)
+            step = partial(progress.advance, task)
+            done = verify_tpch(folder, QUERIES, BATCHES, step)
+            slowest = max(done.registered, key=lambda name: done.registered[name])
+            progress.print(
+                f"SF {factor}: {done.compared:,} answers are DuckDB's, {BATCHES} batches; slowest "
+                f"to plan and install: {slowest} in {1000 * done.registered[slowest]:.0f} ms"
+            )
 
 
 def _settings(names: list[str], scale: str, workers: int) -> list[Setting]:

@@ -58,6 +58,13 @@ def conjuncts(condition: Expression) -> list[Expression]:
     return [condition]
 
 
+def disjuncts(condition: Expression) -> list[Expression]:
+    """The conditions that `condition` is the disjunction of."""
+    if isinstance(condition, Call) and condition.function == "or":
+        return [part for argument in condition.arguments for part in disjuncts(argument)]
+    return [condition]
+
+
 def walk(expression: Expression) -> Iterator[Expression]:
     """`expression` and everything in it, outside in."""
     yield expression

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from views.plan.nodes import Plan
 from views.plan.trees import Numbers
 from views.rewrites.decorrelate import decorrelate
+from views.rewrites.factoring import factor_conditions
 from views.rewrites.joinorder import order_joins
 from views.rewrites.pushdown import push_filters
 from views.rewrites.ranking import recognise_topk
@@ -17,6 +18,7 @@ Rule = Callable[[Plan, Numbers], Plan]
 
 RULES: tuple[tuple[str, Rule], ...] = (
     ("decorrelate", decorrelate),
+    ("factor_conditions", factor_conditions),
     ("semijoins", semijoins),
     ("push_filters", push_filters),
     ("order_joins", order_joins),
