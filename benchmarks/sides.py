@@ -19,11 +19,8 @@ from benchmarks.workload import Phase
 
 HERE = Path(__file__).parent
 BUILD = HERE.parent / "build"
-MEMORY = {
-    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=4294967296"
-    ":glibc.malloc.trim_threshold=17179869184:glibc.malloc.top_pad=67108864"
-}
-"""Huge pages, and memory that is kept to be used again: what the peers' own allocator does."""
+MEMORY = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+"""Huge pages, as the peers' own allocator takes them."""
 
 
 @dataclass(frozen=True, slots=True)

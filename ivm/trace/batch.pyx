@@ -5,8 +5,6 @@ A small batch costs one allocation. A large block is mapped by itself: room that
 be needed was never written and so takes no memory, and nothing has to be moved to close gaps.
 """
 
-from os import environ
-
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memmove
@@ -40,11 +38,9 @@ cdef enum:
 MOST_UPDATES = 0xFFFFFFFE
 
 # Else malloc would map or trim what each step takes and gives back, and the kernel would clear it
-# again and again: a third of the time of sorting 16 Ki rows. Whoever has set malloc's tunables
-# knows better.
-if "GLIBC_TUNABLES" not in environ:
-    mallopt(M_MMAP_THRESHOLD, KEPT_BYTES)
-    mallopt(M_TRIM_THRESHOLD, KEPT_BYTES)
+# again and again: a third of the time of sorting 16 Ki rows.
+mallopt(M_MMAP_THRESHOLD, KEPT_BYTES)
+mallopt(M_TRIM_THRESHOLD, KEPT_BYTES)
 
 
 cdef void retain(Batch* b) noexcept nogil:
