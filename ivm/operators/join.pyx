@@ -2,9 +2,9 @@
 
 New left updates meet the right's history, then new right updates meet all of the left: each pair
 of updates meets once. A pair's time is the least upper bound of both times; inside a loop this may
-be a later round, and the pair flows on at once: only what evaluates at a time waits for it. Both
-sides are sought by galloping from the smaller one, so the work is at most linear in the smaller
-side, up to a logarithm, plus the output.
+be a later round, and the pair flows on at once: only what evaluates at a time waits for it. The
+keys of the smaller side are sought in the larger one, by galloping or, if they are few, by probes;
+so the work is at most linear in the smaller side, up to a logarithm, plus the output.
 """
 
 from libc.stdint cimport uint64_t
@@ -16,6 +16,7 @@ from ivm.rows.updates cimport push
 from ivm.trace.batch cimport (
     Batch, diff_of, first_update, first_val, key_at, seek_key, time_of, val_at,
 )
+from ivm.trace.probe cimport GROUP, SPARSE, probe
 from ivm.trace.times cimport compare_words, join_into
 
 
@@ -51,6 +52,11 @@ cdef class Join(Operator):
         return 0
 
     cdef int _meet(self, const Batch* a, const Batch* b) except -1 nogil:
+        if a.keys * SPARSE <= b.keys or b.keys * SPARSE <= a.keys:
+            return self._probe(a, b)
+        return self._gallop(a, b)
+
+    cdef int _gallop(self, const Batch* a, const Batch* b) except -1 nogil:
         cdef Py_ssize_t i = 0, j = 0
         cdef bint a_smaller = a.keys <= b.keys
         while i < a.keys and j < b.keys:
@@ -68,6 +74,24 @@ cdef class Join(Operator):
                 i += 1
             else:
                 j += 1
+        return 0
+
+    cdef int _probe(self, const Batch* a, const Batch* b) except -1 nogil:
+        cdef bint a_smaller = a.keys <= b.keys
+        cdef const Batch* few = a if a_smaller else b
+        cdef const Batch* many = b if a_smaller else a
+        cdef Py_ssize_t at[GROUP]
+        cdef Py_ssize_t first = 0, start = 0
+        cdef int i, n
+        while first < few.keys:
+            n = <int> min(GROUP, few.keys - first)
+            start = probe(many, few, first, n, start, at)
+            for i in range(n):
+                if at[i] >= 0 and a_smaller:
+                    self._pairs(a, first + i, b, at[i])
+                elif at[i] >= 0:
+                    self._pairs(a, at[i], b, first + i)
+            first += n
         return 0
 
     cdef int _pairs(self, const Batch* a, Py_ssize_t i, const Batch* b, Py_ssize_t j) except -1 nogil:

@@ -30,8 +30,11 @@ def held(trace: Trace) -> tuple[int, int]:
 def as_of(trace: Trace, time: Sequence[int]) -> dict[tuple[int, ...], int]:
     """The collection of the layers as of `time`: the count of each (key, value)."""
 
-def seek(trace: Trace, layer: int, key: Sequence[int], start: int) -> tuple[int, bool]:
-    """The position of the first key of a layer from `start` on that is not below `key`; is it?"""
+def sought(trace: Trace, keys: Trace) -> tuple[list[int], list[int]]:
+    """Where the first layer of `trace` has the keys of `keys`' first layer, or -1.
+
+    Once by galloping, and once by probes.
+    """
 
 def history(subscription: Subscription) -> list[NDArray[np.uint64]]:
     """The updates of each batch of a subscription's history."""

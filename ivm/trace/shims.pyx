@@ -14,6 +14,7 @@ from ivm.trace.batch cimport (
     Batch, batch_bytes, count_as_of, diff_of, drop, first_update, first_val, key_at, seek_key,
     time_of, val_at,
 )
+from ivm.trace.probe cimport GROUP, probe
 from ivm.trace.sort cimport consolidate
 from ivm.trace.subscription cimport Subscription
 from ivm.trace.times cimport MAX_COORDINATES, compare_words
@@ -142,12 +143,25 @@ def as_of(Trace trace, time) -> dict:
     return {row: count for row, count in counts.items() if count != 0}
 
 
-def seek(Trace trace, Py_ssize_t layer, key, Py_ssize_t start) -> tuple[int, bool]:
-    """The position of the first key of a layer from `start` on that is not below `key`; is it?"""
-    cdef uint64_t[::1] words = np.array(key, np.uint64)
-    cdef const Batch* b = trace.layers[layer]
-    cdef Py_ssize_t at = seek_key(b, &words[0], start)
-    return at, at < b.keys and compare_words(key_at(b, at), &words[0], b.key_words) == 0
+def sought(Trace trace, Trace keys) -> tuple[list[int], list[int]]:
+    """Where the first layer of `trace` has the keys of `keys`' first layer, or -1.
+
+    Once by galloping, and once by probes.
+    """
+    cdef const Batch* b = trace.layers[0]
+    cdef const Batch* few = keys.layers[0]
+    cdef Py_ssize_t at[GROUP]
+    cdef Py_ssize_t first, start = 0, k = 0
+    galloped, probed = [], []
+    for first in range(few.keys):
+        k = seek_key(b, key_at(few, first), k)
+        found = k < b.keys and compare_words(key_at(b, k), key_at(few, first), b.key_words) == 0
+        galloped.append(k if found else -1)
+    for first in range(0, few.keys, GROUP):
+        n = min(GROUP, few.keys - first)
+        start = probe(b, few, first, n, start, at)
+        probed += [at[i] for i in range(n)]
+    return galloped, probed
 
 
 def history(Subscription subscription):
