@@ -13,6 +13,7 @@ from views.compile import deeply, lowered
 from views.lowering.depth import below
 from views.plan.nodes import (
     Aggregate,
+    AggregateCall,
     Apply,
     Attribute,
     Filter,
@@ -99,11 +100,7 @@ def _plan_line(plan: Plan) -> str:
             mark = f" {_attribute(plan.mark)}" if plan.mark else ""
             return f"{name} {plan.kind}{mark} on {expression_text(plan.predicate, '#')}"
         case Aggregate():
-            calls = (
-                f"{_attribute(c.attribute)} := {c.function}({'distinct ' if c.distinct else ''}"
-                f"{'*' if c.argument is None else f'#{c.argument.index}'})"
-                for c in plan.calls
-            )
+            calls = (f"{_attribute(c.attribute)} := {_call(c)}" for c in plan.calls)
             return f"Aggregate by {_attributes(plan.keys)} {', '.join(calls)}".rstrip()
         case TopK():
             keys = ", ".join(f"#{k.index}" for k in plan.keys)
@@ -122,6 +119,15 @@ def _plan_line(plan: Plan) -> str:
             return f"Union {_attributes(plan.attributes)}"
         case _:
             return name
+
+
+def _call(call: AggregateCall) -> str:
+    given = [f"#{c.index}" for c in (call.argument, call.other) if c is not None]
+    given += [] if call.parameter is None else [repr(call.parameter)]
+    order = ", ".join(map(_sort_key, call.order))
+    where = "" if call.where is None else f" where #{call.where.index}"
+    inside = f"{'distinct ' if call.distinct else ''}{', '.join(given) or '*'}"
+    return f"{call.function}({inside}{' order ' + order if order else ''}){where}"
 
 
 def _attribute(attribute: Attribute) -> str:

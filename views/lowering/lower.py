@@ -122,13 +122,11 @@ class Lowering:
         return Lowered(df.Map(below.node, tuple(outputs)), positions)
 
     def _aggregate(self, plan: Aggregate, needed: frozenset[int]) -> Lowered:
-        arguments = [
-            c.argument
-            for c in plan.calls
-            if c.argument is not None and (c.attribute.number in needed or c is plan.calls[0])
-        ]
-        read = columns_of(*arguments) | {k.number for k in plan.keys}
-        return aggregate(plan, self.lower(plan.input, read), needed)
+        read = {k.number for k in plan.keys}
+        for call in plan.calls:
+            if call.attribute.number in needed or call is plan.calls[0]:
+                read |= columns_of(*call.reads())
+        return aggregate(plan, self.lower(plan.input, frozenset(read)), needed)
 
     def _distinct(self, plan: Distinct) -> Lowered:
         numbers = numbers_of(plan.input)

@@ -141,12 +141,26 @@ AggregateFunction: TypeAlias = OneOf["count", "sum", "avg", "min", "max"]
 
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
-    """`function` over the values of column `argument` (None: over rows), as column `attribute`."""
+    """`function` over the values of column `argument` (None: over rows), as column `attribute`.
+
+    `distinct`: each value once. The functions are those of `ivm.dataflow.Aggregate`, which says
+    what `other`, `order`, `where` and `parameter` mean, and `mode`: the most frequent value, of
+    several the first in `order`.
+    """
 
     attribute: Attribute
     function: AggregateFunction
     argument: Column | None
     distinct: bool = False
+    other: Column | None = None
+    order: tuple["SortKey", ...] = ()
+    where: Column | None = None
+    parameter: float | str | None = None
+
+    def reads(self) -> tuple[Column, ...]:
+        """The columns that it reads."""
+        given = (self.argument, self.other, self.where, *(o.column for o in self.order))
+        return tuple(c for c in given if c is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import pyarrow as pa
 from ivm.expressions import Column, Expression
 from views.plan.nodes import (
     Aggregate,
+    AggregateCall,
     Apply,
     Attribute,
     Filter,
@@ -95,8 +96,10 @@ def expressions(plan: Plan) -> tuple[Expression, ...]:
         case Project():
             return tuple(e for _, e in plan.outputs)
         case Aggregate():
-            arguments = [call.argument for call in plan.calls if call.argument is not None]
-            return (*(k.column for k in plan.keys), *arguments)
+            return (
+                *(k.column for k in plan.keys),
+                *(c for call in plan.calls for c in call.reads()),
+            )
         case TopK() | RowNumber():
             return (*plan.keys, *(o.column for o in plan.order))
         case _:
@@ -132,8 +135,7 @@ def replace_free(plan: Plan, by: Mapping[int, Expression]) -> Plan:
             outputs = tuple((_like(a, e := substitute(old, by)), e) for a, old in below.outputs)
             return replace(below, outputs=outputs)
         case Aggregate():
-            calls = tuple(replace(c, argument=_moved(c.argument, by)) for c in below.calls)
-            return replace(below, calls=calls)
+            return replace(below, calls=tuple(_moved_call(c, by) for c in below.calls))
         case TopK() | RowNumber():
             order = tuple(_moved_key(o, by) for o in below.order)
             keys = tuple(c for k in below.keys if (c := _moved(k, by)) is not None)
@@ -158,6 +160,16 @@ def _moved_key(key: SortKey, by: Mapping[int, Expression]) -> SortKey:
     moved = _moved(key.column, by)
     assert moved is not None
     return replace(key, column=moved)
+
+
+def _moved_call(call: AggregateCall, by: Mapping[int, Expression]) -> AggregateCall:
+    return replace(
+        call,
+        argument=_moved(call.argument, by),
+        other=_moved(call.other, by),
+        order=tuple(_moved_key(o, by) for o in call.order),
+        where=_moved(call.where, by),
+    )
 
 
 def renamed(plan: Plan, numbers: Numbers) -> tuple[Project, dict[int, Attribute]]:

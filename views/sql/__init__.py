@@ -3,8 +3,9 @@
 Syntax trees are sqlglot's; names, types, conversions and the meaning of every clause are ours.
 What is not listed here is refused with its name and place, never approximated:
 
-- SELECT with WHERE, GROUP BY (expressions, numbers, aliases), HAVING, DISTINCT [ON], ORDER BY,
-  LIMIT, OFFSET; WITH and WITH RECURSIVE; VALUES; UNION [ALL], EXCEPT, INTERSECT;
+- SELECT with WHERE, GROUP BY (expressions, numbers, aliases; ROLLUP, CUBE and GROUPING SETS, with
+  `grouping(…)`), HAVING, DISTINCT [ON], ORDER BY, LIMIT, OFFSET; WITH and WITH RECURSIVE; VALUES;
+  UNION [ALL], EXCEPT, INTERSECT;
 - joins: inner, left, right, full, cross, comma, NATURAL, USING, LATERAL (inner and left);
 - subqueries: derived tables, EXISTS, [NOT] IN, scalar ones, all of them correlated at will;
 - count, sum, avg, min, max, bool_and, bool_or, with DISTINCT and FILTER; row_number() where a

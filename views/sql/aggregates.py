@@ -11,13 +11,14 @@ from sqlglot import exp
 
 from ivm.expressions import Call, Expression, Literal
 from views.errors import GroupingError
-from views.plan.nodes import AggregateCall, AggregateFunction
+from views.plan.nodes import AggregateFunction
 from views.plan.scalars import columns_of
-from views.sql.binder import Binder, Handler, Numbering, Ordering, name
-from views.sql.coercion import BIGINT, BOOL, DIGITS, DOUBLE, Bound, cast, is_number, scale_of
+from views.sql.binder import Binder, Computation, Handler, Numbering, Ordering, name
+from views.sql.coercion import BIGINT, BOOL, DIGITS, DOUBLE, INT, Bound, cast, is_number, scale_of
 from views.sql.coercion import promoted as promoted_type
 
 _AVERAGE_SCALE = 6
+_MOST_BITS = 31
 _FUNCTIONS: dict[type[exp.Expr], AggregateFunction] = {
     exp.Count: "count",
     exp.Sum: "sum",
@@ -53,15 +54,11 @@ def _register(
     assert b.aggregates is not None
     if function == "count" and argument is not None and not argument.nullable and not distinct:
         argument = None
-    distinct = distinct and function not in ("min", "max")
-    for known, of in b.aggregates.calls:
-        if (known.function, of, known.distinct) == (function, argument, distinct):
-            return known.attribute.column
-    kind = BIGINT if argument is None else result_type(function, argument.type)
-    shape = Call(function, (), kind, function != "count")
-    attribute = b.session.numbers.fresh(function, shape)
-    b.aggregates.calls.append((AggregateCall(attribute, function, None, distinct), argument))
-    return attribute.column
+    computation = Computation(function, argument, distinct and function not in ("min", "max"))
+    if computation not in b.aggregates.calls:
+        kind = BIGINT if argument is None else result_type(function, argument.type)
+        b.aggregates.calls[computation] = b.session.numbers.new(function, kind, function != "count")
+    return b.aggregates.calls[computation].column
 
 
 def result_type(function: AggregateFunction, argument: pa.DataType) -> pa.DataType:
@@ -114,6 +111,19 @@ def _check_local(b: Binder, argument: Expression | None, node: exp.Func) -> None
         raise b.session.source.unsupported("an aggregate over an outer query's columns", node)
 
 
+def grouping(b: Binder, node: exp.Grouping) -> Bound:
+    """`grouping(keys…)`: a bit for each, the last one lowest, that is set where it is left out."""
+    if b.aggregates is None:
+        raise b.fault(GroupingError, f"grouping() cannot stand in {b.clause}", node)
+    inner = b.sibling("an argument of grouping()")
+    if not 1 <= len(node.expressions) <= _MOST_BITS:
+        raise b.session.source.unsupported(f"grouping() of other than 1 to {_MOST_BITS} keys", node)
+    keys = tuple(inner.value(key) for key in node.expressions)
+    if keys not in b.aggregates.groupings:
+        b.aggregates.groupings[keys] = (b.session.numbers.new("grouping", INT, False), node)
+    return b.aggregates.groupings[keys][0].column
+
+
 def filtered(b: Binder, node: exp.Filter) -> Bound:
     """`aggregate FILTER (WHERE condition)`."""
     if type(node.this) not in _FUNCTIONS:
@@ -159,6 +169,7 @@ def window(b: Binder, node: exp.Window) -> Bound:
 _WHOLE = ("this", "expressions", "big_int")
 HANDLERS: dict[type[exp.Expr], Handler] = {
     **{kind: Handler(aggregate, _WHOLE) for kind in _FUNCTIONS},
+    exp.Grouping: Handler(grouping, ("expressions",)),
     exp.Filter: Handler(filtered, ("this", "expression")),
     exp.Window: Handler(window, ("this", "partition_by", "order", "over", "alias")),
 }

@@ -21,7 +21,7 @@ from views.errors import (
     UnknownFunction,
     suggestion,
 )
-from views.plan.nodes import AggregateCall, Apply, Attribute, JoinKind, Plan, SortKey
+from views.plan.nodes import AggregateFunction, Apply, Attribute, JoinKind, Plan, SortKey
 from views.plan.scalars import TRUE
 from views.sql import literals
 from views.sql.coercion import (
@@ -62,14 +62,6 @@ def attach(plan: Plan, pending: Sequence[Pending]) -> Plan:
     return plan
 
 
-@dataclass(slots=True)
-class Aggregates:
-    """The aggregates that a grouped query computes, and the subqueries in their arguments."""
-
-    calls: list[tuple[AggregateCall, Expression | None]] = field(default_factory=list)
-    pending: list[Pending] = field(default_factory=list)
-
-
 @dataclass(frozen=True, slots=True)
 class Ordering:
     """A sort key whose expression is not yet a column."""
@@ -81,6 +73,38 @@ class Ordering:
     def key(self, attribute: Attribute) -> SortKey:
         """The key, once its expression is the column `attribute`."""
         return SortKey(attribute.column, self.descending, self.nulls_first)
+
+
+@dataclass(frozen=True, slots=True)
+class Computation:
+    """What an `AggregateCall` computes, over expressions that are not yet columns."""
+
+    function: AggregateFunction
+    argument: Expression | None
+    distinct: bool = False
+    other: Expression | None = None
+    order: tuple[Ordering, ...] = ()
+    where: Expression | None = None
+    parameter: float | str | None = None
+
+    def reads(self) -> list[Expression]:
+        """The expressions that it reads of each row."""
+        given = [self.argument, self.other, self.where, *(o.value for o in self.order)]
+        return [e for e in given if e is not None]
+
+
+@dataclass(slots=True)
+class Aggregates:
+    """What a grouped query computes, each thing once, and the subqueries in the arguments.
+
+    `groupings` are the columns of `grouping(…)`, by its arguments, and its first place.
+    """
+
+    calls: dict[Computation, Attribute] = field(default_factory=dict)
+    groupings: dict[tuple[Expression, ...], tuple[Attribute, exp.Expr]] = field(
+        default_factory=dict
+    )
+    pending: list[Pending] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

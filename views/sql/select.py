@@ -18,6 +18,7 @@ from views.plan.trees import free_columns
 from views.sql.aggregates import ordering_of
 from views.sql.binder import Aggregates, Binder, Numbering, Ordering, Pending, attach
 from views.sql.grouping import Grouping
+from views.sql.groupingsets import Set, grouping_sets
 from views.sql.handlers import HANDLERS
 from views.sql.relations import bind_from
 from views.sql.scope import BoundQuery, Environment, Scope, Session
@@ -131,7 +132,8 @@ def bind_select(session: Session, env: Environment, node: exp.Select) -> BoundQu
     order = select.grouped_binder("ORDER BY")
     select.bind_order(order)
     pending = [*items.pending, *order.pending]
-    if node.args.get("group") is not None or clause is not None or select.aggregates.calls:
+    aggregated = select.aggregates.calls or select.aggregates.groupings
+    if node.args.get("group") is not None or clause is not None or aggregated:
         pending = _group(select, condition, having.pending, clause, pending)
     select.plan = _numbered(select, attach(select.plan, pending), pending)
     return _output(select)
@@ -146,9 +148,9 @@ def _group(
 ) -> list[Pending]:
     """Group the rows and map everything bound so far onto the groups."""
     binder = select.binder("GROUP BY")
-    keys = _grouping_expressions(select, binder)
+    sets = _grouping_sets(select, binder)
     select.plan = attach(select.plan, binder.pending)
-    grouping = Grouping(select.session, select.plan, keys)
+    grouping = Grouping(select.session, select.plan, sets, select.aggregates)
     select.items = [replace(i, value=grouping.regroup(i.value, i.node)) for i in select.items]
     select.order = [(replace(o, value=grouping.regroup(o.value, n)), n) for o, n in select.order]
     select.windows = [_regrouped(w, grouping, select.node) for w in select.windows]
@@ -156,7 +158,7 @@ def _group(
     having = [grouping.regroup_pending(p, select.node) for p in having]
     if condition is not None:
         condition = grouping.regroup(condition, clause or select.node)
-    select.plan = attach(grouping.aggregate(select.plan, select.aggregates), having)
+    select.plan = attach(grouping.aggregate(select.plan), having)
     if condition is not None:
         select.plan = Filter(select.plan, condition)
     return pending
@@ -170,24 +172,23 @@ def _regrouped(window: Numbering, grouping: Grouping, node: exp.Expr) -> Numberi
     )
 
 
-def _grouping_expressions(select: Select, binder: Binder) -> list[Expression]:
+def _grouping_sets(select: Select, binder: Binder) -> tuple[Set, ...]:
     clause = select.node.args.get("group")
     if clause is None:
-        return []
-    select.session.source.only(clause, ("expressions",))
-    keys: list[Expression] = []
-    for node in clause.expressions:
-        if isinstance(node, exp.Tuple) and not node.expressions:
-            raise select.session.source.unsupported("GROUP BY ()", node)
+        return ((),)
+    made = {a.number for a in select.aggregates.calls.values()}
+    made |= {a.number for a, _ in select.aggregates.groupings.values()}
+    made |= {w.attribute.number for w in select.windows}
+
+    def bind(node: exp.Expr) -> Expression:
         by_name = isinstance(node, exp.Column) and not select.scope.lookup(node.name, None)
         item = select.output(node, by_name)
         value = binder.value(node) if item is None else item.value
-        made = {c.attribute.number for c, _ in select.aggregates.calls}
-        made |= {w.attribute.number for w in select.windows}
         if columns_of(value) & made:
             raise binder.fault(GroupingError, "an aggregate cannot stand in GROUP BY", node)
-        keys.append(value)
-    return keys
+        return value
+
+    return grouping_sets(select.session, clause, bind)
 
 
 def _numbered(select: Select, plan: Plan, pending: Sequence[Pending]) -> Plan:

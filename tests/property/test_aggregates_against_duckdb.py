@@ -1,0 +1,69 @@
+"""Aggregates and grouping sets mean what DuckDB says they mean."""
+
+from collections import Counter
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+
+from tests.oracle import evaluate
+from tests.property.shop import CATALOG, Tables, judged, normal, tables
+from views.compile import compile_view
+
+compiled = cache(lambda query: compile_view(query, CATALOG))
+
+GROUPING_SETS = """
+select segment, city, count(*) as n from customers group by rollup (segment, city);
+
+select segment, city, count(*) as n, grouping(segment, city) as g from customers
+group by cube (segment, city);
+
+select status, sum(total) as s, grouping(status) as g from orders
+group by grouping sets ((status), (), (status));
+
+select status, customer_id, day, max(total) as m from orders
+group by rollup (status, (customer_id, day));
+
+select status, customer_id, count(*) as n from orders group by status, grouping sets
+((customer_id), ());
+
+select status, upper(status) as u, count(*) as n from orders group by rollup (status, 2);
+
+select status, customer_id, count(*) as n from orders group by cube (status), cube (customer_id);
+
+select city, count(*) as n from customers where id > 100 group by rollup (city);
+
+select city from customers where id > 100 group by rollup (city);
+
+select count(*) as n from customers where id > 100 group by ();
+
+select city, count(distinct segment) as n, sum(id) as s, sum(distinct id) as d from customers
+group by rollup (city) having count(*) > 1 or grouping(city) = 1;
+
+select coalesce(city, 'all') as c, sum(id) filter (where segment = 'gold') as s from customers
+group by rollup (city);
+
+select c.city, o.status, sum(o.total) as s from customers c join orders o on o.customer_id = c.id
+group by rollup (c.city, o.status) having c.city = 'rome' or o.status is null;
+
+select * from (select city, segment, count(*) as n from customers group by cube (city, segment)) t
+where city = 'rome';
+
+select city, (select count(*) from orders o where o.status = c.city) as n from customers c
+group by rollup (city);
+
+select city, rank from (select city, n, row_number() over (partition by grouping(city) order by
+n desc, city) as rank from (select city, count(*) as n from customers group by rollup (city)) t
+group by city, n) u where rank = 1;
+
+select sum(id) as s, city is null as x from customers group by grouping sets ((city is null), ());
+"""
+
+
+@pytest.mark.parametrize("query", GROUPING_SETS.split(";")[:-1])
+@given(given=tables)
+@settings(max_examples=8, deadline=None)
+def test_a_query_answers_as_in_duckdb(query: str, given: Tables) -> None:
+    result = evaluate(compiled(query).node, {name: Counter(rows) for name, rows in given.items()})
+    assert not result.errors
+    assert normal(result.rows) == judged(query, given)
