@@ -113,8 +113,8 @@ def _plan_line(plan: Plan) -> str:
         case Recursive():
             return f"Recursive {plan.name} {_attributes(plan.attributes)}"
         case Fixpoint():
-            kind = "set" if plan.distinct else "bag"
-            return f"Fixpoint {plan.name} ({kind}) {_attributes(plan.attributes)}"
+            names = ", ".join(name for name, _ in plan.bindings)
+            return f"Fixpoint {plan.result} of {names} {_attributes(plan.attributes)}"
         case Union():
             return f"Union {_attributes(plan.attributes)}"
         case _:

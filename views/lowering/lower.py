@@ -175,14 +175,11 @@ class Lowering:
         return Lowered(df.Concat(tuple(rows)), positions)
 
     def _fixpoint(self, plan: Fixpoint) -> Lowered:
-        rows = []
-        for part in (plan.base, plan.step):
-            own = [a.number for a in part.attributes]
-            rows.append(self.lower(part, frozenset(own)).ordered(own))
-        body: df.Node = df.Concat(tuple(rows))
-        if plan.distinct:
-            body = df.Distinct(body)
-        return _in_order(df.Iterate(((plan.name, body),), plan.name), plan.attributes)
+        bindings = []
+        for name, body in plan.bindings:
+            own = [a.number for a in body.attributes]
+            bindings.append((name, self.lower(body, frozenset(own)).ordered(own)))
+        return _in_order(df.Iterate(tuple(bindings), plan.result), plan.attributes)
 
 
 def _without_distinct(node: df.Node) -> df.Node:

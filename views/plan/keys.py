@@ -42,8 +42,8 @@ def unique_key(plan: Plan) -> frozenset[int] | None:
         case Distinct():
             key = unique_key(plan.input)
             return numbers_of(plan) if key is None else key
-        case Fixpoint() if plan.distinct:
-            return numbers_of(plan)
+        case Fixpoint():
+            return _of_fixpoint(plan)
         case Join():
             return _of_join(plan)
         case _:
@@ -80,6 +80,14 @@ def _projected(plan: Project) -> frozenset[int] | None:
         return None
     kept = {e.index: a.number for a, e in plan.outputs if isinstance(e, Column)}
     return frozenset(kept[n] for n in key) if key <= kept.keys() else None
+
+
+def _of_fixpoint(plan: Fixpoint) -> frozenset[int] | None:
+    key = unique_key(plan.body)
+    if key is None:
+        return None
+    pairs = zip(plan.attributes, plan.body.attributes, strict=True)
+    return frozenset(own.number for own, inner in pairs if inner.number in key)
 
 
 def _of_join(plan: Join) -> frozenset[int] | None:

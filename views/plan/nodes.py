@@ -235,7 +235,7 @@ class RowNumber:
 
 @dataclass(frozen=True, slots=True)
 class Recursive:
-    """Inside the step of a `Fixpoint`: the rows found so far."""
+    """Inside the bodies of a `Fixpoint`: the collection that `name` denotes so far."""
 
     name: str
     attributes: tuple[Attribute, ...]
@@ -243,17 +243,22 @@ class Recursive:
 
 @dataclass(frozen=True, slots=True)
 class Fixpoint:
-    """The least collection that holds `base` and, for `name` bound to itself, `step`.
+    """The fixed point of `name = body` for all `bindings` at once, starting from empty collections.
 
-    `distinct`: a set; otherwise a bag, in which every round adds its rows. The columns of both
-    correspond by position to `attributes`.
+    In each round every name takes the value that its body had in the round before; the node is
+    the value of `result` when no name changes any more. A body that is a `Distinct` makes a set.
+    The columns of a body correspond by position to those of the `Recursive` that read it, and those
+    of `result` to `attributes`.
     """
 
-    name: str
-    base: "Plan"
-    step: "Plan"
-    distinct: bool
+    bindings: tuple[tuple[str, "Plan"], ...]
+    result: str
     attributes: tuple[Attribute, ...]
+
+    @property
+    def body(self) -> "Plan":
+        """The body of `result`."""
+        return dict(self.bindings)[self.result]
 
 
 Plan: TypeAlias = (

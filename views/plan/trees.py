@@ -54,7 +54,7 @@ def inputs(plan: Plan) -> tuple[Plan, ...]:
         case Union():
             return plan.inputs
         case Fixpoint():
-            return (plan.base, plan.step)
+            return tuple(body for _, body in plan.bindings)
         case _:
             return (plan.input,)
 
@@ -71,7 +71,8 @@ def with_inputs(plan: Plan, new: tuple[Plan, ...]) -> Plan:
         case Union():
             return replace(plan, inputs=new)
         case Fixpoint():
-            return replace(plan, base=new[0], step=new[1])
+            names = (name for name, _ in plan.bindings)
+            return replace(plan, bindings=tuple(zip(names, new, strict=True)))
         case _:
             return replace(plan, input=new[0])
 

@@ -16,6 +16,7 @@ from views.plan.nodes import (
     Aggregate,
     Apply,
     Attribute,
+    Distinct,
     Fixpoint,
     Join,
     Plan,
@@ -23,6 +24,7 @@ from views.plan.nodes import (
     Recursive,
     RowNumber,
     TopK,
+    Union,
 )
 from views.plan.trees import free_columns, inputs
 from views.sql.coercion import cast, common_type, is_integer
@@ -59,14 +61,13 @@ def bind_recursive(session: Session, env: Environment, cte: exp.CTE) -> BoundQue
         shape = wider
     distinct = bool(body.args.get("distinct"))
     _check_step(session, cte, step.plan, label, distinct)
-    attributes = tuple(session.numbers.fresh(n, a) for n, a in zip(names, shape, strict=True))
-    plan = Fixpoint(
-        label,
-        _cast_columns(session, base, names, shape).plan,
-        _cast_columns(session, step, names, shape).plan,
-        distinct,
-        attributes,
+    parts = tuple(_cast_columns(session, q, names, shape).plan for q in (base, step))
+    columns, attributes = (
+        tuple(session.numbers.fresh(n, a) for n, a in zip(names, shape, strict=True))
+        for _ in range(2)
     )
+    rows = Union(parts, columns)
+    plan = Fixpoint(((label, Distinct(rows) if distinct else rows),), label, attributes)
     if free_columns(plan):
         raise source.unsupported("WITH RECURSIVE that reads an outer query's columns", cte)
     return BoundQuery(plan, tuple(zip(names, attributes, strict=True)))
