@@ -355,13 +355,15 @@ class Iterate(Hashed):
 
     In each round every name takes the value that its body had in the round before; the node is
     the value of `result` when no name changes any more. More rounds than `max_rounds` (None: the
-    pool's bound; of each priority, see `EnterAt`) raise `NoFixedPoint`. A body's schema is that of
-    its `Recursive` by types.
+    pool's bound; of each priority, see `EnterAt`) raise `NoFixedPoint`; if it `stops`, they are not
+    begun instead, and the node is what `result` has by then. A body's schema is that of its
+    `Recursive` by types.
     """
 
     bindings: tuple[tuple[str, "Node"], ...]
     result: str
     max_rounds: int | None = None
+    stops: bool = False
     schema: pa.Schema = field(init=False, compare=False)
 
     __hash__ = Hashed.hash_once

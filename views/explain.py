@@ -114,7 +114,9 @@ def _plan_line(plan: Plan) -> str:
             return f"Recursive {plan.name} {_attributes(plan.attributes)}"
         case Fixpoint():
             names = ", ".join(name for name, _ in plan.bindings)
-            return f"Fixpoint {plan.result} of {names} {_attributes(plan.attributes)}"
+            bound = "" if plan.max_rounds is None else f" within {plan.max_rounds} rounds"
+            bound += ", then stopped" if plan.stops else ""
+            return f"Fixpoint {plan.result} of {names}{bound} {_attributes(plan.attributes)}"
         case Union():
             return f"Union {_attributes(plan.attributes)}"
         case _:

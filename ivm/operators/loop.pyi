@@ -19,10 +19,15 @@ class Variable(Operator):
     def __init__(self, region: Region, row_words: int) -> None: ...
 
 class Feedback(Operator):
-    """Hands `source`'s updates to `variable` for the next round."""
+    """Hands `source`'s updates to `variable` for the next one of `rounds` (None: any number)."""
 
     def __init__(
-        self, region: Region, row_words: int, source: Operator, variable: Variable
+        self,
+        region: Region,
+        row_words: int,
+        source: Operator,
+        variable: Variable,
+        rounds: int | None,
     ) -> None: ...
 
 class Collect(Operator):

@@ -9,7 +9,7 @@ from ivm.rows.packing cimport Packing
 from ivm.rows.updates cimport Updates, append, empty_updates, push, release
 from ivm.rows.words cimport decode_signed
 from ivm.trace.sort cimport consolidate
-from ivm.trace.times cimport pack_coordinate
+from ivm.trace.times cimport pack_coordinate, round_of
 
 
 cdef class Enter(Operator):
@@ -108,19 +108,25 @@ cdef class Variable(Operator):
         self.parking.clear()
 
 
+cdef uint64_t NEVER = 0xFFFFFFFFFFFFFFFF
+
+
 cdef class Feedback(Operator):
     """Hands the body's changes of this round to `variable`, for the next one.
 
     Changes of later rounds that have flowed ahead are handed on as well. All are consolidated
-    first: changes that cancel must not keep the loop going.
+    first: changes that cancel must not keep the loop going. A loop of a number of `rounds` has no
+    next one after the last.
     """
 
     cdef Operator source
     cdef Variable variable
+    cdef uint64_t rounds
 
-    def __init__(self, Region region, int row_words, Operator source, Variable variable):
+    def __init__(self, Region region, int row_words, Operator source, Variable variable, rounds):
         self.source = source
         self.variable = variable
+        self.rounds = NEVER if rounds is None else rounds
 
     cdef Py_ssize_t load(self) noexcept nogil:
         return self.source.out.length
@@ -136,6 +142,8 @@ cdef class Feedback(Operator):
         for i in range(self.out.length):
             update = self.out.words + i * self.out.stride
             update[self.out.row_words + self.out.time_words - 1] += 1
+            if round_of(update[self.out.row_words + self.out.time_words - 1]) >= self.rounds:
+                continue
             self.variable.parking.park(&self.out, update)
         self.out.length = 0
         return 0

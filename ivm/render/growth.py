@@ -2,7 +2,7 @@
 
 Inputs declared insert-only do, and what operators without negation or aggregation make of
 collections that do. A loop's names do if all its bodies do, taking for granted that its names do:
-its rounds then climb to the least fixed point.
+its rounds then climb to the least fixed point, unless the loop stops before.
 """
 
 from collections.abc import Mapping
@@ -65,4 +65,6 @@ class Growth:
             return node.limit == 1 and self.grows(node.input)
         if isinstance(node, (Constant, Recursive)):
             return True
+        if isinstance(node, Iterate) and node.stops:
+            return False
         return isinstance(node, MONOTONE) and all(self.grows(child) for child in children(node))

@@ -329,6 +329,7 @@ class Renderer(Reductions, Joins):
         loop = Loop(outer.region, self.max_rounds if node.max_rounds is None else node.max_rounds)
         inner = self.scope = Scope(loop.region, loop, outer, self.only_grows(node))
         region = loop.region
+        last = node.max_rounds if node.stops else None
         try:
             schemas = {name: body.schema for name, body in node.bindings}
             for _, body in node.bindings:
@@ -338,7 +339,7 @@ class Renderer(Reductions, Joins):
                 inner.variables[name] = self._variable(form)
             bodies = {name: self.render(body) for name, body in node.bindings}
             for name, body in node.bindings:
-                self._feed_back(bodies[name], len(body.schema), inner.variables[name])
+                self._feed_back(bodies[name], len(body.schema), inner.variables[name], last)
             result = bodies[node.result]
             collects = self.add_stage(
                 lambda s: Collect(region, result.format.words, result.operators[s])
@@ -355,7 +356,9 @@ class Renderer(Reductions, Joins):
         region = self.scope.region
         return self.stage(form, lambda s: Variable(region, form.words))
 
-    def _feed_back(self, body: Rendered, width: int, variable: Rendered) -> None:
+    def _feed_back(
+        self, body: Rendered, width: int, variable: Rendered, rounds: int | None
+    ) -> None:
         source = self.packed(body, [(0, i) for i in range(width)], variable.format)
         region, words = self.scope.region, variable.format.words
         self.add_stage(
@@ -364,6 +367,7 @@ class Renderer(Reductions, Joins):
                 words,
                 source.operators[s],
                 variable.operators[s],  # type: ignore[arg-type]
+                rounds,
             )
         )
 

@@ -216,6 +216,8 @@ class Evaluator:
                 priority = min(waiting)
             else:
                 return after[node.result]
+        if node.stops:
+            return after[node.result]
         raise NoFixedPoint(f"no fixed point after {node.max_rounds or ROUNDS} rounds")
 
     def _enterat(self, node: df.EnterAt) -> Result:

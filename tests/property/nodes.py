@@ -82,6 +82,17 @@ def reach() -> Iterate:
     return Iterate((("x", Distinct(Concat((roots, _step("x"))))),), "x")
 
 
+def walks() -> Iterate:
+    """The end of each walk of up to three steps; there may be endless ones."""
+    return Iterate((("x", Concat((roots, _step("x")))),), "x", 3, stops=True)
+
+
+def flipping() -> Iterate:
+    """Never at rest: twice two rounds with the roots, two without them, and so on."""
+    on = Concat((roots, Negate(Recursive("off", NODE))))
+    return Iterate((("on", on), ("off", Recursive("on", NODE))), "on", 5, stops=True)
+
+
 def shortest() -> Iterate:
     """Each reachable node's smallest number of steps, cut at eight."""
     x = Recursive("x", COUNTS)
@@ -240,6 +251,8 @@ NODES: dict[str, Node] = {
     "offset": TopK(people, (2,), (Order(3),), None, 1),
     "reach": reach(),
     "shortest": shortest(),
+    "walks": walks(),
+    "flipping": flipping(),
     "parity": parity(),
     "least label by priority": components(),
     "nested loops": components_within(),

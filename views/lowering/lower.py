@@ -60,6 +60,7 @@ class Lowering:
 
     def __init__(self, existing: Collection[str]) -> None:
         self.joins = Joins(self.lower, existing)
+        self._rounds: dict[str, df.Node] = {}
         self._known: dict[tuple[int, frozenset[int]], tuple[Plan, Lowered]] = {}
 
     def lower(self, plan: Plan, needed: frozenset[int]) -> Lowered:
@@ -80,8 +81,8 @@ class Lowering:
             case Values():
                 return _in_order(df.Constant(plan.rows, _schema(plan.attributes)), plan.attributes)
             case Recursive():
-                schema = _schema(plan.attributes)
-                return _in_order(df.Recursive(plan.name, schema), plan.attributes)
+                before = df.Recursive(plan.name, _schema(plan.attributes))
+                return _in_order(self._rounds.get(plan.name, before), plan.attributes)
             case Filter():
                 below = self.lower(plan.input, needed | columns_of(plan.predicate))
                 return below.filtered(conjuncts(plan.predicate))
@@ -175,11 +176,15 @@ class Lowering:
         return Lowered(df.Concat(tuple(rows)), positions)
 
     def _fixpoint(self, plan: Fixpoint) -> Lowered:
-        bindings = []
+        """Each body, where those before it stand for their names."""
+        outside, bodies = self._rounds, dict[str, df.Node]()
         for name, body in plan.bindings:
+            self._rounds = outside | bodies
             own = [a.number for a in body.attributes]
-            bindings.append((name, self.lower(body, frozenset(own)).ordered(own)))
-        return _in_order(df.Iterate(tuple(bindings), plan.result), plan.attributes)
+            bodies[name] = self.lower(body, frozenset(own)).ordered(own)
+        self._rounds = outside
+        node = df.Iterate(tuple(bodies.items()), plan.result, plan.max_rounds, plan.stops)
+        return _in_order(node, plan.attributes)
 
 
 def _without_distinct(node: df.Node) -> df.Node:

@@ -243,17 +243,20 @@ class Recursive:
 
 @dataclass(frozen=True, slots=True)
 class Fixpoint:
-    """The fixed point of `name = body` for all `bindings` at once, starting from empty collections.
+    """What `result` has once no name of `bindings` changes any more, all empty at first.
 
-    In each round every name takes the value that its body had in the round before; the node is
-    the value of `result` when no name changes any more. A body that is a `Distinct` makes a set.
-    The columns of a body correspond by position to those of the `Recursive` that read it, and those
-    of `result` to `attributes`.
+    In every round the bodies are evaluated in order, and each replaces what its name has: so a body
+    reads what earlier names have in the same round, and what others, itself among them, had in the
+    round before. More than `max_rounds` are an error; if it `stops`, they are not begun instead.
+    A body that is a `Distinct` makes a set. The columns of a body correspond by position to those
+    of the `Recursive` that read it, and those of `result` to `attributes`.
     """
 
     bindings: tuple[tuple[str, "Plan"], ...]
     result: str
     attributes: tuple[Attribute, ...]
+    max_rounds: int | None = None
+    stops: bool = False
 
     @property
     def body(self) -> "Plan":
