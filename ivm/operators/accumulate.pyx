@@ -11,13 +11,14 @@ from libcpp.vector cimport vector
 from ivm.operators.accumulation cimport Accumulation
 from ivm.operators.groups cimport Groups
 from ivm.operators.operator cimport Operator, Region
-from ivm.rows.updates cimport Updates, empty_updates, push, release
+from ivm.rows.updates cimport Updates, empty_updates, push, release, reserve
 from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport compare_words
 
 cdef enum:
     TOGETHER = 1 << 16      # updates whose groups are compared with before at once
     PREFETCHED = 32         # updates whose groups are asked for at once
+    FEW_RUNS = 32
 
 
 cdef class Accumulate(Operator):
@@ -52,26 +53,34 @@ cdef class Accumulate(Operator):
 
     cdef int step(self) except -1 nogil:
         cdef Updates* given = &self.source.out
-        cdef Py_ssize_t j = 0, end
+        cdef Py_ssize_t j = 0, asked = 0, end, keys
         cdef uint64_t time
+        cdef uint32_t entry
         self.out.length = 0
         if given.length == 0:
             return 0
         self._sort_by_time()
         if given.length >= TOGETHER:
-            self.groups.reserve(self._keys_in_order())
+            keys = self._keys_in_runs()
+            self.groups.reserve(keys)
+            if reserve(&self.out, keys) < 0:
+                self._no_memory()
         while j < given.length:
             time = self._time(j)
             end = min(given.length, j + TOGETHER)
             while j < end and self._time(j) == time:
-                if j % PREFETCHED == 0 and end - j >= PREFETCHED:
+                if j >= asked and end - j >= PREFETCHED:
                     self._prefetch(j)
-                self._add(self._update(j))
+                    asked = j + PREFETCHED
+                entry = self.groups.find(self._update(j))
+                self._touch(entry)
+                self._add(entry, j)
                 j += 1
-            while 0 < j < given.length and self._time(j) == time and compare_words(
-                    self._update(j - 1), self._update(j), self.key_words) == 0:
-                self._add(self._update(j))      # most often, a group's updates lie together
-                j += 1
+                # Most often, a group's updates lie together.
+                while j < given.length and self._time(j) == time and compare_words(
+                        self._update(j - 1), self._update(j), self.key_words) == 0:
+                    self._add(entry, j)
+                    j += 1
             self._emit(time)
         return 0
 
@@ -84,16 +93,17 @@ cdef class Accumulate(Operator):
         for i in range(PREFETCHED):
             self.groups.prefetch_entry(slots[i])
 
-    # How many keys the input has if it is sorted by key, as an arrangement is; else 0.
-    cdef size_t _keys_in_order(self) noexcept nogil:
+    # How many keys at most the input has if it is a few sorted runs, as an arrangement's layers are;
+    # else 0.
+    cdef Py_ssize_t _keys_in_runs(self) noexcept nogil:
         cdef Updates* given = &self.source.out
-        cdef size_t keys = 1
-        cdef Py_ssize_t i
-        cdef int order
+        cdef Py_ssize_t i, keys = 1
+        cdef int order, runs = 1
         for i in range(1, given.length):
             order = compare_words(given.words + (i - 1) * given.stride,
                                   given.words + i * given.stride, self.key_words)
-            if order > 0:
+            runs += order > 0
+            if runs > FEW_RUNS:
                 return 0
             keys += order != 0
         return keys
@@ -136,8 +146,8 @@ cdef class Accumulate(Operator):
         with gil:
             raise MemoryError("no memory for an aggregation")
 
-    cdef int _add(self, const uint64_t* update) except -1 nogil:
-        cdef uint32_t entry = self.groups.find(update)
+    # Keeps the output that a group has before the present time changes it.
+    cdef int _touch(self, uint32_t entry) except -1 nogil:
         cdef uint64_t* state = self.groups.state(entry)
         cdef size_t place = self.before.size()
         if state[self.logic.state_words] == 0:
@@ -145,9 +155,12 @@ cdef class Accumulate(Operator):
             state[self.logic.state_words] = self.touched.size()
             self.before.resize(place + self.logic.out_words + 1)
             self._output(state, self.before.data() + place)
-        self.logic.add(state, update + self.key_words,
-                       <int64_t> update[self.source.out.stride - 1])
         return 0
+
+    cdef inline void _add(self, uint32_t entry, Py_ssize_t j) noexcept nogil:
+        cdef const uint64_t* update = self._update(j)
+        self.logic.add(self.groups.state(entry), update + self.key_words,
+                       <int64_t> update[self.source.out.stride - 1])
 
     # A presence word, then the output of a group in this state.
     cdef void _output(self, const uint64_t* state, uint64_t* output) noexcept nogil:

@@ -9,7 +9,7 @@ from ivm.rows.hashing cimport hash_key
 from ivm.rows.layout cimport Layout
 from ivm.rows.packing cimport Packing
 from ivm.rows.strings cimport Interner
-from ivm.rows.updates cimport Updates, push
+from ivm.rows.updates cimport Updates, push, reserve
 
 
 cdef class Exchange(Operator):
@@ -49,6 +49,9 @@ cdef class Exchange(Operator):
     cdef int step(self) except -1 nogil:
         cdef size_t s
         self.out.length = 0
+        # An even share; whatever is more makes its room as it comes.
+        if reserve(&self.out, self.load() // self.inputs.size()) < 0:
+            self._no_memory()
         for s in range(self.inputs.size()):
             self._take(&(<Operator> self.inputs[s]).out)
         return 0
@@ -65,9 +68,12 @@ cdef class Exchange(Operator):
                 continue
             target = push(&self.out)
             if target == NULL:
-                with gil:
-                    raise MemoryError("no memory to exchange updates")
+                self._no_memory()
             self.packing.pack(update, NULL, NULL, target)
             memcpy(target + self.out.row_words, update + given.row_words,
                    (self.out.time_words + 1) * sizeof(uint64_t))
         return 0
+
+    cdef int _no_memory(self) except -1 nogil:
+        with gil:
+            raise MemoryError("no memory to exchange updates")

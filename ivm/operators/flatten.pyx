@@ -5,7 +5,7 @@ from libc.string cimport memcpy
 
 from ivm.operators.operator cimport Operator, Reader, Region
 from ivm.rows.packing cimport Packing
-from ivm.rows.updates cimport push
+from ivm.rows.updates cimport push, reserve
 from ivm.trace.batch cimport (
     Batch, diff_of, first_update, first_val, key_at, time_of, val_at,
 )
@@ -24,8 +24,14 @@ cdef class Flatten(Operator):
 
     cdef int step(self) except -1 nogil:
         cdef Batch* b
+        cdef Py_ssize_t updates = 0
         self.out.length = 0
         self.reader.look(self.region)
+        for b in self.reader.delta:
+            updates += b.updates
+        if reserve(&self.out, updates) < 0:
+            with gil:
+                raise MemoryError("no memory to read an arrangement")
         for b in self.reader.delta:
             self._emit(b)
         return 0
@@ -38,9 +44,6 @@ cdef class Flatten(Operator):
             for v in range(first_val(b, k), first_val(b, k + 1)):
                 for u in range(first_update(b, v), first_update(b, v + 1)):
                     update = push(&self.out)
-                    if update == NULL:
-                        with gil:
-                            raise MemoryError("no memory to read an arrangement")
                     self.packing.pack(key_at(b, k), val_at(b, v), NULL, update)
                     time = update + self.out.row_words
                     memcpy(time, self.region.at, self.out.time_words * sizeof(uint64_t))

@@ -27,3 +27,4 @@ cdef class Groups:
     cdef uint64_t* state(self, uint32_t entry) noexcept nogil
     cdef size_t slot_of(self, const uint64_t* key) noexcept nogil
     cdef int grow(self, size_t slots) except -1 nogil
+    cdef void place(self, uint32_t held) noexcept nogil

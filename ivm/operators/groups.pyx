@@ -101,11 +101,22 @@ cdef class Groups:
         cdef vector[uint32_t] old
         old.resize(slots, 0)
         old.swap(self.slots)
+        if self.holes.empty():      # then entries can be read in their order in memory
+            for held in range(1, self.length() + 1):
+                self.place(held)
+            return 0
         for i in range(old.size()):
-            held = old[i]
-            if held != 0:
-                self.slots[self.slot_of(self.key(held - 1))] = held
+            if old[i] != 0:
+                self.place(old[i])
         return 0
+
+    # Enters what a slot holds, the entry's number and 1, whose key no other slot holds.
+    cdef inline void place(self, uint32_t held) noexcept nogil:
+        cdef size_t mask = self.slots.size() - 1
+        cdef size_t slot = _mix(self.key(held - 1), self.key_words) & mask
+        while self.slots[slot] != 0:
+            slot = (slot + 1) & mask
+        self.slots[slot] = held
 
     cdef int remove(self, uint32_t entry) except -1 nogil:
         cdef size_t mask = self.slots.size() - 1
