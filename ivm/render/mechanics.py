@@ -81,7 +81,7 @@ class Mechanics:
         self,
         source: Rendered,
         schema: pa.Schema,
-        key: tuple[int, ...],
+        key: Sequence[int],
         picks: list[int],
         target: Format,
     ) -> Rendered:

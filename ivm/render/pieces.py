@@ -17,6 +17,7 @@ from ivm.operators.input import Input
 from ivm.operators.operator import Reader
 from ivm.rows.format import Format, followed_by, row_format
 from ivm.rows.packing import Packing
+from ivm.rows.strings import Interner
 from ivm.trace.trace import Trace
 from ivm.workers.stage import Loop, Stage
 
@@ -66,14 +67,22 @@ class Index:
 
     def restored(self) -> Packing:
         """The packing from (key, value) to a row of the arranged input, in its column order."""
-        width = len(self.node.input.schema)
-        others = [i for i in range(width) if i not in self.node.key]
+        schema = self.node.input.schema
+        return self.packed(range(len(schema)), row_format(schema))
+
+    def packed(
+        self, columns: Iterable[int], target: Format, interner: Interner | None = None
+    ) -> Packing:
+        """The packing from (key, value) to these columns of the arranged input, in `target`.
+
+        A target with strings' first bytes needs the interner.
+        """
+        others = [i for i in range(len(self.node.input.schema)) if i not in self.node.key]
         picks = [
             (0, self.node.key.index(i)) if i in self.node.key else (1, others.index(i))
-            for i in range(width)
+            for i in columns
         ]
-        target = row_format(self.node.input.schema)
-        return Packing((self.key_format, self.val_format), picks, target)
+        return Packing((self.key_format, self.val_format), picks, target, interner)
 
     def flattened(self) -> Packing:
         """The packing from (key, value) to a row of the arrangement read as a collection."""

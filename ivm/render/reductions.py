@@ -4,7 +4,7 @@ At the root sums take a state for each group and selections walk ordered values;
 need the join closure of times, which `ivm.operators.reduce` provides for any logic.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -69,9 +69,13 @@ class Ordered:
 
 
 class Reductions(Mechanics):
-    """The part of the renderer that knows reductions; `render` and `only_grows` are the whole's."""
+    """The part of the renderer that knows reductions.
+
+    `render`, `keyed` and `only_grows` are the whole's.
+    """
 
     render: Callable[[Node], Rendered]
+    keyed: Callable[[Node, Sequence[int], list[int], Format], Rendered]
     only_grows: Callable[[Node], bool]
 
     def threshold(self, node: Node, limit: int | None) -> Rendered:
@@ -85,7 +89,7 @@ class Reductions(Mechanics):
         """Every row once, of a collection that only grows."""
         form, region = row_format(node.schema), self.scope.region
         picks = list(range(len(node.schema)))
-        source = self.exchanged(self.render(node), node.schema, tuple(picks), picks, form)
+        source = self.keyed(node, picks, picks, form)
         strings = string_words(node.schema.types, form)
         operators = self.add_stage(
             lambda s: Known(region, form.words, source.operators[s], strings)
@@ -178,9 +182,7 @@ class Reductions(Mechanics):
             fields, [o.descending for o in order], [o.nulls_first for o in order], prefixed=True
         )
         taken = [*key, *(o.column for o in order)]
-        source = self.exchanged(
-            self.render(node), schema, key, taken, followed_by(key_format, values)
-        )
+        source = self.keyed(node, key, taken, followed_by(key_format, values))
         types = tuple(schema.field(i).type for i in taken)
         return Ordered(source, key_format, values, types, self.interner)
 
@@ -230,9 +232,7 @@ class Reductions(Mechanics):
         plain = [False] * len(outputs)
         results = ordered_format(outputs, plain, plain)
         together = followed_by(key_format, values)
-        source = self.exchanged(
-            self.render(node.input), given, node.key, [*node.key, *used], together
-        )
+        source = self.keyed(node.input, node.key, [*node.key, *used], together)
         moved = [_moved(a, used) for a in node.aggregates]
         types = [given.field(i).type for i in (*node.key, *used)]
         strings = string_words(types[: len(node.key)], key_format)

@@ -4,6 +4,8 @@ A node is rendered once, in the innermost scope whose recursive names it refers 
 into deeper ones. An arrangement that refers to none is the pool's and shared by structure.
 """
 
+from collections.abc import Sequence
+
 import pyarrow as pa
 
 from ivm.dataflow import (
@@ -167,26 +169,46 @@ class Renderer(Reductions, Joins):
 
     def _index(self, node: Arrange) -> Index:
         key_format, val_format, form = arranged_formats(node)
-        source = self.render(node.input)
         width = len(node.input.schema)
         picks = [*node.key, *(i for i in range(width) if i not in node.key)]
-        source = self.exchanged(source, node.input.schema, node.key, picks, form)
+        source = self.keyed(node.input, node.key, picks, form)
         traces = self.sealed(source, key_format.words, node.schema.types)
         return Index(node, key_format, val_format, traces)
+
+    def keyed(self, node: Node, key: Sequence[int], picks: list[int], target: Format) -> Rendered:
+        """`node`'s columns `picks` in format `target`, each row in the shard of its columns `key`.
+
+        The rows of an arrangement that is sharded by `key` are read where they lie.
+        """
+        if isinstance(node, Get) and self.scope.parent is None:
+            for piece, index in self._source(node).indexes:
+                if self.shards == 1 or index.node.key == tuple(key):
+                    self._use(piece)
+                    return self.flattened(index, index.packed(picks, target, self.interner), target)
+        return self.exchanged(self.render(node), node.schema, key, picks, target)
 
     # --- nodes without state ---
 
     def _render_get(self, node: Get) -> Rendered:
+        piece, index = self._source(node).indexes[0]
+        self._use(piece)
+        everything = list(range(len(node.schema)))
+        form = row_format(node.schema)
+        return self.flattened(index, index.packed(everything, form), form)
+
+    def _source(self, node: Get) -> Collection:
         collection = self.collections.get(node.name)
         if collection is None:
             raise UnknownCollection(f"there is no input or dataflow {node.name!r}")
         if collection.schema != node.schema:
             raise SchemaMismatch(f"{node.name!r} has the schema {collection.schema}")
-        piece, index = collection.indexes[0]
+        return collection
+
+    def _use(self, piece: Piece) -> None:
+        """Note that the present piece reads `piece`, which was there before."""
         if piece not in self.made and piece not in self.found:
             self.found.append(piece)
         self.piece.needs.add(piece)
-        return self.flattened(index, index.restored(), row_format(node.schema))
 
     def flattened(self, index: Index, packing: Packing, form: Format) -> Rendered:
         """An arrangement's rows as a collection."""
@@ -259,9 +281,7 @@ class Renderer(Reductions, Joins):
     def _render_consolidate(self, node: Consolidate) -> Rendered:
         everything = tuple(range(len(node.schema)))
         form, region = row_format(node.schema), self.scope.region
-        source = self.exchanged(
-            self.render(node.input), node.schema, everything, list(everything), form
-        )
+        source = self.keyed(node.input, everything, list(everything), form)
         return self.stage(
             form, lambda s: ConsolidateOperator(region, form.words, source.operators[s])
         )
