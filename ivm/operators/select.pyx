@@ -10,21 +10,18 @@ of its values, the group gets a `Ranking`, which costs about as much again and f
 logarithm for each update. So a group never pays much more than the better of the two.
 """
 
-from cython.operator cimport dereference
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcpy
-from libcpp.algorithm cimport lower_bound
 from libcpp.vector cimport vector
 
+from ivm.operators.grouped cimport Grouped, Run, add_counts
 from ivm.operators.groups cimport Groups
 from ivm.operators.logic cimport Logic
-from ivm.operators.operator cimport Operator, Reader, Region
+from ivm.operators.operator cimport Reader, Region
 from ivm.operators.ordering cimport Candidate
 from ivm.operators.ranking cimport Ranking
 from ivm.rows.updates cimport Updates, empty_updates, push, release
-from ivm.trace.batch cimport (
-    Batch, diff_of, first_update, first_val, key_at, seek_key, time_of, val_at,
-)
+from ivm.trace.batch cimport diff_of, first_update, time_of, val_at
 from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport compare_words
 
@@ -33,26 +30,14 @@ cdef enum:
     FREE_VISITS = 64    # of a walk, beside those to the values wanted before and after
     REBUILD_SHARE = 8   # from one update for so many values on a ranking is made anew
 
-# Part of one batch: a key's values still to be walked.
-cdef struct Run:
-    const Batch* batch
-    Py_ssize_t val
-    Py_ssize_t end
-    bint is_new         # from the reader's delta
 
-
-cdef class Select(Operator):
+cdef class Select(Grouped):
     """Key words, then the output words of `logic`, for each group of `reader`'s trace."""
 
-    cdef readonly Reader reader
     cdef readonly Groups debts          # state: visits in vain, then the address of the ranking or 0
     cdef Logic logic
     cdef dict rankings                  # by entry of `debts`
-    cdef vector[Py_ssize_t] positions   # in each history batch
-    cdef vector[Run] runs               # of the present key
-    cdef Py_ssize_t size                # values of those runs together
     cdef vector[Run] walked
-    cdef vector[uint64_t] times         # the present key's new times, ascending
     cdef vector[Candidate] before
     cdef vector[Candidate] after
     cdef Updates news                   # (time, value) of the present key, ascending, if it is ranked
@@ -73,84 +58,8 @@ cdef class Select(Operator):
         release(&self.news)
         release(&self.changes)
 
-    cdef Py_ssize_t load(self) noexcept nogil:
-        return self.reader.waiting(self.region)
-
-    cdef int step(self) except -1 nogil:
-        cdef size_t d
-        cdef const uint64_t* key
-        cdef vector[Py_ssize_t] at
-        self.out.length = 0
-        self.reader.look(self.region)
-        if self.reader.delta.empty():
-            return 0
-        at.resize(self.reader.delta.size(), 0)
-        self.positions.clear()
-        self.positions.resize(self.reader.history.size(), 0)
-        while True:
-            key = NULL
-            for d in range(at.size()):
-                if at[d] < self.reader.delta[d].keys and (key == NULL or compare_words(
-                        key_at(self.reader.delta[d], at[d]), key, self.reader.trace.key_words) < 0):
-                    key = key_at(self.reader.delta[d], at[d])
-            if key == NULL:
-                return 0
-            self._open(key, at.data())
-            self._times()
-            self._change_key(key)
-
-    # Collects the runs of `key` and moves the positions in the delta batches past it.
-    cdef int _open(self, const uint64_t* key, Py_ssize_t* at) except -1 nogil:
-        cdef size_t i
-        cdef Batch* b
-        self.runs.clear()
-        self.size = 0
-        for i in range(self.reader.history.size()):
-            b = self.reader.history[i]
-            self.positions[i] = seek_key(b, key, self.positions[i])
-            self._add_run(b, self.positions[i], key, False)
-        for i in range(self.reader.delta.size()):
-            b = self.reader.delta[i]
-            if self._add_run(b, at[i], key, True):
-                at[i] += 1
-        return 0
-
-    cdef bint _add_run(self, const Batch* b, Py_ssize_t k, const uint64_t* key,
-                       bint is_new) except -1 nogil:
-        cdef Run run
-        if k == b.keys or compare_words(key_at(b, k), key, b.key_words) != 0:
-            return False
-        run.batch = b
-        run.val = first_val(b, k)
-        run.end = first_val(b, k + 1)
-        run.is_new = is_new
-        self.runs.push_back(run)
-        self.size += run.end - run.val
-        return True
-
-    # The distinct new times of the present key.
-    cdef int _times(self) except -1 nogil:
-        cdef vector[uint64_t].iterator place
-        cdef Run run
-        cdef Py_ssize_t u
-        cdef uint64_t time
-        self.times.clear()
-        for run in self.runs:
-            if not run.is_new:
-                continue
-            for u in range(first_update(run.batch, run.val), first_update(run.batch, run.end)):
-                time = max(time_of(run.batch, u)[0], self.region.lower)
-                place = self.times.end()
-                if not self.times.empty() and self.times.back() >= time:
-                    place = lower_bound(self.times.begin(), place, time)
-                if place == self.times.end() or dereference(place) != time:
-                    self.times.insert(place, time)
-                if run.batch.time_of == NULL:
-                    break
-        return 0
-
     # Emits what changes for `key`, time by time.
-    cdef int _change_key(self, const uint64_t* key) except -1 nogil:
+    cdef int change_key(self, const uint64_t* key) except -1 nogil:
         cdef uint64_t time
         cdef void* ranking = NULL
         if self.debts.used > 0:
@@ -253,7 +162,7 @@ cdef class Select(Operator):
         for i in range(self.walked.size()):
             run = &self.walked[i]
             if run.val < run.end and compare_words(val_at(run.batch, run.val), val, words) == 0:
-                self._count(run, time, old, new)
+                add_counts(run, time, self.region.lower, old, new)
                 run.val += 1
         return val
 
@@ -267,19 +176,6 @@ cdef class Select(Operator):
         group.push_back(candidate)
         total[0] += count
         return False
-
-    # Adds the run's diffs of its present value: to `old` those before `time`, to `new` those up to it.
-    cdef void _count(self, const Run* run, uint64_t time, int64_t* old, int64_t* new) noexcept nogil:
-        cdef Py_ssize_t u
-        cdef uint64_t at
-        cdef int64_t diff
-        for u in range(first_update(run.batch, run.val), first_update(run.batch, run.val + 1)):
-            diff = diff_of(run.batch, u)
-            at = max(time_of(run.batch, u)[0], self.region.lower) if run.is_new else 0
-            if not run.is_new or at < time:
-                old[0] += diff
-            if not run.is_new or at <= time:
-                new[0] += diff
 
     # --- ranking ---
 
