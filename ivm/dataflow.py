@@ -340,6 +340,71 @@ class TopK(Hashed):
 
 
 @dataclass(frozen=True, slots=True)
+class Frame:
+    """The rows around a row that a window call looks at: BETWEEN `start` AND `end`, as in SQL.
+
+    Both are counted from the row on, negative before it: in rows; in groups of peers, which are
+    rows that tie in the order; or, with "range", as distances in the order's only column, in days,
+    microseconds, or units of its last decimal place. 0 is the row itself, with all its peers unless
+    `unit` is "rows"; None is the partition's first row as `start`, its last one as `end`.
+    """
+
+    unit: OneOf["rows", "groups", "range"] = "range"
+    start: int | float | None = None
+    end: int | float | None = 0
+
+
+WindowFunction: TypeAlias = OneOf[
+    "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile",
+    "lag", "lead",
+    "first_value", "last_value", "nth_value",
+    "count", "sum", "avg", "min", "max",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class WindowCall:
+    """`function` over the rows of a partition, for each of them, as in SQL.
+
+    `row_number`, `rank` and `dense_rank` are int64, `percent_rank` and `cume_dist` float64; `ntile`
+    numbers `count` buckets, as an integer type. `lag` and `lead` are the value of `column` in the
+    row `count` rows before or after, and where there is none that of column `default` in the row
+    itself, or NULL. The others are over `frame`: the value of `column` in its first, last or
+    `count`-th row, NULL where it has none; and the aggregates of `Aggregate`.
+    """
+
+    function: WindowFunction
+    column: int | None
+    name: str
+    type: pa.DataType
+    nullable: bool
+    frame: Frame = Frame()
+    count: int = 1
+    default: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Window(Hashed):
+    """Every row of `input` with the results of `calls` over the rows of equal `key`, in `order`.
+
+    Rows that tie in `order` are peers. Among them the remaining columns decide, ascending, so that
+    the answer is determined, and copies of a row stand side by side. At the root only.
+    """
+
+    input: "Node"
+    key: tuple[int, ...]
+    order: tuple[Order, ...]
+    calls: tuple[WindowCall, ...]
+    schema: pa.Schema = field(init=False, compare=False)
+
+    __hash__ = Hashed.hash_once
+
+    def __post_init__(self) -> None:
+        results = [pa.field(c.name, c.type, c.nullable) for c in self.calls]
+        object.__setattr__(self, "schema", pa.schema([*self.input.schema, *results]))
+
+
+@dataclass(frozen=True, slots=True)
 class Recursive(Hashed):
     """Inside the bodies of an `Iterate`: the collection that `name` denotes in this round."""
 
@@ -410,6 +475,7 @@ Node: TypeAlias = (
     | Distinct
     | Threshold
     | TopK
+    | Window
     | Recursive
     | Iterate
     | EnterAt

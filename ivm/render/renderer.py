@@ -28,6 +28,7 @@ from ivm.dataflow import (
     Reduce,
     Threshold,
     TopK,
+    Window,
     columns,
 )
 from ivm.errors import SchemaMismatch, UnknownCollection, Unsupported
@@ -46,6 +47,7 @@ from ivm.render.joins import Joins
 from ivm.render.pieces import Collection, Index, Piece, arranged_formats
 from ivm.render.reductions import Reductions
 from ivm.render.scopes import Rendered, Scope, free_names, recursive_schemas
+from ivm.render.windows import Windows
 from ivm.rows.format import Format, row_format
 from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
@@ -55,7 +57,7 @@ from ivm.workers.edges import enqueue
 from ivm.workers.stage import Loop
 
 
-class Renderer(Reductions, Joins):
+class Renderer(Windows, Reductions, Joins):
     """Renders one dataflow; `made` lists the pieces of new arrangements, `found` of shared ones."""
 
     def __init__(
@@ -404,3 +406,8 @@ class Renderer(Reductions, Joins):
 
     def _render_reduce(self, node: Reduce) -> Rendered:
         return self.reduce(node)
+
+    # --- windows ---
+
+    def _render_window(self, node: Window) -> Rendered:
+        return self.window(node)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cmp_to_key, reduce
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from operator import add
 from typing import Any, TypeAlias
 
@@ -16,6 +16,7 @@ from ivm import dataflow as df
 from ivm.errors import NoFixedPoint
 from tests.oracle import scalars
 from tests.oracle.values import EXACT, NAN, Error, Outcome, Scalar, canonical, compare, fit
+from tests.oracle.windows import Partition
 
 Row: TypeAlias = tuple[Scalar, ...]
 ROUNDS = 1_000
@@ -198,6 +199,29 @@ class Evaluator:
         for members in groups.values():
             rows.update(sorted(members, key=by)[node.offset : end])
         return Result(rows, given.errors)
+
+    def _window(self, node: df.Window) -> Result:
+        given = self.value(node.input)
+        partitions: dict[Row, list[Row]] = defaultdict(list)
+        for row, n in given.rows.items():
+            partitions[tuple(row[i] for i in node.key)].extend([row] * n)
+        named = {o.column for o in node.order}
+        rest = [df.Order(i) for i in range(len(node.input.schema)) if i not in named]
+        by = _key(lambda a, b: _ordering(a, b, (*node.order, *rest)))
+        rows: Counter[Row] = Counter()
+        errors = Counter(given.errors)
+        for members in partitions.values():
+            members.sort(key=by)
+            steps = (bool(_ordering(a, b, node.order)) for a, b in pairwise(members))
+            partition = Partition(node, members, list(accumulate(steps, initial=0)), aggregate)
+            for i, row in enumerate(members):
+                outcomes = partition.results(i)
+                failed = [o.message for o in outcomes if isinstance(o, Error)]
+                if failed:
+                    errors[failed[0]] += 1
+                else:
+                    rows[(*row, *outcomes)] += 1  # type: ignore[arg-type]
+        return Result(rows, errors)
 
     def _recursive(self, node: df.Recursive) -> Result:
         return self.names[node.name]

@@ -32,6 +32,7 @@ from ivm.dataflow import (
 from ivm.expressions import Call, Column, Literal
 from tests.property.delta_joins import DELTA_JOINS
 from tests.property.engine import EDGES, edges, people
+from tests.property.windows import WINDOWS
 
 INT = pa.int64()
 BOOL = pa.bool_()
@@ -261,4 +262,5 @@ NODES: dict[str, Node] = {
     "reduce after a loop": Reduce(reach(), (), (count,)),
     "join of a loop": Join(Arrange(reach(), (0,)), Arrange(people, (0,)), (("id", 0), ("team", 1))),
     **DELTA_JOINS,
+    **WINDOWS,
 }

@@ -1,0 +1,35 @@
+"""Rows in order with their peers: what a window function sees of a partition."""
+
+from libc.stdint cimport int64_t, uint64_t
+
+from ivm.trace.times cimport compare_words
+
+
+cdef class Stretch:
+    """Rows whose values agree in their first `order_words` words are peers."""
+
+    def __init__(self, int order_words):
+        self.order_words = order_words
+        self.rows_before = 0
+        self.groups_before = 0
+
+    cdef void clear(self) noexcept nogil:
+        self.rows.clear()
+        self.group_of.clear()
+        self.groups.clear()
+
+    cdef int append(self, const uint64_t* val, int64_t count) except -1 nogil:
+        cdef int64_t i
+        if self.rows.empty() or compare_words(self.rows.back(), val, self.order_words) != 0:
+            self.groups.push_back(self.rows.size())
+        for i in range(count):
+            self.rows.push_back(val)
+            self.group_of.push_back(self.groups.size() - 1)
+        return 0
+
+    cdef int close(self) except -1 nogil:
+        self.groups.push_back(self.rows.size())
+        return 0
+
+    cdef Py_ssize_t length(self) noexcept nogil:
+        return self.rows.size()

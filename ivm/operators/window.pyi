@@ -1,0 +1,24 @@
+from ivm.operators.grouped import Grouped
+from ivm.operators.groups import Groups
+from ivm.operators.operator import Reader, Region
+from ivm.operators.ordering import Ordering
+from ivm.operators.window_functions import WindowFunction
+
+class Window(Grouped):
+    """Key words, value words, 0 or an error's word, `result_words` words of results for each row.
+
+    Values are in the format of `ordering`; the calls order by its first `order_words` words.
+    """
+
+    def __init__(
+        self,
+        region: Region,
+        row_words: int,
+        reader: Reader,
+        ordering: Ordering,
+        order_words: int,
+        functions: tuple[WindowFunction, ...],
+        result_words: int,
+    ) -> None: ...
+    @property
+    def totals(self) -> Groups: ...

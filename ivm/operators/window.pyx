@@ -1,0 +1,503 @@
+"""Window functions: every row of a partition with what its calls make of the rows around it.
+
+The input is arranged by partition and then in order, and no output is kept: before a new time the
+old output is what the calls say of the old rows. So for a partition that is touched both states are
+laid out in order, and what the calls say of them differently is emitted.
+
+That need not take the whole partition. Rows are taken from as far before the first change as the
+calls reach to as far behind it, or to the end if a call looks back without bound. Such a call must know how
+many rows there are before and what they come to: that is what the whole partition comes to, which
+is kept for large ones (`totals`), less the rows from there to the end.
+
+Values are taken together whose order only their contents tell, and together with their peers where
+a call asks who these are: values that agree in their first `together` words.
+"""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy, memset
+from libcpp.algorithm cimport reverse, sort
+from libcpp.vector cimport vector
+
+from ivm.operators.grouped cimport Grouped, Run, add_counts
+from ivm.operators.groups cimport Groups
+from ivm.operators.operator cimport Reader, Region
+from ivm.operators.ordering cimport Candidate, Ordering
+from ivm.operators.stretch cimport Stretch
+from ivm.operators.window_functions cimport NEAR, ONWARD, WHOLE, WindowFunction
+from ivm.rows.updates cimport Updates, empty_updates, push, release
+from ivm.trace.batch cimport first_update, time_of, val_at
+from ivm.trace.sort cimport consolidate
+from ivm.trace.times cimport compare_words
+
+cdef enum:
+    SMALL = 128         # values of a partition that is always taken whole
+    TOTALS = 2          # words of a partition's total before the functions': its rows, and groups of peers
+
+# One value of a stretch, with its copies just before a time and at it.
+cdef struct Step:
+    const uint64_t* val
+    int64_t old
+    int64_t new
+
+
+cdef class Window(Grouped):
+    """Key words, value words, 0 or an error's word, and `result_words` words of results for each row.
+
+    Values are in the format of `ordering`, whose first `order_words` words are what the calls order by.
+    """
+
+    cdef readonly Groups totals
+    cdef Ordering ordering
+    cdef tuple functions
+    cdef vector[void*] calls            # the functions
+    cdef int stride                     # words of a row's results, with the error
+    cdef int together                   # leading words of values that are taken together
+    cdef bint near                      # no call looks back without bound
+    cdef bint whole                     # or some must see all of the partition
+    cdef int64_t reach                  # rows that a change can reach, to either side
+    cdef vector[Run] behind             # up to `val`: the values before the stretch
+    cdef vector[Run] ahead              # from `val` on: those after it
+    cdef vector[Step] steps             # of the stretch, in order
+    cdef size_t from_step               # steps that the change can reach
+    cdef size_t to_step
+    cdef vector[Candidate] tied
+    cdef vector[Step] moved
+    cdef Stretch old
+    cdef Stretch new
+    cdef vector[uint64_t] old_results
+    cdef vector[uint64_t] new_results
+    cdef vector[uint64_t] before        # what the rows before the stretch come to
+    cdef Updates changes                # results of one value
+
+    def __init__(self, Region region, int row_words, Reader reader, Ordering ordering,
+                 int order_words, tuple functions, int result_words):
+        cdef WindowFunction call
+        cdef int state_words = TOTALS
+        self.reader = reader
+        self.ordering = ordering
+        self.functions = functions
+        self.stride = result_words + 1
+        self.near, self.whole, self.reach = True, False, 0
+        self.together = ordering.exact_words
+        for call in functions:
+            self.calls.push_back(<void*> call)
+            self.near = self.near and call.scope == NEAR
+            self.whole = self.whole or call.scope == WHOLE
+            self.reach = max(self.reach, call.reach)
+            state_words += call.state_words
+            if call.asks_peers:
+                self.together = min(self.together, order_words)
+        self.before.resize(state_words, 0)
+        self.totals = Groups(reader.trace.key_words, state_words, tuple(
+            (word, flipped) for word, flipped in reader.trace.strings
+            if word < reader.trace.key_words))
+        self.old, self.new = Stretch(order_words), Stretch(order_words)
+        self.changes = empty_updates(self.stride, 0)
+
+    def __dealloc__(self):
+        release(&self.changes)
+
+    cdef int change_key(self, const uint64_t* key) except -1 nogil:
+        cdef uint64_t time
+        for time in self.times:
+            if self.whole or self.size <= SMALL:
+                self._change_whole(key, time)
+            elif self.near:
+                self._change_near(key, time)
+            else:
+                self._change_onward(key, time)
+        return 0
+
+    # --- how much of the partition is looked at ---
+
+    cdef int _change_whole(self, const uint64_t* key, uint64_t time) except -1 nogil:
+        self._start_at(NULL)
+        while self._take_ahead(time) != 0:
+            pass
+        self.from_step, self.to_step = 0, self.steps.size()
+        memset(self.before.data(), 0, self.before.size() * sizeof(uint64_t))
+        self._lay_out()
+        if not self.near and not self.whole:
+            self._keep_total(key)
+        return self._emit_changes(key, time)
+
+    # Goes from the first change to the end.
+    cdef int _change_onward(self, const uint64_t* key, uint64_t time) except -1 nogil:
+        cdef size_t slot = self.totals.slot_of(key), w
+        cdef vector[const uint64_t*] changed
+        if self.totals.slots[slot] == 0:
+            return self._change_whole(key, time)
+        self._find_changed(time, &changed)
+        if changed.empty():
+            return 0
+        self._start_at(changed[0])
+        self._look_back(time)
+        while self._take_ahead(time) != 0:
+            pass
+        self.to_step = self.steps.size()
+        memcpy(self.before.data(), self.totals.state(self.totals.slots[slot] - 1),
+               self.before.size() * sizeof(uint64_t))
+        self._lay_out()
+        self._add_rows(self.before.data(), self.old, True, -1)
+        self._keep_total(key)
+        return self._emit_changes(key, time)
+
+    # Takes each cluster of changes by itself.
+    cdef int _change_near(self, const uint64_t* key, uint64_t time) except -1 nogil:
+        cdef vector[const uint64_t*] changed
+        cdef size_t i = 0
+        self._find_changed(time, &changed)
+        if <Py_ssize_t> changed.size() * 4 > self.size:
+            return self._change_whole(key, time)
+        while i < changed.size():
+            self._start_at(changed[i])
+            self._look_back(time)
+            self._look_ahead(time)
+            self._lay_out()
+            self._emit_changes(key, time)
+            while i < changed.size() and not self._lies_ahead(changed[i]):
+                i += 1
+        return 0
+
+    # Fills `changed` with the values that have an update at `time`, in the order of their words.
+    cdef int _find_changed(self, uint64_t time, vector[const uint64_t*]* changed) except -1 nogil:
+        cdef Run run
+        cdef Py_ssize_t v, u
+        cdef size_t sorted_to
+        for run in self.runs:
+            if not run.is_new:
+                continue
+            sorted_to = changed.size()
+            for v in range(run.val, run.end):
+                for u in range(first_update(run.batch, v), first_update(run.batch, v + 1)):
+                    if max(time_of(run.batch, u)[0], self.region.lower) == time:
+                        changed.push_back(val_at(run.batch, v))
+                        break
+            self._merge(changed, sorted_to)
+        return 0
+
+    # Brings what ascends up to `middle`, and again from there on, in order.
+    cdef int _merge(self, vector[const uint64_t*]* values, size_t middle) except -1 nogil:
+        cdef vector[const uint64_t*] merged
+        cdef size_t i = 0, j = middle
+        if middle == 0 or middle == values.size():
+            return 0
+        while i < middle or j < values.size():
+            if j == values.size() or (i < middle and compare_words(
+                    values[0][i], values[0][j], self.ordering.words) <= 0):
+                merged.push_back(values[0][i])
+                i += 1
+            else:
+                merged.push_back(values[0][j])
+                j += 1
+        values.swap(merged)
+        return 0
+
+    # Starts a stretch before the first value that is taken together with `val`, or at the beginning.
+    cdef int _start_at(self, const uint64_t* val) except -1 nogil:
+        cdef size_t i
+        self.steps.clear()
+        self.behind.assign(self.runs.begin(), self.runs.end())
+        self.ahead.assign(self.runs.begin(), self.runs.end())
+        for i in range(self.runs.size() if val != NULL else 0):
+            self.ahead[i].val = self._place_in(&self.runs[i], val)
+            self.behind[i].end = self.ahead[i].val
+        return 0
+
+    # The first value of `run` that does not lie before those taken together with `val`.
+    cdef Py_ssize_t _place_in(self, const Run* run, const uint64_t* val) noexcept nogil:
+        cdef Py_ssize_t low = run.val, high = run.end, middle
+        while low < high:
+            middle = (low + high) // 2
+            if compare_words(val_at(run.batch, middle), val, self.together) < 0:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    cdef bint _lies_ahead(self, const uint64_t* val) noexcept nogil:
+        cdef size_t i
+        for i in range(self.ahead.size()):
+            if self.ahead[i].val > self.runs[i].val and compare_words(
+                    val, val_at(self.runs[i].batch, self.ahead[i].val - 1), self.together) <= 0:
+                return False
+        return True
+
+    # Takes the rows that the changes ahead can reach back to, and those that decide about these.
+    cdef int _look_back(self, uint64_t time) except -1 nogil:
+        cdef int64_t rows
+        cdef size_t reached
+        rows = 0
+        while rows < self.reach and self._take_behind(time, &rows):
+            pass
+        reached = self.steps.size()
+        rows = 0
+        while rows < self.reach and self._take_behind(time, &rows):
+            pass
+        reverse(self.steps.begin(), self.steps.end())
+        self.from_step = self.steps.size() - reached
+        return 0
+
+    # Takes the changes ahead, until there was none for so long that none can reach these rows.
+    cdef int _look_ahead(self, uint64_t time) except -1 nogil:
+        cdef int64_t rows = 0
+        cdef size_t first = self.steps.size(), i
+        cdef bint beyond = False
+        self._take_ahead(time)
+        while True:
+            if not beyond and rows >= self.reach:
+                beyond, rows, self.to_step = True, 0, self.steps.size()
+            if beyond and rows >= self.reach:
+                return 0
+            first = self.steps.size()
+            if self._take_ahead(time) == 0:
+                break
+            for i in range(first, self.steps.size()):
+                rows += self.steps[i].new
+                if self.steps[i].old != self.steps[i].new:
+                    beyond, rows = False, 0
+        if not beyond:
+            self.to_step = self.steps.size()
+        return 0
+
+    # --- taking values ---
+
+    # Adds the next values that belong together to `steps`; returns how many there are.
+    cdef Py_ssize_t _take_ahead(self, uint64_t time) except -1 nogil:
+        cdef Step step
+        cdef const uint64_t* head = NULL
+        cdef size_t first = self.steps.size(), i
+        cdef Py_ssize_t taken = 0
+        cdef Run* run
+        while True:
+            step.val = NULL
+            for i in range(self.ahead.size()):
+                run = &self.ahead[i]
+                if run.val < run.end and (step.val == NULL or compare_words(
+                        val_at(run.batch, run.val), step.val, self.ordering.words) < 0):
+                    step.val = val_at(run.batch, run.val)
+            if step.val == NULL or (head != NULL and compare_words(
+                    step.val, head, self.together) != 0):
+                break
+            head = step.val
+            taken += 1
+            step.old = step.new = 0
+            for i in range(self.ahead.size()):
+                run = &self.ahead[i]
+                if run.val < run.end and compare_words(
+                        val_at(run.batch, run.val), step.val, self.ordering.words) == 0:
+                    add_counts(run, time, self.region.lower, &step.old, &step.new)
+                    run.val += 1
+            self._add_step(&step)
+        self._order_ties(first)
+        return taken
+
+    # Adds the values before, as many as belong together, to `steps`, last first, and counts their
+    # rows; False if there are none.
+    cdef bint _take_behind(self, uint64_t time, int64_t* rows) except -1 nogil:
+        cdef Step step
+        cdef const uint64_t* head = NULL
+        cdef size_t first = self.steps.size(), i
+        cdef Run run
+        while True:
+            step.val = NULL
+            for run in self.behind:
+                if run.val < run.end and (step.val == NULL or compare_words(
+                        val_at(run.batch, run.end - 1), step.val, self.ordering.words) > 0):
+                    step.val = val_at(run.batch, run.end - 1)
+            if step.val == NULL or (head != NULL and compare_words(
+                    step.val, head, self.together) != 0):
+                break
+            head = step.val
+            step.old = step.new = 0
+            for i in range(self.behind.size()):
+                run = self.behind[i]
+                if run.val < run.end and compare_words(
+                        val_at(run.batch, run.end - 1), step.val, self.ordering.words) == 0:
+                    run.val = run.end - 1
+                    add_counts(&run, time, self.region.lower, &step.old, &step.new)
+                    self.behind[i].end -= 1
+            rows[0] += max(step.new, 0)
+            self._add_step(&step)
+        if head == NULL:
+            return False
+        reverse(self.steps.begin() + first, self.steps.end())
+        self._order_ties(first)
+        reverse(self.steps.begin() + first, self.steps.end())
+        return True
+
+    cdef int _add_step(self, Step* step) except -1 nogil:
+        step.old = max(step.old, 0)
+        step.new = max(step.new, 0)
+        if step.old > 0 or step.new > 0:
+            self.steps.push_back(step[0])
+        return 0
+
+    # Puts the steps from `first` on, which ascend by their words, in order.
+    cdef int _order_ties(self, size_t first) except -1 nogil:
+        cdef size_t i = first, j, k
+        if self.ordering.exact:
+            return 0
+        while i < self.steps.size():
+            j = i + 1
+            while j < self.steps.size() and compare_words(
+                    self.steps[i].val, self.steps[j].val, self.ordering.exact_words) == 0:
+                j += 1
+            if j > i + 1:
+                self.tied.clear()
+                for k in range(i, j):
+                    self.tied.push_back(Candidate(self.steps[k].val, k))
+                self.ordering.sort(&self.tied)
+                self.moved.clear()
+                for k in range(j - i):
+                    self.moved.push_back(self.steps[self.tied[k].count])
+                for k in range(i, j):
+                    self.steps[k] = self.moved[k - i]
+            i = j
+        return 0
+
+    # --- totals ---
+
+    # Lays the steps out as rows, old and new.
+    cdef int _lay_out(self) except -1 nogil:
+        cdef Step step
+        self.old.clear()
+        self.new.clear()
+        for step in self.steps:
+            if step.old > 0:
+                self.old.append(step.val, step.old)
+            if step.new > 0:
+                self.new.append(step.val, step.new)
+        self.old.close()
+        self.new.close()
+        return 0
+
+    # Adds `sign` times what the rows of a stretch, the old one or the new one, come to.
+    cdef int _add_rows(self, uint64_t* total, Stretch stretch, bint of_old, int64_t sign) except -1 nogil:
+        cdef Step step
+        cdef void* call
+        cdef uint64_t* state
+        cdef int64_t count
+        total[0] += <uint64_t> (sign * stretch.length())
+        total[1] += <uint64_t> (sign * (<int64_t> stretch.groups.size() - 1))
+        for step in self.steps:
+            count = step.old if of_old else step.new
+            if count > 0:
+                state = total + TOTALS
+                for call in self.calls:
+                    if (<WindowFunction> call).state_words > 0:
+                        (<WindowFunction> call).add(state, step.val, sign * count)
+                        state += (<WindowFunction> call).state_words
+        return 0
+
+    # Notes what a large partition comes to: the rows before the stretch and the new ones in it.
+    cdef int _keep_total(self, const uint64_t* key) except -1 nogil:
+        cdef size_t slot
+        cdef uint64_t* total
+        cdef int64_t rows = <int64_t> self.before[0] + self.new.length()
+        if rows <= SMALL:
+            slot = self.totals.slot_of(key)
+            if self.totals.slots[slot] != 0:
+                self.totals.remove(self.totals.slots[slot] - 1)
+            return 0
+        total = self.totals.state(self.totals.find(key))
+        memcpy(total, self.before.data(), self.before.size() * sizeof(uint64_t))
+        return self._add_rows(total, self.new, False, 1)
+
+    # --- output ---
+
+    # Emits what the calls say differently of the old and the new rows that the change can reach.
+    cdef int _emit_changes(self, const uint64_t* key, uint64_t time) except -1 nogil:
+        cdef Step step
+        cdef Py_ssize_t i = 0, j = 0, old_to, new_to
+        cdef size_t s
+        for s in range(self.from_step):
+            i += self.steps[s].old
+            j += self.steps[s].new
+        old_to, new_to = i, j
+        for s in range(self.from_step, self.to_step):
+            old_to += self.steps[s].old
+            new_to += self.steps[s].new
+        self._evaluate(self.old, i, old_to, &self.old_results)
+        self._evaluate(self.new, j, new_to, &self.new_results)
+        for s in range(self.from_step, self.to_step):
+            step = self.steps[s]
+            if step.old + step.new == 1 or (step.old == 1 and step.new == 1):
+                self._emit_single(key, time, &step, i, j)
+            else:
+                self._emit_copies(key, time, &step, i, j)
+            i += step.old
+            j += step.new
+        return 0
+
+    # Fills `results` with those of the rows from `first` to `last`, behind unused ones of the others.
+    cdef int _evaluate(self, Stretch s, Py_ssize_t first, Py_ssize_t last,
+                       vector[uint64_t]* results) except -1 nogil:
+        cdef void* call
+        cdef const uint64_t* state = self.before.data() + TOTALS
+        results.clear()
+        if first == last:
+            return 0
+        results.resize(last * self.stride, 0)
+        s.rows_before = <int64_t> self.before[0]
+        s.groups_before = <int64_t> self.before[1]
+        for call in self.calls:
+            (<WindowFunction> call).evaluate(s, first, last, state, results.data(), self.stride)
+            state += (<WindowFunction> call).state_words
+        return 0
+
+    # Emits the step whose at most one old row is the i-th and whose at most one new row is the j-th.
+    cdef int _emit_single(self, const uint64_t* key, uint64_t time, const Step* step, Py_ssize_t i,
+                          Py_ssize_t j) except -1 nogil:
+        cdef const uint64_t* was = self.old_results.data() + i * self.stride
+        cdef const uint64_t* now = self.new_results.data() + j * self.stride
+        if step.old and step.new and memcmp(was, now, self.stride * sizeof(uint64_t)) == 0:
+            return 0
+        if step.old:
+            self._push(key, step.val, was, time, -1)
+        if step.new:
+            self._push(key, step.val, now, time, 1)
+        return 0
+
+    # The same for a value with copies, of which some may have the same results.
+    cdef int _emit_copies(self, const uint64_t* key, uint64_t time, const Step* step, Py_ssize_t i,
+                          Py_ssize_t j) except -1 nogil:
+        cdef int64_t k
+        cdef const uint64_t* change
+        self.changes.length = 0
+        for k in range(step.old):
+            self._note(self.old_results.data() + (i + k) * self.stride, -1)
+        for k in range(step.new):
+            self._note(self.new_results.data() + (j + k) * self.stride, 1)
+        if consolidate(&self.changes) < 0:
+            self._no_memory()
+        for k in range(self.changes.length):
+            change = self.changes.words + k * self.changes.stride
+            self._push(key, step.val, change, time, <int64_t> change[self.stride])
+        return 0
+
+    cdef int _note(self, const uint64_t* results, int64_t diff) except -1 nogil:
+        cdef uint64_t* change = push(&self.changes)
+        if change == NULL:
+            self._no_memory()
+        memcpy(change, results, self.stride * sizeof(uint64_t))
+        change[self.stride] = <uint64_t> diff
+        return 0
+
+    cdef int _push(self, const uint64_t* key, const uint64_t* val, const uint64_t* results,
+                   uint64_t time, int64_t diff) except -1 nogil:
+        cdef uint64_t* update = push(&self.out)
+        if update == NULL:
+            self._no_memory()
+        memcpy(update, key, self.reader.trace.key_words * sizeof(uint64_t))
+        update += self.reader.trace.key_words
+        memcpy(update, val, self.reader.trace.val_words * sizeof(uint64_t))
+        update += self.reader.trace.val_words
+        memcpy(update, results, self.stride * sizeof(uint64_t))
+        update[self.stride] = time
+        update[self.stride + 1] = <uint64_t> diff
+        return 0
+
+    cdef int _no_memory(self) except -1 nogil:
+        with gil:
+            raise MemoryError("no memory for the results of window functions")

@@ -1,0 +1,168 @@
+"""Rendering of window functions: where their arguments lie, and which kernel each call is."""
+
+from collections.abc import Callable
+
+import pyarrow as pa
+
+from ivm.dataflow import Aggregate, Node, Order, Window, WindowCall
+from ivm.errors import Unsupported
+from ivm.operators.accumulation import Accumulation
+from ivm.operators.fallible import Settle
+from ivm.operators.frames import Frame
+from ivm.operators.ordering import Ordering
+from ivm.operators.window import Window as WindowOperator
+from ivm.operators.window_functions import (
+    NUMBERS,
+    PICKS,
+    FrameExtreme,
+    FrameSum,
+    FrameValue,
+    Neighbour,
+    Numbering,
+    WindowFunction,
+)
+from ivm.render.mechanics import Mechanics
+from ivm.render.reductions import OVERFLOW
+from ivm.render.scopes import Rendered
+from ivm.rows.format import Format, Place, followed_by, is_interned, ordered_format, row_format
+from ivm.rows.packing import Packing
+from ivm.rows.strings import pinned_word_of
+
+
+class Values:
+    """How a partition's rows lie: in order, with the columns of `node` and where each is.
+
+    The columns of the order come first and then the others, but for the key's. An argument that is
+    among the key, or lies complemented because it is ordered by, has a plain copy behind them.
+    """
+
+    def __init__(self, node: Window) -> None:
+        self.schema = node.input.schema
+        named: dict[int, Order] = {}
+        for o in node.order:
+            named.setdefault(o.column, o)
+        self.order = tuple(named.values())
+        others = [i for i in range(len(self.schema)) if i not in node.key and i not in named]
+        arguments = [c for call in node.calls for c in (call.column, call.default) if c is not None]
+        copied = [c for c in dict.fromkeys(arguments) if not _plain(c, node.key, named)]
+        self.columns = [*named, *others, *copied]
+        self.format = ordered_format(
+            [self.schema.field(c) for c in self.columns],
+            [o.descending for o in self.order] + [False] * len([*others, *copied]),
+            [o.nulls_first for o in self.order] + [False] * len([*others, *copied]),
+            prefixed=True,
+        )
+        self.strings = [is_interned(self.schema.field(c).type) for c in self.columns]
+
+    @property
+    def order_words(self) -> int:
+        """The leading words in which peers agree."""
+        if not self.order:
+            return 0
+        last = self.format.places[len(self.order) - 1]
+        return last.word + last.words
+
+    def argument(self, column: int) -> int:
+        """Which of `columns` has this one's values plain."""
+        return len(self.columns) - 1 - self.columns[::-1].index(column)
+
+
+class Windows(Mechanics):
+    """The part of the renderer that knows window functions; `render` is the whole's."""
+
+    render: Callable[[Node], Rendered]
+
+    def window(self, node: Window) -> Rendered:
+        """Partitions arranged in order, and the calls over them."""
+        if self.scope.depth > 1:
+            raise Unsupported("a window function in a loop")
+        values = Values(node)
+        key_format = row_format([values.schema.field(i) for i in node.key])
+        rows = followed_by(key_format, values.format)
+        taken = [*node.key, *values.columns]
+        source = self.exchanged(self.render(node.input), values.schema, node.key, taken, rows)
+        traces = self.sealed(source, key_format.words, [values.schema.field(i).type for i in taken])
+        fields = [pa.field(c.name, c.type, c.nullable) for c in node.calls]
+        plain = [False] * len(fields)
+        results = ordered_format(fields, plain, plain)
+        form, region = Format(rows.words + 1 + results.words, ()), self.scope.region
+        operators = self.add_stage(
+            lambda s: WindowOperator(
+                region,
+                form.words,
+                self.reader(traces[s]),
+                Ordering(values.format, values.strings, self.interner),
+                values.order_words,
+                self._functions(node, values, results),
+                results.words,
+            )
+        )
+        self.piece.groups += [operator.totals for operator in operators]
+        return self._unpacked(node, Rendered(operators, form), taken, rows, results)
+
+    def _unpacked(
+        self, node: Window, windowed: Rendered, taken: list[int], rows: Format, results: Format
+    ) -> Rendered:
+        """The rows of `node` from the columns `taken` of its input, then the `results`."""
+        form, region = row_format(node.schema), self.scope.region
+        picks = [(0, taken.index(i)) for i in range(len(node.input.schema))]
+        picks += [(1, i) for i in range(len(node.calls))]
+        packing = Packing((rows, results), picks, form, self.interner)
+        operators = self.add_stage(
+            lambda s: Settle(region, form.words, windowed.operators[s], rows.words, packing)
+        )
+        self.piece.fallible += operators
+        return Rendered(operators, form)
+
+    def _functions(
+        self, node: Window, values: Values, results: Format
+    ) -> tuple[WindowFunction, ...]:
+        return tuple(
+            self._function(call, values, place)
+            for call, place in zip(node.calls, results.places, strict=True)
+        )
+
+    def _function(self, call: WindowCall, values: Values, result: Place) -> WindowFunction:
+        """The kernel of one call."""
+        if call.function in NUMBERS:
+            return Numbering(call.function, call.count, result)
+        frame = _frame(call, values)
+        if call.column is None:
+            return FrameSum(self._accumulation(call, values), frame, result)
+        at = values.argument(call.column)
+        argument = values.format.places[at]
+        if call.function in ("lag", "lead"):
+            ahead = call.count if call.function == "lead" else -call.count
+            default = None
+            if call.default is not None:
+                default = values.format.places[values.argument(call.default)]
+            return Neighbour(ahead, argument, default, result)
+        if call.function in PICKS:
+            return FrameValue(call.function, call.count, frame, argument, result)
+        if call.function in ("min", "max"):
+            strings = values.strings[at]
+            return FrameExtreme(call.function, frame, argument, strings, self.interner, result)
+        return FrameSum(self._accumulation(call, values), frame, result)
+
+    def _accumulation(self, call: WindowCall, values: Values) -> Accumulation:
+        """The one aggregate of a call, with a result of its own."""
+        column = None if call.column is None else values.argument(call.column)
+        aggregate = Aggregate(call.function, column, call.name, call.type, call.nullable)  # type: ignore[arg-type]
+        given = [values.schema.field(c) for c in values.columns]
+        result = ordered_format([pa.field(call.name, call.type, call.nullable)], [False], [False])
+        overflow = pinned_word_of(self.interner, OVERFLOW)
+        return Accumulation([aggregate], given, values.format, result, overflow)
+
+
+def _plain(column: int, key: tuple[int, ...], order: dict[int, Order]) -> bool:
+    """Whether a column lies among the values as it is."""
+    o = order.get(column)
+    return column not in key and (o is None or not (o.descending or o.nulls_first))
+
+
+def _frame(call: WindowCall, values: Values) -> Frame:
+    f = call.frame
+    if not values.order:
+        return Frame(f.unit, f.start, f.end, None, None)
+    place = values.format.places[0]
+    return Frame(f.unit, f.start, f.end, place, values.schema.field(values.columns[0]).type)

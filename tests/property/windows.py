@@ -1,0 +1,195 @@
+"""Window functions of every kind and frame, over the inputs of `engine`."""
+
+import pyarrow as pa
+
+from ivm.dataflow import (
+    Arrange,
+    Concat,
+    Frame,
+    Join,
+    Node,
+    Order,
+    Window,
+    WindowCall,
+    WindowFunction,
+    project,
+)
+from tests.property.engine import edges, people
+
+INT = pa.int64()
+DOUBLE = pa.float64()
+ID, TEAM, SCORE, PAY, WEIGHT = range(5)
+_TYPES = people.schema.types
+
+RUNNING = Frame()
+WHOLE = Frame("rows", None, None)
+
+
+def _rows(start: int | None, end: int | None) -> Frame:
+    return Frame("rows", start, end)
+
+
+def _number(function: WindowFunction, kind: pa.DataType = INT, count: int = 1) -> WindowCall:
+    return WindowCall(function, None, function, kind, False, count=count)
+
+
+def _value(
+    function: WindowFunction,
+    column: int,
+    frame: Frame = RUNNING,
+    count: int = 1,
+    default: int | None = None,
+) -> WindowCall:
+    return WindowCall(function, column, function, _TYPES[column], True, frame, count, default)
+
+
+def _sum(
+    column: int, frame: Frame, kind: pa.DataType, function: WindowFunction = "sum"
+) -> WindowCall:
+    return WindowCall(function, column, "total", kind, True, frame)
+
+
+def _count(frame: Frame, column: int | None = None) -> WindowCall:
+    return WindowCall("count", column, "n", INT, False, frame)
+
+
+MONEY, WIDE = pa.decimal128(38, 2), pa.decimal128(38, 0)
+BY_SCORE, BY_ID = Order(SCORE), Order(ID)
+_sources = project(edges, (0,))
+_destinations = project(edges, (1,))
+TWICE = Concat((_sources, _destinations))
+"""A bag in which rows have several copies."""
+
+WINDOWS: dict[str, Node] = {
+    "row numbers": Window(people, (TEAM,), (Order(SCORE, True), BY_ID), (_number("row_number"),)),
+    "row numbers of copies": Window(TWICE, (), (), (_number("row_number"),)),
+    "ranks": Window(
+        people,
+        (),
+        (Order(SCORE, nulls_first=True),),
+        (_number("rank"), _number("dense_rank"), _number("row_number")),
+    ),
+    "ranks of copies": Window(
+        TWICE, (), (Order(0, descending=True),), (_number("rank"), _number("dense_rank"))
+    ),
+    "shares": Window(
+        people,
+        (),
+        (Order(TEAM), BY_SCORE),
+        (
+            _number("percent_rank", DOUBLE),
+            _number("cume_dist", DOUBLE),
+            _number("ntile", pa.int32(), 3),
+        ),
+    ),
+    "neighbours": Window(
+        people,
+        (SCORE,),
+        (Order(TEAM, True, True),),
+        (_value("lag", TEAM), _value("lead", PAY, count=2), _value("lag", WEIGHT, count=-1)),
+    ),
+    "neighbours with defaults": Window(
+        people,
+        (),
+        (BY_ID,),
+        (_value("lag", SCORE, count=2, default=ID), _value("lead", ID, default=ID)),
+    ),
+    "neighbours of copies": Window(TWICE, (), (Order(0),), (WindowCall("lag", 0, "p", INT, True),)),
+    "values of frames": Window(
+        people,
+        (),
+        (BY_SCORE,),
+        (
+            _value("first_value", TEAM),
+            _value("last_value", PAY),
+            _value("nth_value", ID, WHOLE, 2),
+            _value("first_value", SCORE, _rows(-1, 1)),
+        ),
+    ),
+    "last of rows": Window(people, (), (BY_ID,), (_value("last_value", TEAM, _rows(None, -1)),)),
+    "running sums": Window(
+        people,
+        (TEAM,),
+        (Order(SCORE, True),),
+        (_sum(SCORE, RUNNING, WIDE), _sum(PAY, RUNNING, MONEY), _count(RUNNING), _number("rank")),
+    ),
+    "running sums of floats": Window(
+        people,
+        (),
+        (BY_ID,),
+        (_sum(WEIGHT, _rows(None, 0), DOUBLE), _sum(WEIGHT, RUNNING, DOUBLE, "avg")),
+    ),
+    "running sums up to some rows away": Window(
+        people, (), (BY_ID,), (_sum(ID, _rows(None, 2), WIDE), _sum(ID, _rows(None, -2), WIDE))
+    ),
+    "running counts of copies": Window(
+        TWICE, (), (Order(0),), (_count(RUNNING), _count(_rows(None, 0)))
+    ),
+    "sum that overflows": Window(people, (TEAM,), (BY_ID,), (_sum(SCORE, RUNNING, pa.int16()),)),
+    "totals": Window(
+        people,
+        (TEAM,),
+        (),
+        (_sum(SCORE, WHOLE, WIDE), _value("max", WEIGHT, WHOLE), _count(RUNNING, PAY)),
+    ),
+    "moving sums": Window(
+        people,
+        (),
+        (BY_SCORE, BY_ID),
+        (
+            _sum(PAY, _rows(-1, 1), MONEY),
+            _sum(WEIGHT, _rows(-2, -1), DOUBLE),
+            _sum(SCORE, _rows(1, 3), pa.decimal128(38, 6), "avg"),
+            _count(_rows(2, 1)),
+        ),
+    ),
+    "moving extremes": Window(
+        people,
+        (),
+        (BY_ID, BY_SCORE),
+        (
+            _value("min", TEAM, _rows(-2, 0)),
+            _value("max", TEAM, _rows(0, 2)),
+            _value("max", WEIGHT, _rows(-1, 1)),
+            _value("min", PAY),
+        ),
+    ),
+    "groups of peers": Window(
+        people,
+        (),
+        (Order(SCORE, True),),
+        (
+            _sum(ID, Frame("groups", -1, 1), WIDE),
+            _value("max", TEAM, Frame("groups", -2, -1)),
+            _count(Frame("range", 0, 0)),
+            _count(Frame("range", 0, None)),
+        ),
+    ),
+    "ranges of numbers": Window(
+        people,
+        (),
+        (BY_SCORE,),
+        (_sum(ID, Frame("range", -2, 0), WIDE), _count(Frame("range", 1, 4))),
+    ),
+    "ranges downwards": Window(
+        people,
+        (),
+        (Order(SCORE, True, True),),
+        (_count(Frame("range", -2, 1)), _value("min", TEAM, Frame("range", None, -1))),
+    ),
+    "ranges of decimals": Window(people, (), (Order(PAY),), (_count(Frame("range", -735, 735)),)),
+    "ranges of floats": Window(
+        people,
+        (),
+        (Order(WEIGHT, True),),
+        (_count(Frame("range", -0.1, 1.4)), _count(Frame("range", 0, 1e16))),
+    ),
+    "rows of a partition by what is ordered by": Window(
+        people, (SCORE,), (BY_SCORE,), (_sum(SCORE, Frame("range", -1, 0), WIDE),)
+    ),
+    "join of windows": Join(
+        Arrange(Window(people, (), (Order(TEAM), BY_ID), (_number("row_number"),)), (5,)),
+        Arrange(edges, (0,)),
+        (("place", 0), ("id", 1), ("dst", 6)),
+    ),
+}
