@@ -61,7 +61,7 @@ class PostgreSQL:
         """The lines that the file has of a query."""
         try:
             return lines(query.types, self._rows(query.sql))
-        except psycopg.DataError as error:
+        except (psycopg.DataError, psycopg.errors.CardinalityViolation) as error:
             return (f"ERROR {error.diag.message_primary}",)
 
     def refuses(self, sql: str) -> bool:

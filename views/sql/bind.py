@@ -17,7 +17,7 @@ class Bound:
     """A query's syntax tree and plan; `numbers` goes on numbering columns for the rewrites."""
 
     source: Source
-    tree: exp.Query
+    tree: exp.Query | exp.Values
     plan: Plan
     numbers: Numbers
     dependencies: tuple[str, ...]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from views.sql import aggregates, functions, operators, subqueries, temporal
+from views.sql import aggregates, functions, operators, quantifiers, subqueries, temporal
 from views.sql.binder import Handler
 
 HANDLERS: Mapping[type[exp.Expr], Handler] = {
@@ -13,4 +13,5 @@ HANDLERS: Mapping[type[exp.Expr], Handler] = {
     **temporal.HANDLERS,
     **aggregates.HANDLERS,
     **subqueries.HANDLERS,
+    **quantifiers.HANDLERS,
 }

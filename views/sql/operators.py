@@ -42,15 +42,25 @@ _ARITHMETIC: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Div: ("divide", "/"),
     exp.Mod: ("modulo", "%"),
 }
-_COMPARISONS: dict[type[exp.Expr], tuple[str, str]] = {
-    exp.EQ: ("eq", "="),
-    exp.NEQ: ("ne", "<>"),
-    exp.LT: ("lt", "<"),
-    exp.LTE: ("le", "<="),
-    exp.GT: ("gt", ">"),
-    exp.GTE: ("ge", ">="),
-    exp.NullSafeEQ: ("is_not_distinct", "IS NOT DISTINCT FROM"),
-    exp.NullSafeNEQ: ("is_distinct", "IS DISTINCT FROM"),
+COMPARISONS: dict[type[exp.Expr], str] = {
+    exp.EQ: "eq",
+    exp.NEQ: "ne",
+    exp.LT: "lt",
+    exp.LTE: "le",
+    exp.GT: "gt",
+    exp.GTE: "ge",
+    exp.NullSafeEQ: "is_not_distinct",
+    exp.NullSafeNEQ: "is_distinct",
+}
+SYMBOLS = {
+    "eq": "=",
+    "ne": "<>",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "is_not_distinct": "IS NOT DISTINCT FROM",
+    "is_distinct": "IS DISTINCT FROM",
 }
 
 
@@ -93,20 +103,8 @@ def _as_decimal(value: Expression, scale: int | None) -> Expression:
     return cast(value, pa.decimal128(38, wanted))
 
 
-def comparison(b: Binder, node: exp.Binary) -> Bound:
-    """`= <> < <= > >=` and `IS [NOT] DISTINCT FROM`."""
-    function, symbol = _COMPARISONS[type(node)]
-    return compare(b, function, symbol, node.left, node.right)
-
-
 def compare(b: Binder, function: str, symbol: str, left: exp.Expr, right: exp.Expr) -> Expression:
-    """Two values of one type compared; rows of values by their columns, for `=` and `<>`."""
-    if isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple):
-        if function not in ("eq", "ne") or len(left.expressions) != len(right.expressions):
-            raise b.mismatch("rows can only be compared by = or <>, with equal lengths", left)
-        pairs = zip(left.expressions, right.expressions, strict=True)
-        equal = conjunction(compare(b, "eq", "=", x, y) for x, y in pairs)
-        return equal if function == "eq" else negation(equal)
+    """Two values of one type compared."""
     return compare_bound(b, function, symbol, (left, b.bind(left)), (right, b.bind(right)))
 
 
@@ -149,10 +147,11 @@ def negate(b: Binder, node: exp.Neg) -> Bound:
 
 def is_(b: Binder, node: exp.Is) -> Bound:
     """`IS [NOT] NULL | TRUE | FALSE`."""
-    value = b.value(node.this)
     negated = bool(node.args.get("negate"))
     if isinstance(node.expression, exp.Null):
-        return test("is_not_null" if negated else "is_null", value)
+        given = node.this.expressions if isinstance(node.this, exp.Tuple) else [node.this]
+        return conjunction(test("is_not_null" if negated else "is_null", b.value(v)) for v in given)
+    value = b.value(node.this)
     if not isinstance(node.expression, exp.Boolean) or value.type != BOOL:
         raise b.mismatch("IS takes NULL, or TRUE and FALSE of a condition", node)
     wanted = TRUE if node.expression.this else FALSE
@@ -222,7 +221,6 @@ def column(b: Binder, node: exp.Column) -> Bound:
 _BINARY = ("this", "expression")
 HANDLERS: dict[type[exp.Expr], Handler] = {
     **{kind: Handler(arithmetic, (*_BINARY, "typed", "safe")) for kind in _ARITHMETIC},
-    **{kind: Handler(comparison, _BINARY) for kind in _COMPARISONS},
     exp.And: Handler(connective, _BINARY),
     exp.Or: Handler(connective, _BINARY),
     exp.Not: Handler(not_, ("this",)),

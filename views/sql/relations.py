@@ -22,8 +22,8 @@ from views.plan.scalars import TRUE, conjunction
 from views.sql.binder import Binder, attach
 from views.sql.handlers import HANDLERS
 from views.sql.operators import compare_bound
+from views.sql.quantifiers import decided
 from views.sql.scope import Environment, Relation, Scope, Session
-from views.sql.subqueries import decided
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,9 @@ from views.sql.binder import Aggregates, Binder, Numbering, Ordering, Pending, a
 from views.sql.grouping import Grouping
 from views.sql.groupingsets import Set, grouping_sets
 from views.sql.handlers import HANDLERS
+from views.sql.quantifiers import decided
 from views.sql.relations import bind_from
 from views.sql.scope import BoundQuery, Environment, Scope, Session
-from views.sql.subqueries import decided
 
 _CLAUSES = (
     "with_", "expressions", "distinct", "from_", "joins", "where", "group", "having",

@@ -13,10 +13,13 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from views.errors import QueryTooLarge, SqlError, SqlSyntaxError, UnsupportedSql
+from views.sql.dialect import PostgresViews
 
 MAX_CHARACTERS = 1_000_000
 MAX_DEPTH = 500
-DIALECT = "postgres"
+
+# VALUES alone is a query, too, though no `exp.Query`.
+QUERIES = (exp.Query, exp.Values)
 
 Fault = TypeVar("Fault", bound=SqlError)
 _PARTS = {"locks": "FOR UPDATE", "sample": "TABLESAMPLE", "db": "a schema's name"}
@@ -65,7 +68,7 @@ def describe(node: exp.Expr) -> str:
     return node.key.upper()
 
 
-def parse(source: Source) -> exp.Query:
+def parse(source: Source) -> exp.Query | exp.Values:
     """The one query in the text (raises SqlSyntaxError, UnsupportedSql, QueryTooLarge)."""
     if len(source.text) > MAX_CHARACTERS:
         raise QueryTooLarge(f"the query has more than {MAX_CHARACTERS:,} characters")
@@ -74,9 +77,9 @@ def parse(source: Source) -> exp.Query:
     except UnicodeEncodeError as error:
         raise source.fault_at(SqlSyntaxError, "this is no character", error.start) from error
     try:
-        tokens = sqlglot.tokenize(source.text, read=DIALECT)
+        tokens = sqlglot.tokenize(source.text, read=PostgresViews)
         _check_nesting(source, tokens)
-        statements = sqlglot.parse(source.text, read=DIALECT)
+        statements = sqlglot.parse(source.text, read=PostgresViews)
     except ParseError as error:
         raise _syntax_error(source, error, tokens) from error
     except TokenError as error:
@@ -89,7 +92,7 @@ def parse(source: Source) -> exp.Query:
     if len(trees) > 1:
         raise source.unsupported("more than one statement", trees[1])
     tree = trees[0]
-    if isinstance(tree, exp.Command) or not isinstance(tree, exp.Query):
+    if isinstance(tree, exp.Command) or not isinstance(tree, QUERIES):
         raise source.unsupported(f"{describe(tree)} (a view is one SELECT)", tree)
     _check_depth(source, tree)
     for identifier in tree.find_all(exp.Identifier):
