@@ -23,22 +23,28 @@ def one_time(value: object, last: int = LAST_TIME) -> int:
     return int(value)
 
 
-def times_of_rows(given: object, rows: int) -> NDArray[np.uint64] | int:
-    """One time for all `rows`, or one for each, as uint64 (raises InvalidTime, SchemaMismatch)."""
+def times_of_rows(given: object, rows: int) -> tuple[NDArray[np.uint64] | int, int]:
+    """One time for all `rows`, or one for each, as uint64; and the earliest of them.
+
+    Raises InvalidTime, SchemaMismatch. Of no rows the earliest time is the last one.
+    """
     if not isinstance(given, np.ndarray):
-        return one_time(given)
-    if not np.issubdtype(given.dtype, np.integer):
+        time = one_time(given)
+        return time, time
+    if given.dtype.kind not in "iu":
         raise InvalidTime(f"times of type {given.dtype}: times are integers")
     _one_for_each("times", given, rows)
+    earliest = one_time(given.min()) if rows else LAST_TIME
     if rows:
-        one_time(given.min())
         one_time(given.max())
-    return np.ascontiguousarray(given, np.uint64)
+    return np.ascontiguousarray(given, np.uint64), earliest
 
 
 def diffs_of_rows(given: object, rows: int) -> NDArray[np.int64]:
     """One diff for each of `rows` (raises SchemaMismatch for what int64 does not hold safely)."""
-    if not isinstance(given, np.ndarray) or not np.can_cast(given.dtype, np.int64):
+    if not isinstance(given, np.ndarray) or not (
+        given.dtype == np.int64 or np.can_cast(given.dtype, np.int64)
+    ):
         found = given.dtype if isinstance(given, np.ndarray) else type(given).__name__
         raise SchemaMismatch(f"diffs of type {found}: an array of int64 is needed")
     _one_for_each("diffs", given, rows)

@@ -8,8 +8,9 @@ NULL keys out beforehand.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import Any, TypeAlias
 from typing import Literal as OneOf
-from typing import TypeAlias
 
 import pyarrow as pa
 from numpy.typing import ArrayLike
@@ -29,9 +30,16 @@ class Hashed:
         try:
             return self._hash
         except AttributeError:
-            compared = (getattr(self, f.name) for f in fields(self) if f.compare)  # type: ignore[arg-type]
-            object.__setattr__(self, "_hash", hash((type(self), *compared)))
+            kind: Any = type(self)
+            compared = [getattr(self, name) for name in _compared(kind)]
+            object.__setattr__(self, "_hash", hash((kind, *compared)))
             return self._hash
+
+
+@cache
+def _compared(kind: Any) -> tuple[str, ...]:
+    """The fields of a node by which it compares."""
+    return tuple(f.name for f in fields(kind) if f.compare)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,7 @@
 A broken invariant asserts instead, and an error in a row (a division by zero) is data.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from types import TracebackType
 from typing import ClassVar
 
 
@@ -95,12 +94,22 @@ def reason(shortage: MemoryError) -> str:
     return text if text not in ("", "std::bad_alloc") else "no memory"
 
 
-@contextmanager
-def naming(what: str) -> Iterator[None]:
-    """Raise what runs out of memory within as OutOfMemory, for `what`."""
-    try:
-        yield
-    except OutOfMemory:
-        raise
-    except MemoryError as shortage:
-        raise OutOfMemory(f"{what}: {reason(shortage)}") from shortage
+class Naming:
+    """A context that raises what runs out of memory within as OutOfMemory, for `what`."""
+
+    __slots__ = ("_what",)
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if isinstance(error, MemoryError) and not isinstance(error, OutOfMemory):
+            raise OutOfMemory(f"{self._what}: {reason(error)}") from error

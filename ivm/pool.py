@@ -6,8 +6,8 @@ one consistent cut.
 """
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
@@ -26,16 +26,16 @@ from ivm.errors import (
     DuplicateName,
     InsertOnly,
     InUse,
+    Naming,
     NoFixedPoint,
     NotIndexed,
     OutOfMemory,
-    PoolFailed,
     SchemaMismatch,
     TimeInPast,
     UnknownCollection,
-    naming,
     reason,
 )
+from ivm.gate import Gate
 from ivm.hydration import Hydration
 from ivm.operators.capture import Capture
 from ivm.operators.input import Input
@@ -75,7 +75,7 @@ class Pool:
         self._shards = workers
         self._max_rounds = max_rounds
         self._changing = threading.RLock()  # held by one that adds or drops collections
-        self._lock = threading.RLock()  # held during a step, and while anything is looked up
+        self._gate = Gate()  # held during a step, and while anything is looked up
         self._interner = Interner()
         self._error_layout = Layout(ERROR_SCHEMA)
         self._schedule = Schedule()
@@ -84,7 +84,6 @@ class Pool:
         self._errors: dict[Piece, dict[str, int]] = {}
         self._frontier = 0
         self._sweep_at = FIRST_SWEEP
-        self._failure = ""
 
     @property
     def frontier(self) -> int:
@@ -95,13 +94,6 @@ class Pool:
     def string_bytes(self) -> int:
         """Bytes of the strings of more than seven bytes, which all arrangements share."""
         return self._interner.bytes
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        with self._lock:
-            if self._failure:
-                raise PoolFailed(self._failure)
-            yield
 
     # --- inputs ---
 
@@ -114,7 +106,7 @@ class Pool:
         is cheaper: distinct rows, and recursion. Raises DuplicateName, Unsupported; SchemaMismatch
         for a key that is not among the columns, and for columns or key columns that are repeated.
         """
-        with self._changing, self._alone(), naming(f"input {name!r}"):
+        with self._changing, self._gate, Naming(f"input {name!r}"):
             self._refuse_duplicate(name)
             unrepeated(name, schema)
             positions = key_positions(name, schema, key)
@@ -137,7 +129,7 @@ class Pool:
 
     def drop_input(self, name: str) -> None:
         """Forget an input and its arrangements (raises UnknownCollection, InUse)."""
-        with self._changing, self._alone():
+        with self._changing, self._gate:
             self._collection(name, is_input=True)
             self._refuse_in_use(name)
             self._remove(name)
@@ -154,28 +146,20 @@ class Pool:
         Raises UnknownCollection, SchemaMismatch, InvalidTime, TimeInPast, InsertOnly; then nothing
         is queued.
         """
-        with self._alone():
+        with self._gate:
             collection = self._collection(name, is_input=True)
             if not isinstance(rows, pa.RecordBatch):
                 raise SchemaMismatch(f"input {name!r} takes a RecordBatch, not {type(rows)}")
-            when = times_of_rows(times, rows.num_rows)
+            when, earliest = times_of_rows(times, rows.num_rows)
             each = diffs_of_rows(diffs, rows.num_rows)
-            earliest = when if isinstance(when, int) else int(np.min(when, initial=LAST_TIME))
             if earliest < self._frontier:
                 raise TimeInPast(
                     f"time {earliest} of input {name!r} is behind the frontier {self._frontier}"
                 )
             if collection.insert_only and np.min(each, initial=0) < 0:
                 raise InsertOnly(f"input {name!r} only grows: a diff is {np.min(each)}")
-            with naming(f"input {name!r}"):
-                enqueue(
-                    collection.inputs[0],
-                    rows,
-                    Layout(collection.schema),
-                    self._interner,
-                    when,
-                    each,
-                )
+            with Naming(f"input {name!r}"):
+                enqueue(collection.inputs[0], rows, collection.layout, self._interner, when, each)
 
     # --- running ---
 
@@ -185,7 +169,7 @@ class Pool:
         Raises TimeInPast, InvalidTime, and NoFixedPoint naming the dataflows that did not
         converge: they are dropped, with those that read them, and all others are complete.
         """
-        with self._alone():
+        with self._gate:
             frontier = one_time(frontier, LAST_TIME + 1)
             if frontier < self._frontier:
                 raise TimeInPast(f"frontier {frontier} is behind the frontier {self._frontier}")
@@ -195,8 +179,9 @@ class Pool:
                 while self._frontier < frontier:
                     self._step(frontier)
             except MemoryError as shortage:
-                self._failure = f"a step did not complete: {self._where(shortage, self._pieces())}"
-                raise OutOfMemory(self._failure) from shortage
+                where = self._where(shortage, self._pieces())
+                self._gate.failure = f"a step did not complete: {where}"
+                raise OutOfMemory(self._gate.failure) from shortage
 
     def _step(self, frontier: int) -> None:
         """Complete as many times below `frontier` as are worth doing together."""
@@ -273,8 +258,8 @@ class Pool:
         call began. Raises DuplicateName, UnknownCollection, SchemaMismatch, Unsupported,
         NoFixedPoint; then nothing is changed.
         """
-        with self._changing, naming(f"dataflow {name!r}"):
-            with self._alone():
+        with self._changing, Naming(f"dataflow {name!r}"):
+            with self._gate:
                 self._refuse_duplicate(name)
                 wanted = Arrange(node, key_positions(name, node.schema, key))
                 renderer = self._renderer(name)
@@ -326,7 +311,7 @@ class Pool:
         try:
             hydration.begin()
             while True:
-                with self._alone():
+                with self._gate:
                     little = hydration.take(self._frontier)
                     if little:
                         hydration.go_on()
@@ -387,7 +372,7 @@ class Pool:
 
     def drop(self, name: str) -> None:
         """Stop a dataflow and free what only it used (raises UnknownCollection, InUse)."""
-        with self._changing, self._alone():
+        with self._changing, self._gate:
             self._collection(name, is_input=False)
             self._refuse_in_use(name)
             self._remove(name)
@@ -413,11 +398,9 @@ class Pool:
 
     def drain(self, name: str) -> Deltas:
         """Take the deltas of a dataflow since the last call, or since it was installed."""
-        with self._alone(), naming(f"deltas of {name!r}"):
+        with self._gate, Naming(f"deltas of {name!r}"):
             collection = self._collection(name, is_input=False)
-            rows, times, diffs = drain(
-                collection.captures, Layout(collection.schema), self._interner
-            )
+            rows, times, diffs = drain(collection.captures, collection.layout, self._interner)
             sums: dict[tuple[int, str], int] = {}
             for message, time, diff in collection.pending_errors:
                 sums[time, message] = sums.get((time, message), 0) + diff
@@ -456,12 +439,12 @@ class Pool:
         return self._read(collection, collection.indexes[0][1], None)
 
     def _read(self, collection: Collection, index: Index, values: list[object] | None) -> Snapshot:
-        with naming(f"a look-up in {collection.name!r}"):
+        with Naming(f"a look-up in {collection.name!r}"):
             rows, counts, time = snapshot(
                 index.traces,
                 self._schedule,
                 index.restored(),
-                Layout(collection.schema),
+                collection.layout,
                 self._interner,
                 values,
                 Layout(index.key_schema),

@@ -16,6 +16,7 @@ from ivm.operators.groups import Groups
 from ivm.operators.input import Input
 from ivm.operators.operator import Reader
 from ivm.rows.format import Format, followed_by, row_format
+from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.strings import Interner
 from ivm.trace.trace import Trace
@@ -118,6 +119,10 @@ class Collection:
     reads: frozenset[str] = frozenset()
     insert_only: bool = False
     pending_errors: list[tuple[str, int, int]] = field(default_factory=list)
+    layout: Layout = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.layout = Layout(self.schema)
 
     @property
     def is_input(self) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from ivm.dataflow import Arrange, EnterAt, Get, Iterate, Node, Recursive
@@ -52,14 +52,20 @@ class Scope:
 
 def children(node: Node) -> Iterator[Node]:
     """The nodes that `node` reads directly."""
-    for f in fields(node):
-        value = getattr(node, f.name)
+    kind: Any = type(node)
+    for name in _fields(kind):
+        value = getattr(node, name)
         if isinstance(value, Node):
             yield value
-        elif f.name == "inputs":
+        elif name == "inputs":
             yield from value
-        elif f.name == "bindings":
+        elif name == "bindings":
             yield from (body for _, body in value)
+
+
+@cache
+def _fields(kind: Any) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(kind))
 
 
 @lru_cache(maxsize=_REMEMBERED)

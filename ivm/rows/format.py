@@ -8,6 +8,7 @@ longer than seven bytes do not order by their words.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import pyarrow as pa
 
@@ -50,17 +51,22 @@ def words_of(type_: pa.DataType) -> int:
 
 def row_format(schema: Iterable[pa.Field]) -> Format:
     """The format of rows in motion and at rest (raises Unsupported for too many columns)."""
-    fields = list(schema)
-    masked = any(f.nullable for f in fields)
-    if masked and len(fields) > MAX_NULLABLE_COLUMNS:
+    return _row_format(tuple((words_of(f.type), f.nullable) for f in schema))
+
+
+@lru_cache
+def _row_format(columns: tuple[tuple[int, bool], ...]) -> Format:
+    """The format of columns of so many words, each with or without NULLs."""
+    masked = any(nullable for _, nullable in columns)
+    if masked and len(columns) > MAX_NULLABLE_COLUMNS:
         raise Unsupported(
-            f"{len(fields)} columns with NULLs: a row holds {MAX_NULLABLE_COLUMNS}; split the table"
+            f"{len(columns)} columns with NULLs: a row holds {MAX_NULLABLE_COLUMNS};"
+            " split the table"
         )
     word = 1 if masked else 0
     places = []
-    for i, f in enumerate(fields):
-        words = words_of(f.type)
-        places.append(Place(word, words, 0, i) if f.nullable else Place(word, words))
+    for i, (words, nullable) in enumerate(columns):
+        places.append(Place(word, words, 0, i) if nullable else Place(word, words))
         word += words
     if word > MAX_WORDS:
         raise Unsupported(f"a row of {word} words: at most {MAX_WORDS} fit; select fewer columns")
