@@ -18,10 +18,10 @@ from benchmarks.tpch.data import QUERIES, generate
 from benchmarks.tpch.verify import verify as verify_tpch
 from benchmarks.workload import Workload
 
-NAMES = ("arrange", "install", "bfs", "wcc", "scc", "reach")
+NAMES = ("arrange", "install", "count", "bfs", "wcc", "scc", "reach")
 VERIFIED = (0.01, 0.1)  # scale factors of TPC-H
 BATCHES = 50
-PAIRS = {"small": 3, "full": 1}
+PAIRS = {"tiny": 3, "small": 3, "full": 1}
 INPUTS = BUILD / "benchmarks"
 
 console = Console(stderr=True)
@@ -31,7 +31,7 @@ def main(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="NAME…", help=", ".join(NAMES))
     ] = None,
-    scale: Annotated[str, typer.Option(help="small or full")] = "small",
+    scale: Annotated[str, typer.Option(help="tiny, small or full")] = "small",
     workers: Annotated[int, typer.Option(min=1)] = 1,
     peer: Annotated[str | None, typer.Option(help=", ".join(PEERS))] = None,
     json: Annotated[Path | None, typer.Option(help="write the results here as JSON")] = None,

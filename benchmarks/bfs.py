@@ -41,6 +41,7 @@ PHASES = Phase("one edge", 500, 1, 1), Phase("1000 edges", 10, 1, 1000)
 WORKLOAD = Workload(
     "bfs",
     {
+        "tiny": scale(20_000, 100_000, *PHASES),
         "small": scale(1_000_000, 5_000_000, *PHASES),
         "full": scale(10_000_000, 50_000_000, *PHASES),
     },

@@ -35,8 +35,17 @@ PHASES = (
     Phase("one edge after 1M", 1000, 1, 1),
 )
 ONLY_ONE = (*PHASES[:4], PHASES[4], Phase("one edge until 1M", 979_000, 1, 1), PHASES[-1])
+FEW = (
+    Phase("one edge", 500, 1, 1),
+    Phase("100 edges at 100 times", 2, 100, 1),
+    Phase("1000 edges", 5, 1, 1000),
+)
 WORKLOAD = Workload(
     "reach",
-    {"small": scale(1_000, 2_000, *PHASES), "full": scale(1_000, 2_000, *ONLY_ONE)},
+    {
+        "tiny": scale(1_000, 2_000, *FEW),
+        "small": scale(1_000, 2_000, *PHASES),
+        "full": scale(1_000, 2_000, *ONLY_ONE),
+    },
     partial(run, reached(), ROOTS),
 )

@@ -4,6 +4,7 @@ Every side takes `WORKLOAD FILE WORKERS PHASE…` and prints a line of JSON for 
 each round took, and a digest of what was put out.
 """
 
+import filecmp
 import json
 import os
 import shutil
@@ -103,9 +104,27 @@ def _crate(name: str) -> list[str]:
     return [str(BUILD / "peers" / name / "release" / f"{name}-peer")]
 
 
-ALL = frozenset({"arrange", "install", "bfs", "wcc", "scc", "reach"})
+def _package(name: str) -> list[str]:
+    """Install the peer's packages by themselves, and the command that starts its program."""
+    lock = HERE / "peers" / name / "requirements.lock"
+    home = BUILD / "peers" / name
+    python, installed = home / "bin" / "python", home / lock.name
+    if not installed.exists() or not filecmp.cmp(lock, installed, shallow=False):
+        what = f"the peer `{name}`"
+        build([sys.executable, "-m", "venv", "--clear", str(home)], HERE, what)
+        build(
+            [str(python), "-m", "pip", "install", "--require-hashes", "-r", str(lock)], HERE, what
+        )
+        shutil.copy(lock, installed)
+    return [str(python), "-m", f"benchmarks.peers.{name}.program"]
+
+
+ALL = frozenset({"arrange", "install", "count", "bfs", "wcc", "scc", "reach"})
 OURS = Side("ivm", ALL, _ours)
 PEERS = {
     "differential": Side("differential", ALL, partial(_crate, "differential")),
-    "dbsp": Side("dbsp", frozenset({"bfs", "reach"}), partial(_crate, "dbsp")),
+    "dbsp": Side("dbsp", frozenset({"count", "bfs", "reach"}), partial(_crate, "dbsp")),
+    "pathway": Side(
+        "pathway", frozenset({"count", "bfs", "wcc", "reach"}), partial(_package, "pathway")
+    ),
 }

@@ -45,6 +45,7 @@ PHASES = Phase("one edge", 200, 1, 1), Phase("1000 edges", 5, 1, 1000)
 WORKLOAD = Workload(
     "wcc",
     {
+        "tiny": scale(5_000, 100_000, *PHASES),
         "small": scale(200_000, 4_000_000, *PHASES),
         "full": scale(2_000_000, 40_000_000, *PHASES),
     },

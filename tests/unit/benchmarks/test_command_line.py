@@ -18,20 +18,22 @@ def refused(*arguments: str) -> str:
 
 
 def test_an_unknown_workload_is_refused_with_the_names_there_are() -> None:
-    assert "no workload bsf: there are arrange, install, bfs" in refused("bsf")
+    assert "no workload bsf: there are arrange, install, count" in refused("bsf")
 
 
 def test_an_unknown_scale_is_refused_with_those_there_are() -> None:
-    assert "bfs has no scale 'huge', but small, full" in refused("bfs", "--scale", "huge")
+    assert "bfs has no scale 'huge', but tiny, small, full" in refused("bfs", "--scale", "huge")
 
 
 def test_an_unknown_peer_is_refused_with_those_there_are() -> None:
-    assert "no peer 'spark': there are differential, dbsp" in refused("bfs", "--peer", "spark")
+    assert "no peer 'spark': there are differential, dbsp, pathway" in refused(
+        "bfs", "--peer", "spark"
+    )
 
 
 def test_a_workload_that_a_peer_does_not_have_is_refused_with_those_it_has() -> None:
     said = refused("scc", "--peer", "dbsp")
-    assert "scc: not offered for dbsp, which has bfs, reach" in said
+    assert "scc: not offered for dbsp, which has bfs, count, reach" in said
 
 
 def test_a_peer_without_its_compiler_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from benchmarks import arrange, bfs, install, reach, scc, wcc
+from benchmarks import arrange, bfs, count, install, reach, scc, wcc
 from benchmarks.digest import Answer
 from benchmarks.inputs import Pairs, rows_and_keys, sliding, write
 from benchmarks.sides import Run, parse
@@ -43,7 +43,12 @@ def _reached(graph: nx.MultiDiGraph) -> Rows:
     return [(n, root) for root in range(10) for n in {root, *nx.descendants(graph, root)}]
 
 
+def _counts(graph: nx.MultiDiGraph) -> Rows:
+    return [(n, degree) for n, degree in graph.out_degree if degree]
+
+
 GRAPHS = [
+    (count.WORKLOAD, _counts),
     (bfs.WORKLOAD, _distances),
     (wcc.WORKLOAD, _labels),
     (scc.WORKLOAD, _inner_edges),

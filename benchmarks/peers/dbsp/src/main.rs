@@ -29,6 +29,7 @@ fn main() {
     let arguments = Arguments::parse();
     let program = match arguments.workload.as_str() {
         "bfs" => distances,
+        "count" => counts,
         "reach" => reached,
         other => panic!("no workload {other}"),
     };
@@ -109,6 +110,12 @@ fn constant(circuit: &RootCircuit, rows: Vec<Edge>) -> Rows<RootCircuit> {
         let rows = once.take().filter(|_| Runtime::worker_index() == 0).unwrap_or_default();
         OrdZSet::from_keys((), rows.into_iter().map(|row| Tup2(row, 1)).collect())
     }))
+}
+
+/// How often each key occurs.
+fn counts(_: &mut RootCircuit, rows: Rows<RootCircuit>) -> Rows<RootCircuit> {
+    let keys = rows.map(|Tup2(key, _)| *key);
+    keys.weighted_count().map(|(key, count)| Tup2(*key, *count as u32))
 }
 
 /// Distances from node 0, as (node, distance).

@@ -3,6 +3,7 @@
 mod arrange;
 mod bfs;
 mod bounds;
+mod count;
 mod graph;
 mod install;
 mod outputs;
@@ -26,6 +27,7 @@ fn main() {
     match arguments.workload.as_str() {
         "arrange" => arrange::run(&arguments),
         "bfs" => graph::run(&arguments, bfs::build),
+        "count" => graph::run(&arguments, count::build),
         "install" => install::run(&arguments),
         "reach" => graph::run(&arguments, reach::build),
         "scc" => graph::run(&arguments, scc::build),
