@@ -18,7 +18,7 @@ from benchmarks.tpch.data import QUERIES, generate
 from benchmarks.tpch.verify import verify as verify_tpch
 from benchmarks.workload import Workload
 
-NAMES = ("arrange", "install", "count", "bfs", "wcc", "scc", "reach")
+NAMES = ("arrange", "install", "count", "bfs", "wcc", "scc", "reach", "tpch")
 VERIFIED = (0.01, 0.1)  # scale factors of TPC-H
 BATCHES = 50
 PAIRS = {"tiny": 3, "small": 3, "full": 1}

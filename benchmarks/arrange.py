@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from benchmarks.course import NUMBER, Outputs, batch, pair
-from benchmarks.inputs import interleaved, read, sliding
+from benchmarks.inputs import interleaved, read, sliding, write
 from benchmarks.workload import Phase, Scale, Workload, changed
 from ivm.dataflow import Aggregate, Get, Reduce
 from ivm.pool import Pool
@@ -121,7 +121,10 @@ PHASES = (
 WORKLOAD = Workload(
     "arrange",
     {
-        "small": Scale(lambda: sliding(10_000_000, 2**32, 10_000_000, changed(PHASES)), PHASES),
+        "small": Scale(
+            lambda path: write(path, sliding(10_000_000, 2**32, 10_000_000, changed(PHASES))),
+            PHASES,
+        ),
     },
     run,
 )

@@ -8,7 +8,6 @@ from statistics import median
 import numpy as np
 
 from benchmarks.errors import BenchmarkError
-from benchmarks.inputs import write
 from benchmarks.sides import Case, Run, run
 from benchmarks.workload import Phase, Workload, changed
 
@@ -47,7 +46,7 @@ class Setting:
     @property
     def file(self) -> Path:
         """The input; phases that change more or fewer rows have another."""
-        name = f"{self.workload.name}-{self.scale}-{changed(self.phases)}.bin"
+        name = f"{self.workload.name}-{self.scale}-{changed(self.phases)}"
         return self.folder / name
 
     @property
@@ -58,7 +57,7 @@ class Setting:
     def generate(self) -> None:
         """Write the input unless it is there."""
         if not self.file.exists():
-            write(self.file, self.workload.scales[self.scale].generate())
+            self.workload.scales[self.scale].generate(self.file)
 
 
 def measure(
@@ -79,15 +78,19 @@ def measure(
 
 
 def compare_answers(workload: str, runs: dict[str, list[Run]]) -> None:
-    """Raise BenchmarkError unless all runs of all sides put out the same."""
+    """Raise BenchmarkError unless all runs put out the same; a peer may lack some cases."""
     everyone = [(name, run_) for name, mine in runs.items() for run_ in mine]
     first_name, first = everyone[0]
+    expected = {case.name: case.answer for case in first.cases}
     for name, other in everyone[1:]:
-        for ours, theirs in zip(first.cases, other.cases, strict=True):
-            if (ours.name, *ours.answer) != (theirs.name, *theirs.answer):
+        if not other.cases:
+            raise BenchmarkError(f"{workload}: {name} has no case")
+        for theirs in other.cases:
+            ours = expected.get(theirs.name)
+            if ours != theirs.answer:
                 raise BenchmarkError(
-                    f"{workload}, case {ours.name!r}: the answers differ (rows, sum, differences):"
-                    f" {first_name} has {ours.answer}, {name} has {theirs.answer}"
+                    f"{workload}, case {theirs.name!r}: the answers differ (rows, sum, "
+                    f"differences): {first_name} has {ours}, {name} has {theirs.answer}"
                 )
 
 
@@ -95,43 +98,61 @@ def results(setting: Setting, runs: dict[str, list[Run]]) -> Iterator[Result]:
     """The medians over the runs of each side: ours, and at most one peer's."""
     ours, *others = runs.values()
     peer_name = list(runs)[1] if others else None
-    for column, case in enumerate(ours[0].cases):
+    for case in ours[0].cases:
         for label, statistic in statistics(case):
-            mine, *theirs = (
-                median(statistic(run_.cases[column]) for run_ in side) for side in (ours, *others)
-            )
-            power = min(int(np.log10(max(mine, 1)) // 3), 3)
-            yield _result(
-                setting,
-                f"{case.name}, {label}" if label else case.name,
-                UNITS[power],
-                mine / 1000**power,
-                peer_name,
-                theirs[0] / 1000**power if theirs else None,
-                case.differences,
-            )
+            mine = _over(ours, case, statistic)
+            peer = _over(others[0], case, statistic) if others else None
+            unit, convert = _unit(case, mine or 0)
+            name = f"{case.name}, {label}" if label else case.name
+            yield _result(setting, name, unit, convert, mine or 0, peer_name, peer, case)
     if ours[0].row_bytes is not None:
         mine, *theirs = (median(r.row_bytes or 0 for r in side) for side in (ours, *others))
         peer = theirs[0] if theirs else None
-        yield _result(setting, "memory of a row", "bytes", mine, peer_name, peer, 0)
+        yield _result(setting, "memory of a row", "bytes", float, mine, peer_name, peer, None)
+
+
+def _over(runs: Sequence[Run], case: Case, statistic: Callable[[Case], float]) -> float | None:
+    """The median over the runs, in which a peer may lack the case."""
+    found = [c for run_ in runs for c in run_.cases if c.name == case.name]
+    return median(map(statistic, found)) if found else None
+
+
+def _unit(case: Case, nanoseconds: float) -> tuple[str, Callable[[float], float]]:
+    """The unit to show times like `nanoseconds` in, and what turns nanoseconds into it."""
+    if case.tuples:
+        return "rows/s", lambda ns: case.tuples * 1e9 / ns
+    power = min(int(np.log10(max(nanoseconds, 1)) // 3), 3)
+    return UNITS[power], lambda ns: ns / 1000**power
 
 
 def _result(
     setting: Setting,
-    case: str,
+    name: str,
     unit: str,
+    convert: Callable[[float], float],
     ours: float,
     peer_name: str | None,
     peer: float | None,
-    differences: int,
+    case: Case | None,
 ) -> Result:
-    ratio = None if peer is None else peer / ours
-    name, scale, workers = setting.workload.name, setting.scale, setting.workers
-    return Result(name, case, scale, workers, unit, ours, peer_name, peer, ratio, differences)
+    return Result(
+        setting.workload.name,
+        name,
+        setting.scale,
+        setting.workers,
+        unit,
+        convert(ours),
+        peer_name,
+        None if peer is None else convert(peer),
+        None if peer is None else peer / ours,
+        case.differences if case else 0,
+    )
 
 
 def statistics(case: Case) -> Sequence[tuple[str, Callable[[Case], float]]]:
-    """What to show of a case: of many rounds the median, the mean and p99, else the median."""
+    """What to show: of many rounds median, mean and p99, of a load all, else the median."""
+    if case.tuples:
+        return [("", lambda c: sum(c.nanoseconds))]
     if len(case.nanoseconds) < LATENCIES:
         return [("", lambda c: median(c.nanoseconds))]
     return [

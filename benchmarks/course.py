@@ -38,8 +38,8 @@ class Outputs:
     def drain(self) -> None:
         """Take the changes since the last call."""
         deltas = self._pool.drain(self._name)
-        first, second = (c.to_numpy().view(np.uint64) for c in deltas.rows.columns)
-        self._answer.absorb(first, second, deltas.diffs)
+        words = [c.to_numpy().view(np.uint64) for c in deltas.rows.columns]
+        self._answer.absorb(words, deltas.diffs)
         self._differences += len(deltas.diffs)
 
     def report(self, case: str, nanoseconds: list[int]) -> None:

@@ -4,6 +4,8 @@ Order does not matter: rows count with their multiplicity, and the sum of a mix 
 at 64 bits.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,14 +19,14 @@ class Answer:
         self.rows = 0
         self.sum = 0
 
-    def absorb(self, first: Words, second: Words, diffs: NDArray[np.int64]) -> None:
-        """Take in changes of rows of two words."""
+    def absorb(self, words: Sequence[Words], diffs: NDArray[np.int64]) -> None:
+        """Take in changes of rows: `words` has an array for each column."""
         self.rows += int(diffs.sum())
-        weighted = _mix(first, second) * diffs.view(np.uint64)
+        weighted = _mix(words) * diffs.view(np.uint64)
         self.sum = (self.sum + int(weighted.sum(dtype=np.uint64))) % 2**64
 
 
-def _mix(*words: Words) -> Words:
+def _mix(words: Sequence[Words]) -> Words:
     """The finisher of splitmix64, chained over the words of each row."""
     state = np.zeros_like(words[0])
     for word in words:

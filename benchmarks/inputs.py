@@ -20,7 +20,7 @@ def write(path: Path, sections: Iterable[Pairs]) -> None:
     """Write `sections`, arrays of shape (n, 2); the file appears whole or not at all."""
     written = [np.ascontiguousarray(section, "<u4") for section in sections]
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
+    partial = path.with_name(f"{path.name}.partial")
     with partial.open("wb") as file:
         np.array([len(written), *map(len, written)], "<u8").tofile(file)
         for section in written:

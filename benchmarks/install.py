@@ -5,7 +5,6 @@ drops both again.
 """
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from time import perf_counter_ns
 
@@ -13,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.course import Outputs, batch, pair
-from benchmarks.inputs import read, rows_and_keys
+from benchmarks.inputs import read, rows_and_keys, write
 from benchmarks.workload import Phase, Scale, Workload, changed
 from ivm.dataflow import Arrange, Get, Join
 from ivm.pool import Pool
@@ -66,6 +65,6 @@ PHASES = (
 )
 WORKLOAD = Workload(
     "install",
-    {"small": Scale(partial(rows_and_keys, 10_000_000, changed(PHASES)), PHASES)},
+    {"small": Scale(lambda path: write(path, rows_and_keys(10_000_000, changed(PHASES))), PHASES)},
     run,
 )

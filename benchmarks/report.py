@@ -112,6 +112,8 @@ def _cells(result: Result) -> list[str]:
     cells = [result.workload, result.case, result.unit, _number(result.ours)]
     if result.peer is not None and result.ratio is not None:
         cells += [_number(result.peer), f"{result.ratio:.2f}"]
+    elif result.peer_name is not None:
+        cells += ["", ""]
     return [*cells, f"{result.differences:,}"]
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from benchmarks.course import NUMBER, Outputs, batch, pair
-from benchmarks.inputs import Pairs, interleaved, read, sliding
+from benchmarks.inputs import Pairs, interleaved, read, sliding, write
 from benchmarks.workload import Phase, Scale, changed
 from ivm.dataflow import Get, Node
 from ivm.expressions import Call, Column, Expression, Literal
@@ -24,7 +24,7 @@ edges = Get("edges", EDGES)
 
 def scale(nodes: int, count: int, *phases: Phase) -> Scale:
     """A random graph whose window of edges slides through `phases`."""
-    return Scale(lambda: sliding(nodes, nodes, count, changed(phases)), phases)
+    return Scale(lambda path: write(path, sliding(nodes, nodes, count, changed(phases))), phases)
 
 
 def small_first(label: Column) -> Call:

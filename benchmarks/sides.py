@@ -28,7 +28,8 @@ MEMORY = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 class Case:
     """What one run measured: `nanoseconds` of each round, and the output after the last.
 
-    `rows` and `sum` digest the whole output; `differences` counts its changes in this case.
+    `rows` and `sum` digest the whole output; `differences` counts its changes in this case. With
+    `tuples` the rounds together are one load of so many rows, and what counts is its rate.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Case:
     rows: int
     sum: int
     differences: int
+    tuples: int = 0
 
     @property
     def answer(self) -> tuple[int, int, int]:
@@ -77,7 +79,7 @@ def parse(output: str) -> Run:
     for line in map(json.loads, output.splitlines()):
         if "case" in line:
             digest = line["rows"], line["sum"], line["differences"]
-            measured.cases.append(Case(line["case"], line["ns"], *digest))
+            measured.cases.append(Case(line["case"], line["ns"], *digest, line.get("tuples", 0)))
         else:
             measured.row_bytes = line["bytes"] / line["records"]
     return measured
@@ -119,7 +121,7 @@ def _package(name: str) -> list[str]:
     return [str(python), "-m", f"benchmarks.peers.{name}.program"]
 
 
-ALL = frozenset({"arrange", "install", "count", "bfs", "wcc", "scc", "reach"})
+ALL = frozenset({"arrange", "install", "count", "bfs", "wcc", "scc", "reach", "tpch"})
 OURS = Side("ivm", ALL, _ours)
 PEERS = {
     "differential": Side("differential", ALL, partial(_crate, "differential")),

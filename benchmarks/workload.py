@@ -4,8 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.inputs import Pairs
-
 
 @dataclass(frozen=True, slots=True)
 class Phase:
@@ -37,15 +35,15 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """One size of a workload: what generates its input, and what is measured."""
+    """One size of a workload: what writes its input to a path, and what is measured."""
 
-    generate: Callable[[], Sequence[Pairs]]
+    generate: Callable[[Path], None]
     phases: tuple[Phase, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """`run` maintains the workload over a file with so many workers, and prints its cases."""
+    """`run` maintains the workload over an input with so many workers, and prints its cases."""
 
     name: str
     scales: dict[str, Scale]

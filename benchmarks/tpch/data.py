@@ -131,7 +131,7 @@ def generate(folder: Path, factor: float) -> None:
     program = Path(sys.executable).with_name("tpchgen-cli")
     if not program.exists():
         raise BenchmarkError("tpchgen-cli is needed (a development dependency): not installed")
-    partial = folder.with_suffix(".partial")
+    partial = folder.with_name(f"{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     command = [str(program), "--scale-factor", str(factor), "--output-dir", str(partial)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

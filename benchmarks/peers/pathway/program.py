@@ -98,7 +98,7 @@ class Course(pw.io.python.ConnectorSubject):
         """Print a case as one line of JSON."""
         changes = np.array(self.changes, np.int64).reshape(-1, 3)
         first, second, diffs = np.ascontiguousarray(changes.T)
-        self.answer.absorb(first.view(np.uint64), second.view(np.uint64), diffs)
+        self.answer.absorb((first.view(np.uint64), second.view(np.uint64)), diffs)
         line = {"case": case, "ns": nanoseconds, "rows": self.answer.rows}
         line |= {"sum": self.answer.sum, "differences": len(changes)}
         print(json.dumps(line), flush=True)

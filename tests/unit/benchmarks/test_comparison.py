@@ -11,7 +11,9 @@ from benchmarks.report import as_json, draw
 from benchmarks.sides import Case, Run, parse
 from benchmarks.workload import Phase, Scale, Workload
 
-WORKLOAD = Workload("bfs", {"small": Scale(list, ())}, lambda path, workers, phases: None)
+WORKLOAD = Workload(
+    "bfs", {"small": Scale(lambda path: None, ())}, lambda path, workers, phases: None
+)
 SETTING = Setting(WORKLOAD, "small", 1, Path())
 
 

@@ -9,7 +9,7 @@ def digest(*rows: tuple[int, int, int]) -> tuple[int, int]:
     answer = Answer()
     first, second, diffs = zip(*rows, strict=True)
     words = np.array(first, np.uint64), np.array(second, np.uint64)
-    answer.absorb(*words, np.array(diffs, np.int64))
+    answer.absorb(words, np.array(diffs, np.int64))
     return answer.rows, answer.sum
 
 

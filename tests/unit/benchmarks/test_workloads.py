@@ -72,7 +72,7 @@ def measured(
 def digest(rows: Rows) -> tuple[int, int]:
     answer = Answer()
     words = np.array(list(rows), np.uint64).reshape(-1, 2)
-    answer.absorb(words[:, 0], words[:, 1], np.ones(len(words), np.int64))
+    answer.absorb((words[:, 0], words[:, 1]), np.ones(len(words), np.int64))
     return answer.rows, answer.sum
 
 

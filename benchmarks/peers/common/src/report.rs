@@ -2,28 +2,43 @@
 
 use std::time::Duration;
 
-/// Two words of 64 bits: what every workload's output rows are.
+/// A value of one word of 64 bits.
+pub trait Word {
+    fn word(&self) -> u64;
+}
+
+macro_rules! integers {
+    ($($t:ty)*) => { $(impl Word for $t {
+        fn word(&self) -> u64 {
+            *self as u64
+        }
+    })* };
+}
+
+integers!(u32 u64 i32 isize);
+
+impl<W: Word> Word for Option<W> {
+    fn word(&self) -> u64 {
+        self.as_ref().map_or(u64::MAX, W::word)
+    }
+}
+
+/// An output row: a word for each of its columns.
 pub trait Row {
-    fn words(&self) -> [u64; 2];
+    fn words(&self) -> impl IntoIterator<Item = u64>;
 }
 
-impl Row for (u32, u32) {
-    fn words(&self) -> [u64; 2] {
-        [u64::from(self.0), u64::from(self.1)]
-    }
+macro_rules! rows {
+    ($(($($column:ident)*))*) => { $(impl<$($column: Word),*> Row for ($($column,)*) {
+        #[allow(non_snake_case)]
+        fn words(&self) -> impl IntoIterator<Item = u64> {
+            let ($($column,)*) = self;
+            [$($column.word()),*]
+        }
+    })* };
 }
 
-impl Row for (u64, isize) {
-    fn words(&self) -> [u64; 2] {
-        [self.0, self.1 as u64]
-    }
-}
-
-impl Row for (u64, u64) {
-    fn words(&self) -> [u64; 2] {
-        [self.0, self.1]
-    }
-}
+rows!((A)(A B)(A B C)(A B C D)(A B C D E)(A B C D E F)(A B C D E F G));
 
 /// The accumulated output, as the number of its rows and the sum of a mix of each.
 #[derive(Clone, Copy, Default)]
@@ -52,8 +67,8 @@ impl Answer {
 }
 
 /// A 64-bit mix of a row, the finisher of splitmix64 chained over its words.
-fn mix(words: [u64; 2]) -> u64 {
-    words.iter().fold(0, |state, word| {
+fn mix(words: impl IntoIterator<Item = u64>) -> u64 {
+    words.into_iter().fold(0, |state, word| {
         let mut z = (state ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -9,6 +9,7 @@ mod install;
 mod outputs;
 mod reach;
 mod scc;
+mod tpch;
 mod wcc;
 
 use std::env;
@@ -31,6 +32,7 @@ fn main() {
         "install" => install::run(&arguments),
         "reach" => graph::run(&arguments, reach::build),
         "scc" => graph::run(&arguments, scc::build),
+        "tpch" => tpch::stream::run(&arguments),
         "wcc" => graph::run(&arguments, wcc::build),
         other => panic!("no workload {other}"),
     }
