@@ -16,6 +16,7 @@ from api.demo.run import run_demo
 from api.serve import serve as run_service
 from api.settings import Settings
 from ivm.errors import IvmError
+from views.catalog import Language
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 views = typer.Typer(no_args_is_help=True, help="Views of a running service.")
@@ -25,7 +26,8 @@ app.add_typer(sources, name="source")
 out = Console()
 
 Key = Annotated[list[str] | None, typer.Option(help="A column to look the view up by; repeatable.")]
-Query = Annotated[str, typer.Argument(help="SQL, or @FILE to read it from a file.")]
+Query = Annotated[str, typer.Argument(help="The query, or @FILE to read it from a file.")]
+Written = Annotated[Language, typer.Option(help="What the query is written in.")]
 
 
 @app.callback()
@@ -56,10 +58,11 @@ def demo(
 
 
 @app.command()
-def explain(query: Query, key: Key = None) -> None:
+def explain(query: Query, key: Key = None, language: Written = "sql") -> None:
     """Show what a view over QUERY would be, without making it."""
     with _service() as service:
-        answer = service.post("/v1/explain", {"query": _text(query), "key": key})
+        body = {"query": _text(query), "language": language, "key": key}
+        answer = service.post("/v1/explain", body)
     for stage in answer.pop("stages"):
         out.rule(escape(stage["name"]))
         out.print(escape(stage["text"]))
@@ -83,10 +86,11 @@ def show_view(name: str) -> None:
 
 
 @views.command("create")
-def create_view(name: str, query: Query, key: Key = None) -> None:
+def create_view(name: str, query: Query, key: Key = None, language: Written = "sql") -> None:
     """Maintain a view from now on."""
     with _service() as service:
-        _print(service.put(f"/v1/views/{name}", {"query": _text(query), "key": key}))
+        body = {"query": _text(query), "language": language, "key": key}
+        _print(service.put(f"/v1/views/{name}", body))
 
 
 @views.command("drop")

@@ -6,7 +6,7 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field
 
 from connectors.tables import TableSpec, type_name, type_of
-from views.catalog import View
+from views.catalog import Language, View
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}$")]
 
@@ -56,7 +56,7 @@ class ViewBody(Body):
     """A view; without `key` it is looked up by what is known to be unique in it."""
 
     query: str
-    language: Literal["sql"] = "sql"
+    language: Language = "sql"
     key: list[str] | None = None
 
 
@@ -64,6 +64,7 @@ class ExplainBody(Body):
     """A query to explain, without maintaining it."""
 
     query: str
+    language: Language = "sql"
     key: list[str] | None = None
 
 

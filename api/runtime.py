@@ -32,7 +32,8 @@ from ivm.results import Installed
 from views.catalog import View
 from views.compile import CompiledView, compile_view
 from views.errors import UnknownName, suggestion
-from views.explain import Stage, explain
+from views.explain import explain
+from views.plan.bound import Stage
 
 # How long `start` may take to notice an interrupt.
 INTERRUPT_SECONDS = 0.5
@@ -124,7 +125,7 @@ class Runtime:
         for name in self.applier.published.keys() - {v.name for v in self.registry.catalog.views}:
             self.applier.forget(name)
         for view in self.registry.catalog.views:
-            compiled = self._compiled(view.query, view.key)
+            compiled = self._compiled(view.query, view.language, view.key)
             self.applier.restore(view.name, compiled.node, view.key)
 
     @property
@@ -226,7 +227,7 @@ class Runtime:
                         "name"
                     )
                 return None
-            compiled = self._compiled(query, key)
+            compiled = self._compiled(query, language, key)
             for read in compiled.dependencies:
                 self._refuse_failed(read)
             view = View(name, query, language, compiled.schema, compiled.key, compiled.dependencies)
@@ -268,18 +269,18 @@ class Runtime:
             self.applier.drop(name)
 
     def explain(
-        self, query: str, key: Sequence[str] | None
+        self, query: str, language: str, key: Sequence[str] | None
     ) -> tuple[CompiledView, Installed, tuple[Stage, ...]]:
         """A view over `query`: its dataflow, the arrangements it would share or make, its stages.
 
         Raises a kind of SqlError.
         """
-        compiled = self._compiled(query, key)
-        stages = explain(query, self.registry.catalog, self._arranged())
+        compiled = self._compiled(query, language, key)
+        stages = explain(query, self.registry.catalog, self._arranged(), language)
         return compiled, self.pool.explain(compiled.node, compiled.key), stages
 
-    def _compiled(self, query: str, key: Sequence[str] | None) -> CompiledView:
-        return compile_view(query, self.registry.catalog, key, self._arranged())
+    def _compiled(self, query: str, language: str, key: Sequence[str] | None) -> CompiledView:
+        return compile_view(query, self.registry.catalog, key, self._arranged(), language)
 
     def _arranged(self) -> set[str]:
         return {info.name for info in self.pool.arrangements()}

@@ -6,14 +6,15 @@ everything it reads, so installing the views in order always finds their inputs.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import pyarrow as pa
 
 from views.errors import BadDefinition, NameTaken, StillUsed, UnknownName, suggestion
 from views.types import parse_type, type_name
 
-LANGUAGES = ("sql",)
+Language: TypeAlias = Literal["sql", "datalog"]
+LANGUAGES: tuple[str, ...] = get_args(Language)
 
 
 @dataclass(frozen=True, slots=True)

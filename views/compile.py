@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import pyarrow as pa
-from sqlglot import exp
 
 from ivm.dataflow import Node
 from views.catalog import Catalog
 from views.errors import DuplicateColumn, QueryTooLarge, UnknownColumn, UnsupportedSql, suggestion
+from views.languages import FRONT_ENDS
 from views.lowering.lower import lower
+from views.plan.bound import Bound
 from views.plan.keys import unique_key
 from views.plan.nodes import Plan
 from views.rewrites import rewrite
-from views.sql.bind import Bound, bind
 
 Answer = TypeVar("Answer")
 _STACK_BYTES = 256 * 1024 * 1024
@@ -46,21 +46,26 @@ def compile_view(
     catalog: Catalog,
     key: Sequence[str] | None = None,
     arranged: Collection[str] = (),
+    language: str = "sql",
 ) -> CompiledView:
-    """Compile an SQL query over the catalog's tables and views.
+    """Compile a query in `language` over the catalog's tables and views.
 
     `arranged` names the arrangements that exist already (`orders[customer_id]`): a join reads one
     of those in preference to indexing a filtered copy. Without `key` the view is looked up by what
     is known to be unique in it: the columns grouped by, a table's primary key, else all columns.
     Raises a kind of SqlError.
     """
-    return deeply(lambda: _compile(query, catalog, key, arranged))
+    return deeply(lambda: _compile(query, catalog, key, arranged, language))
 
 
 def _compile(
-    query: str, catalog: Catalog, key: Sequence[str] | None, arranged: Collection[str]
+    query: str,
+    catalog: Catalog,
+    key: Sequence[str] | None,
+    arranged: Collection[str],
+    language: str,
 ) -> CompiledView:
-    bound = bind(query, catalog)
+    bound = FRONT_ENDS[language](query, catalog)
     check_names(bound)
     plan = rewrite(bound.plan, bound.numbers)
     node = lowered(bound, plan, arranged)
@@ -80,9 +85,7 @@ def lowered(bound: Bound, plan: Plan, arranged: Collection[str]) -> Node:
     try:
         return lower(plan, arranged)
     except UnsupportedSql as error:
-        # Only row_number() is refused this late: whether it is bounded shows after the rewrites.
-        place = bound.tree.find(exp.Window)
-        raise bound.source.fault(UnsupportedSql, error.message, place) from error
+        raise bound.placed(error) from error
 
 
 def check_names(bound: Bound) -> None:

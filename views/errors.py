@@ -118,6 +118,18 @@ class InvalidLiteral(SqlError):
     code = "invalid-literal"
 
 
+class UnboundVariable(SqlError):
+    """A variable of a rule takes its values from no relation and no expression."""
+
+    code = "unbound-variable"
+
+
+class NotStratified(SqlError):
+    """A relation depends on its own negation or aggregate."""
+
+    code = "not-stratified"
+
+
 class QueryTooLarge(SqlError):
     """The query's text, nesting or plan exceeds the limit named in the message."""
 

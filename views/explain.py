@@ -4,13 +4,14 @@ In a plan `#7` is the column numbered 7; in a dataflow `$2` is the column at pos
 """
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
 from ivm import dataflow as df
 from ivm.expressions import Column, Expression, Literal
 from views.catalog import Catalog
 from views.compile import deeply, lowered
+from views.languages import FRONT_ENDS
 from views.lowering.depth import below
+from views.plan.bound import Stage
 from views.plan.nodes import (
     Aggregate,
     AggregateCall,
@@ -31,7 +32,6 @@ from views.plan.nodes import (
 )
 from views.plan.trees import inputs
 from views.rewrites import RULES
-from views.sql.bind import bind
 from views.types import type_name
 
 _INFIX = {
@@ -42,29 +42,22 @@ _INFIX = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """One stage's name and its plan as indented text."""
-
-    name: str
-    text: str
-
-
-def explain(query: str, catalog: Catalog, arranged: Collection[str] = ()) -> tuple[Stage, ...]:
+def explain(
+    query: str, catalog: Catalog, arranged: Collection[str] = (), language: str = "sql"
+) -> tuple[Stage, ...]:
     """All stages of compiling `query`; a rewrite is shown where it changed the plan.
 
     The parameters are those of `compile_view`, and so are the errors.
     """
-    return deeply(lambda: _explain(query, catalog, arranged))
+    return deeply(lambda: _explain(query, catalog, arranged, language))
 
 
-def _explain(query: str, catalog: Catalog, arranged: Collection[str]) -> tuple[Stage, ...]:
-    bound = bind(query, catalog)
+def _explain(
+    query: str, catalog: Catalog, arranged: Collection[str], language: str
+) -> tuple[Stage, ...]:
+    bound = FRONT_ENDS[language](query, catalog)
     plan = bound.plan
-    stages = [
-        Stage("parsed", bound.tree.sql(dialect="postgres", pretty=True)),
-        Stage("bound", plan_text(plan)),
-    ]
+    stages = [*bound.stages, Stage("bound", plan_text(plan))]
     for name, rule in RULES:
         before, plan = plan, rule(plan, bound.numbers)
         if plan != before:

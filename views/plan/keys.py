@@ -7,6 +7,7 @@ key says that there is at most one row.
 from ivm.expressions import Call, Column, Expression
 from views.plan.nodes import (
     Aggregate,
+    Apply,
     Distinct,
     Filter,
     Fixpoint,
@@ -46,6 +47,8 @@ def unique_key(plan: Plan) -> frozenset[int] | None:
             return _of_fixpoint(plan)
         case Join():
             return _of_join(plan)
+        case Apply():
+            return _of_apply(plan)
         case _:
             return None
 
@@ -80,6 +83,14 @@ def _projected(plan: Project) -> frozenset[int] | None:
         return None
     kept = {e.index: a.number for a, e in plan.outputs if isinstance(e, Column)}
     return frozenset(kept[n] for n in key) if key <= kept.keys() else None
+
+
+def _of_apply(plan: Apply) -> frozenset[int] | None:
+    """Of the right side only what is unique among the rows for one left row is known."""
+    left, right = unique_key(plan.left), unique_key(plan.right)
+    if plan.kind in ("semi", "anti", "mark"):
+        return left
+    return None if left is None or right is None else left | right
 
 
 def _of_fixpoint(plan: Fixpoint) -> frozenset[int] | None:

@@ -1,26 +1,14 @@
 """The SQL front-end's face: text in, plan out."""
 
-from dataclasses import dataclass
-
 from sqlglot import exp
 
 from views.catalog import Catalog
-from views.plan.nodes import Plan, Project
-from views.plan.trees import Numbers
+from views.errors import UnsupportedSql
+from views.plan.bound import Bound, Stage
+from views.plan.nodes import Project
 from views.sql.queries import bind_query
 from views.sql.scope import Environment, Session
 from views.sql.source import Source, parse
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A query's syntax tree and plan; `numbers` goes on numbering columns for the rewrites."""
-
-    source: Source
-    tree: exp.Query | exp.Values
-    plan: Plan
-    numbers: Numbers
-    dependencies: tuple[str, ...]
 
 
 def bind(query: str, catalog: Catalog) -> Bound:
@@ -31,4 +19,10 @@ def bind(query: str, catalog: Catalog) -> Bound:
     bound = bind_query(session, Environment(), tree)
     outputs = [(session.numbers.fresh(name, a), a.column) for name, a in bound.columns]
     plan = Project(bound.plan, tuple(outputs))
-    return Bound(source, tree, plan, session.numbers, tuple(sorted(session.dependencies)))
+    parsed = Stage("parsed", tree.sql(dialect="postgres", pretty=True))
+
+    def placed(error: UnsupportedSql) -> UnsupportedSql:
+        # Only row_number() is refused this late: whether it is bounded shows after the rewrites.
+        return source.fault(UnsupportedSql, error.message, tree.find(exp.Window))
+
+    return Bound(plan, session.numbers, tuple(sorted(session.dependencies)), (parsed,), placed)

@@ -55,6 +55,23 @@ def test_a_fault_in_sql_is_told_with_its_position(
     assert (problem["line"], problem["column"], problem["position"]) == (2, 3, 14)
 
 
+def test_a_view_may_be_written_in_datalog(client: TestClient, pipeline: DirectPipeline) -> None:
+    body = {"query": "?- orders(customer: who, amount: a), a > 10.", "language": "datalog"}
+    assert client.put("/v1/views/large", json=body).status_code == 201
+    assert client.put("/v1/views/large", json=body).status_code == 200
+    assert client.get("/v1/views/large").json()["language"] == "datalog"
+    assert client.post("/v1/explain", json=body).json()["stages"][0]["name"] == "parsed"
+
+
+def test_a_fault_in_datalog_is_told_with_its_position(
+    client: TestClient, pipeline: DirectPipeline
+) -> None:
+    body = {"query": "?- orders(i, _,\n  _, _), x > 1.", "language": "datalog"}
+    problem = client.put("/v1/views/wrong", json=body).json()
+    assert problem["code"] == "unbound-variable"
+    assert (problem["line"], problem["column"]) == (2, 10)
+
+
 @pytest.mark.parametrize("name", ["../up", "a.b", "1st", "x" * 64, "a b"])
 def test_names_that_would_not_do_for_a_topic_are_refused(client: TestClient, name: str) -> None:
     assert client.put(f"/v1/views/{name}", json=TOTALS).status_code in (404, 422)

@@ -1,0 +1,25 @@
+"""Datalog: rules over the catalog's tables and views, bound into the relational plan.
+
+The syntax is Soufflé's where that has one:
+
+    path(x, y) :- follows(x, y).
+    path(x, z) :- path(x, y), follows(y, z).
+    ?- path(1, x).
+
+- Facts and rules; every relation defined by rules is a set. Tables and views are read by position,
+  `orders(i, _, t)`, or by name, `orders(id: i, total: t)`, which leaves the other columns open.
+- A body holds relations, `!relation(…)`, comparisons (`= != < <= > >=`) and aggregates:
+  `n = count : { … }`, `s = sum(t) : { … }` (also `sum t`), with any aggregate of SQL. An aggregate
+  ranges over all combinations of rows that satisfy its braces, for each combination of the
+  variables that also stand outside of them. Of no rows, `count` and `sum` are 0; the others hold
+  for no value.
+- `x = expression` gives `x` its value; expressions are SQL's: `+ - * / %`, `x::type`, functions.
+  A text constant takes the type of what it meets.
+- Recursion may be mutual. No relation may depend on its own negation or aggregate.
+- The result is `.output name`, or the answers to one query `?- …`, a column for each variable.
+- `.decl path(x: bigint, y: bigint)` names and types the columns of a relation. Without it they
+  have the names of the variables in the head of its first rule.
+- Comments are `// …` and `/* … */`; names are case-sensitive.
+
+As in SQL, NULL equals nothing: a variable that stands twice, or a constant, never matches a NULL.
+"""

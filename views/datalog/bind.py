@@ -1,0 +1,55 @@
+"""The Datalog front-end's face: text in, plan out."""
+
+from views.catalog import Catalog
+from views.datalog.parse import parse
+from views.datalog.relations import Relations
+from views.datalog.strata import components
+from views.datalog.syntax import Program
+from views.datalog.text import program_text
+from views.errors import DuplicateColumn, UnknownTable, suggestion
+from views.plan.bound import Bound, Stage
+from views.plan.nodes import Project, Scan
+from views.plan.trees import walk
+from views.sql.source import Source
+
+
+def bind(query: str, catalog: Catalog) -> Bound:
+    """The plan of a program over `catalog` (raises kinds of SqlError)."""
+    source = Source(query)
+    program = parse(source)
+    _check(program, catalog, source)
+    stages = (Stage("parsed", program_text(program)),)
+    relations = _bound(program, catalog, source)
+    answer, numbers = relations.read(program.result), relations.session.numbers
+    outputs = tuple((numbers.fresh(name, a), a.column) for name, a in answer.columns)
+    plan = Project(answer.plan, outputs)
+    tables = {node.name for node in walk(plan) if isinstance(node, Scan)}
+    return Bound(plan, numbers, tuple(sorted(tables)), stages)
+
+
+def _bound(program: Program, catalog: Catalog, source: Source) -> Relations:
+    relations = Relations(program, catalog, source)
+    for component in components(program, source):
+        relations.bind(component)
+    return relations
+
+
+def _check(program: Program, catalog: Catalog, source: Source) -> None:
+    """See that rules define what is declared and asked for, and no table."""
+    for name, rules in program.rules.items():
+        if name in catalog:
+            raise source.fault_at(
+                DuplicateColumn,
+                f"{name!r} is a table or view, which no rule can define",
+                rules[0].head.at,
+            )
+    known = [*program.rules]
+    for declaration in program.declarations.values():
+        if declaration.relation not in program.rules:
+            near = suggestion(declaration.relation, known)
+            raise source.fault_at(
+                UnknownTable, f"no rule defines {declaration.relation!r}{near}", declaration.at
+            )
+    if program.result not in program.rules:
+        near = suggestion(program.result, known)
+        raise source.fault_at(UnknownTable, f"no rule defines {program.result!r}{near}", program.at)

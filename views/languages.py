@@ -1,0 +1,14 @@
+"""The languages in which a view can be written, each with its front-end."""
+
+from collections.abc import Callable, Mapping
+
+from views.catalog import Catalog
+from views.datalog.bind import bind as bind_datalog
+from views.plan.bound import Bound
+from views.sql.bind import bind as bind_sql
+
+FRONT_ENDS: Mapping[str, Callable[[str, Catalog], Bound]] = {
+    "sql": bind_sql,
+    "datalog": bind_datalog,
+}
+"""From a query's text and the catalog to a plan; each raises kinds of SqlError."""

@@ -1,0 +1,31 @@
+"""What every front-end makes of a query's text."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from views.errors import UnsupportedSql
+from views.plan.nodes import Plan
+from views.plan.trees import Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stage of a compilation: its name, and what it made as indented text."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A query's plan over the tables and views `dependencies`, sorted.
+
+    `numbers` goes on numbering columns for the rewrites; `stages` tells of what led to the plan;
+    `placed` gives a refusal that comes only after the rewrites its place in the text.
+    """
+
+    plan: Plan
+    numbers: Numbers
+    dependencies: tuple[str, ...]
+    stages: tuple[Stage, ...]
+    placed: Callable[[UnsupportedSql], UnsupportedSql] = lambda error: error
