@@ -13,6 +13,7 @@ from ivm.errors import Unsupported
 from ivm.expressions import Call, Column, Expression, Literal
 from ivm.rows.format import Place, row_format, words_of
 from ivm.rows.render import render
+from ivm.rows.scripting import Routine
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`kernel` applied to registers; `p` and `q` mean what the kernel says."""
+    """`kernel` applied to registers; `p` and `q` mean what the kernel says.
+
+    `routine` is the Python function that the kernel `scripted` calls.
+    """
 
     kernel: str
     out: int
@@ -36,6 +40,7 @@ class Step:
     q: int = 0
     message: str | None = None
     overflow: str | None = None
+    routine: Routine | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,7 @@ class Assembly:
         q: int = 0,
         message: str | None = None,
         overflow: str | None = None,
+        routine: Routine | None = None,
     ) -> int:
         """Adds a step and gives its register, nullable as its arguments unless that is given."""
         given = [self.cells[a] for a in arguments]
@@ -77,7 +83,7 @@ class Assembly:
         failing = message is not None or overflow is not None
         fallible = failing or any(c.fallible for c in given)
         out = self._cell(Cell(words_of(type_), nullable, fallible))
-        self.steps.append(Step(kernel, out, arguments, p, q, message, overflow))
+        self.steps.append(Step(kernel, out, arguments, p, q, message, overflow, routine))
         return out
 
     def literal(self, value: int | str, type_: pa.DataType) -> int:

@@ -10,6 +10,7 @@ from ivm.expressions import Call
 from ivm.rows.assembly import Assembly, Lowering
 from ivm.rows.computing import MAX_DIGITS, rescale
 from ivm.rows.families import family, integer_range, precision_of, scale_of
+from ivm.rows.scripted import CASTS, run_script
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,10 @@ def cast(a: Assembly, call: Call) -> int:
     source, target = argument.type, call.type
     if source == target:
         return register
-    way = _WAYS.get((family(source), family(target)))
+    pair = (family(source), family(target))
+    if pair in CASTS:
+        return run_script(a, call, CASTS[pair])
+    way = _WAYS.get(pair)
     if way is None:
         raise Unsupported(f"a cast from {source} to {target}")
     message = a.complaint(f"not a value of {target}", call)
@@ -182,7 +186,7 @@ _WAYS: dict[tuple[str, str], _Way] = {
     ("float", "text"): _float_to_text,
     ("decimal", "text"): _decimal_to_text,
     ("timestamp", "text"): _timestamp_to_text,
-    ("text", "binary"): _same,
+    ("json", "text"): _same,
     ("text", "bool"): _parsed,
     ("text", "date"): _parsed,
     ("text", "time"): _parsed,

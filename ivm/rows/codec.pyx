@@ -11,10 +11,15 @@ import pyarrow as pa
 
 from ivm.errors import SchemaMismatch, Unsupported
 from ivm.rows.columns import storage_of
+from ivm.types import INTERVAL
 
 from ivm.rows.columns cimport (
     BITS, BYTES, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, INT128, UINT8, UINT16, UINT32, UINT64,
+    UINT128,
     Column, Storage, describe, number, read_rows,
+)
+from ivm.rows.intervals cimport (
+    INTERVAL_BYTES, Interval, pack_interval, unpack_interval,
 )
 from ivm.rows.layout cimport Layout, Slot
 from ivm.rows.lists cimport (
@@ -23,6 +28,10 @@ from ivm.rows.lists cimport (
 from ivm.rows.strings cimport Interner, Strings, view
 from ivm.rows.updates cimport Updates, empty_updates, release, reserve
 from ivm.rows.words cimport SIGN, decode_double, decode_signed
+
+
+cdef extern from *:
+    uint64_t byteswap "__builtin_bswap64"(uint64_t) noexcept nogil
 
 
 def plain(array, type_):
@@ -68,7 +77,7 @@ cdef int encode(
     if columns == NULL or reserve(out, n) < 0:
         free(columns)
         raise MemoryError
-    arrays = [pack_lists(a, interner) if pa.types.is_list(a.type) else a for a in arrays]
+    arrays = [packed(a, interner) for a in arrays]
     for c, array in enumerate(arrays):
         describe(array, &columns[c])
         columns[c].slot = &layout.slots[c]
@@ -122,6 +131,15 @@ cdef void write_decimals(
         values[2 * i + 1] = words[i * stride] ^ SIGN
         if mask != NULL and (mask[i * stride] >> bit) & 1:
             values[2 * i + 1] = 0
+
+
+cdef void write_uuids(
+    const uint64_t* words, Py_ssize_t stride, Py_ssize_t n, uint64_t* values
+) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        values[2 * i] = byteswap(words[i * stride])
+        values[2 * i + 1] = byteswap(words[i * stride + 1])
 
 
 cdef int64_t write_offsets(
@@ -225,18 +243,70 @@ cdef object decode_column(
             write_bits(words, stride, n, c, True, <uint8_t*> target)
     if pa.types.is_list(type_):
         return unpack_lists(first, n, stride, type_, validity, interner)
+    if type_ == INTERVAL:
+        return unpack_intervals(first, n, stride, validity, interner)
+    stored = type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_
     if storage == BYTES:
         buffers = strings_buffers(first, n, stride, interner)
     else:
-        values = pa.allocate_buffer((n * type_.bit_width + 7) // 8)
+        values = pa.allocate_buffer((n * stored.bit_width + 7) // 8)
         target = values.address
         buffers = [values]
         with nogil:
             if storage == INT128:
                 write_decimals(first, stride, n, mask, c, <uint64_t*> target)
+            elif storage == UINT128:
+                write_uuids(first, stride, n, <uint64_t*> target)
             else:
                 write_fixed(storage, first, stride, n, <void*> target)
-    return pa.Array.from_buffers(type_, n, [validity, *buffers])
+    array = pa.Array.from_buffers(stored, n, [validity, *buffers])
+    return array if stored is type_ else type_.wrap_array(array)
+
+
+def packed(array, Interner interner):
+    """An array as the strings that its values are in rows, where it has such."""
+    if pa.types.is_list(array.type):
+        return pack_lists(array, interner)
+    return pack_intervals(array) if array.type == INTERVAL else array
+
+
+def pack_intervals(array):
+    """An interval array as a binary array, as in `ivm.rows.intervals`; parts of a microsecond are cut off."""
+    cdef Py_ssize_t n = len(array), i
+    cdef const int32_t* given
+    cdef int64_t nanos
+    cdef Interval value
+    buffers = array.buffers()
+    cdef const char* values = <const char*> <uintptr_t> buffers[1].address + 16 * <Py_ssize_t> array.offset
+    contents = pa.allocate_buffer(INTERVAL_BYTES * n)
+    cdef char* target = <char*> <uintptr_t> contents.address
+    for i in range(n):
+        given = <const int32_t*> (values + 16 * i)
+        memcpy(&nanos, given + 2, 8)
+        value.months = given[0]
+        value.days = given[1]
+        value.micros = nanos // 1000
+        pack_interval(value, target + INTERVAL_BYTES * i)
+    ends = pa.py_buffer(np.arange(n + 1, dtype=np.int32) * INTERVAL_BYTES)
+    validity = pa.array(array.is_valid().to_numpy(zero_copy_only=False)).buffers()[1]
+    return pa.Array.from_buffers(pa.binary(), n, [validity, ends, contents])
+
+
+cdef object unpack_intervals(const uint64_t* words, Py_ssize_t n, Py_ssize_t stride, validity,
+                             Interner interner):
+    """The intervals of `n` words, with the bitmap `validity` or None."""
+    values = pa.allocate_buffer(16 * n)
+    cdef char* target = <char*> <uintptr_t> values.address
+    cdef char buffer[8]
+    cdef const char* data
+    cdef Py_ssize_t i, length
+    cdef Interval value
+    for i in range(n):
+        data = view(interner.strings, words[i * stride], buffer, &length)
+        value = unpack_interval(data, length)
+        value.micros *= 1000
+        memcpy(target + 16 * i, &value, 16)
+    return pa.Array.from_buffers(INTERVAL, n, [validity, values])
 
 
 cdef Layout element_layout(type_):

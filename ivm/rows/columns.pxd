@@ -21,6 +21,7 @@ cdef enum Storage:
     FLOAT32
     FLOAT64
     INT128
+    UINT128    # 16 bytes, big-endian
     BYTES
 
 ctypedef fused number:

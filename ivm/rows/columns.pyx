@@ -10,9 +10,13 @@ from libc.stdint cimport (
 import pyarrow as pa
 
 from ivm.rows.format import is_interned
+from ivm.types import UUID
 
 from ivm.rows.strings cimport NO_STRING, Strings, intern
 from ivm.rows.words cimport SIGN, encode_double, encode_signed
+
+cdef extern from *:
+    uint64_t byteswap "__builtin_bswap64"(uint64_t) noexcept nogil
 
 cdef enum:
     BLOCK = 1024
@@ -24,6 +28,8 @@ def storage_of(type_):
         return BITS
     if pa.types.is_decimal(type_):
         return INT128
+    if type_ == UUID:
+        return UINT128
     if is_interned(type_):
         return BYTES
     if pa.types.is_float32(type_):
@@ -85,6 +91,15 @@ cdef void read_decimals(
         words[i * stride + 1] = values[2 * i]
 
 
+cdef void read_uuids(
+    const uint64_t* values, uint64_t* words, Py_ssize_t stride, Py_ssize_t n
+) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        words[i * stride] = byteswap(values[2 * i])
+        words[i * stride + 1] = byteswap(values[2 * i + 1])
+
+
 cdef int read_bytes(
     const Column* column, Py_ssize_t start, uint64_t* words, Py_ssize_t stride, Py_ssize_t n,
     Strings* strings
@@ -134,6 +149,8 @@ cdef int read_column(
         read_numbers(<const double*> column.values + at, words, stride, n)
     elif storage == INT128:
         read_decimals(<const uint64_t*> column.values + 2 * at, words, stride, n)
+    elif storage == UINT128:
+        read_uuids(<const uint64_t*> column.values + 2 * at, words, stride, n)
     elif read_bytes(column, at, words, stride, n, strings) < 0:
         return -1
     if column.validity != NULL:

@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from ivm.errors import Unsupported
 from ivm.expressions import Call, Expression, Literal
+from ivm.types import INTERVAL, JSON, UUID
 
 
 def family(type_: pa.DataType) -> str:
@@ -27,6 +28,10 @@ _FAMILIES: dict[str, Callable[[pa.DataType], bool]] = {
     "date": pa.types.is_date32,
     "time": pa.types.is_time64,
     "timestamp": pa.types.is_timestamp,
+    "interval": lambda t: t == INTERVAL,
+    "uuid": lambda t: t == UUID,
+    "json": lambda t: t == JSON,
+    "list": pa.types.is_list,
 }
 
 
@@ -43,11 +48,11 @@ def precision_of(type_: pa.DataType) -> int:
 
 
 def comparison(type_: pa.DataType) -> str:
-    """How words of this type are ordered: as a `word`, as a `decimal` or as a `string`."""
+    """How words of this type order: as a `word`, as the two of a `decimal`, as a `string`."""
     name = family(type_)
-    if name in ("text", "binary"):
+    if name in ("text", "binary", "list", "json", "interval"):
         return "string"
-    return "decimal" if name == "decimal" else "word"
+    return "decimal" if name in ("decimal", "uuid") else "word"
 
 
 def integer_range(type_: pa.DataType) -> tuple[int, int]:

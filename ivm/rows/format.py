@@ -13,6 +13,7 @@ from functools import lru_cache
 import pyarrow as pa
 
 from ivm.errors import Unsupported
+from ivm.types import INTERVAL, JSON, UUID
 
 MAX_NULLABLE_COLUMNS = 64
 MAX_WORDS = 200
@@ -46,7 +47,7 @@ class Format:
 
 def words_of(type_: pa.DataType) -> int:
     """Words that a value of this type takes."""
-    return 2 if pa.types.is_decimal(type_) else 1
+    return 2 if pa.types.is_decimal(type_) or type_ == UUID else 1
 
 
 def row_format(schema: Iterable[pa.Field]) -> Format:
@@ -74,8 +75,12 @@ def _row_format(columns: tuple[tuple[int, bool], ...]) -> Format:
 
 
 def is_interned(type_: pa.DataType) -> bool:
-    """Whether words of this type are strings' words, which need the interner; a list's are."""
-    return pa.types.is_string(type_) or pa.types.is_binary(type_) or pa.types.is_list(type_)
+    """Whether words of this type are strings' words, which need the interner.
+
+    Those of lists, documents and intervals are.
+    """
+    plain = pa.types.is_string(type_) or pa.types.is_binary(type_) or pa.types.is_list(type_)
+    return plain or type_ in (JSON, INTERVAL)
 
 
 def ordered_format(

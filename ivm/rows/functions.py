@@ -9,6 +9,7 @@ from ivm.rows import (
     decimals,
     formatting,
     parsing,
+    scripting,
     temporal,
     text,
 )
@@ -17,9 +18,17 @@ from ivm.rows.casting import CASTING
 from ivm.rows.choosing import CHOOSING
 from ivm.rows.computing import COMPUTING
 from ivm.rows.dating import DATING
+from ivm.rows.scripted import SCRIPTED
 from ivm.rows.wording import WORDING
 
-FUNCTIONS: Mapping[str, Lowering] = {**CHOOSING, **COMPUTING, **CASTING, **WORDING, **DATING}
+FUNCTIONS: Mapping[str, Lowering] = {
+    **CHOOSING,
+    **COMPUTING,
+    **CASTING,
+    **WORDING,
+    **DATING,
+    **SCRIPTED,
+}
 
 _MODULES = (
     arithmetic,
@@ -28,6 +37,7 @@ _MODULES = (
     decimals,
     formatting,
     parsing,
+    scripting,
     temporal,
     text,
 )

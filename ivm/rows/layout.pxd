@@ -1,19 +1,19 @@
 # Which words of a row hold which column.
 
 # How a column's words relate to its values. Words of every kind but STRING compare as unsigned
-# integers, DECIMAL's two words in turn; see `ivm.rows.strings` for STRING.
+# integers, two words in turn; see `ivm.rows.strings` for STRING.
 cdef enum Kind:
     BOOL      # 0 or 1
     SIGNED    # integers, dates, times and timestamps: sign-extended, sign bit flipped
-    UNSIGNED  # as is
+    UNSIGNED  # as is; the 16 bytes of a UUID big-endian, in two words
     FLOAT     # float64, float32 widened: one NaN, greatest; one zero
     DECIMAL   # two words: high with its sign bit flipped, then low
-    STRING    # utf8 and binary; lists as in `ivm.rows.lists`
+    STRING    # utf8, binary and JSON; lists as in `ivm.rows.lists`, intervals as in `ivm.rows.intervals`
 
 
 cdef struct Slot:
     int first      # index of the column's first word in the row
-    int width      # words: 2 for DECIMAL, else 1
+    int width      # words: 2 for DECIMAL and UUIDs, else 1
     Kind kind
     bint nullable
 

@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from ivm.errors import Unsupported
 from ivm.rows.format import row_format
+from ivm.types import INTERVAL, JSON, UUID
 
 
 def kind_of(type_):
@@ -22,8 +23,10 @@ def kind_of(type_):
         return SIGNED
     if pa.types.is_decimal128(type_):
         return DECIMAL
-    if pa.types.is_string(type_) or pa.types.is_binary(type_):
+    if pa.types.is_string(type_) or pa.types.is_binary(type_) or type_ in (JSON, INTERVAL):
         return STRING
+    if type_ == UUID:
+        return UNSIGNED
     if pa.types.is_list(type_):
         kind_of(type_.value_type)
         return STRING

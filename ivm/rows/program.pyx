@@ -5,7 +5,7 @@ for the rows that are left: what a predicate removed can no longer fail.
 """
 
 cimport cython
-from libc.stdint cimport uint8_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
@@ -59,7 +59,7 @@ LOADS = {"load": <uintptr_t> <Kernel> load, "load_wide": <uintptr_t> <Kernel> lo
 
 cdef int make_register(Register* register, object cell, Interner interner, list pins) except -1:
     """Allocates a register, and fills it if its cell is a literal."""
-    cdef uint64_t words[3]
+    cdef uint64_t words[3]      # of a row of one column
     cdef const uint64_t* value
     cdef Layout layout
     cdef Py_ssize_t i
@@ -98,7 +98,9 @@ cdef const Register* register_at(const Code* code, object numbers, int position)
     return &code.registers[<Py_ssize_t> numbers[position]]
 
 
-cdef int make_code(Code* code, object assembly, dict numbers, Interner interner, list pins) except -1:
+cdef int make_code(
+    Code* code, object assembly, dict numbers, Interner interner, list pins, list routines
+) except -1:
     """The code of an assembly; `numbers` collects the messages, numbered from 1."""
     cdef Instruction* it
     code.registers = <Register*> calloc(len(assembly.cells) + 1, sizeof(Register))
@@ -117,6 +119,9 @@ cdef int make_code(Code* code, object assembly, dict numbers, Interner interner,
         it.c = register_at(code, step.arguments, 2)
         it.p = step.p
         it.q = step.q
+        if step.routine is not None:
+            routines.append(step.routine)
+            it.p = <int64_t> <uintptr_t> <void*> step.routine
         it.message = number_of(step.message, numbers)
         it.overflow = number_of(step.overflow, numbers)
         code.length += 1
@@ -158,6 +163,7 @@ cdef class Program:
         numbers = {}
         self._interner = interner
         self._pins = []
+        self._routines = []
         self._frame.strings = interner.strings
         self.input = Layout(schema)
         self.keeps_rows = outputs is None
@@ -178,7 +184,9 @@ cdef class Program:
             assembly = Assembly(schema, functions.FUNCTIONS)
             number = assembly.register(predicate)
             self._predicate_count += 1
-            make_code(&self._predicates[i], assembly, numbers, self._interner, self._pins)
+            make_code(
+                &self._predicates[i], assembly, numbers, self._interner, self._pins, self._routines
+            )
             self._conditions[i] = &self._predicates[i].registers[<Py_ssize_t> number]
 
     def _make_outputs(self, schema, outputs, numbers):
@@ -193,7 +201,9 @@ cdef class Program:
         registers = [
             None if isinstance(e, Column) else assembly.register(e) for _, e in outputs
         ]
-        make_code(&self._outputs_code, assembly, numbers, self._interner, self._pins)
+        make_code(
+            &self._outputs_code, assembly, numbers, self._interner, self._pins, self._routines
+        )
         for i, (_, expression) in enumerate(outputs):
             out = &self._outputs[i]
             slot = &self.output.slots[i]

@@ -357,6 +357,29 @@ cdef void like(Frame* f, const Instruction* it) noexcept nogil:
         it.out.words[i] = matches(text_of(f, it.a, i, text_buffer), pattern)
 
 
+cdef bint ends_in_escape(const Text* pattern) noexcept nogil:
+    cdef Py_ssize_t n = pattern.n
+    while n and pattern.data[n - 1] == b"\\":
+        n -= 1
+    return (pattern.n - n) & 1
+
+
+cdef void like_any(Frame* f, const Instruction* it) noexcept nogil:
+    """`b` is a pattern of each row's own."""
+    cdef char text_buffer[8]
+    cdef char pattern_buffer[8]
+    cdef Text pattern
+    cdef Py_ssize_t i
+    start_strict(f, it)
+    for i in range(f.n):
+        it.out.words[i] = 0
+        pattern = text_of(f, it.b, i, pattern_buffer)
+        if ends_in_escape(&pattern):
+            fail(it, i, it.message)
+        else:
+            it.out.words[i] = matches(text_of(f, it.a, i, text_buffer), pattern)
+
+
 KERNELS = {
     "lower": <uintptr_t> <Kernel> lower,
     "upper": <uintptr_t> <Kernel> upper,
@@ -369,4 +392,5 @@ KERNELS = {
     "position": <uintptr_t> <Kernel> position,
     "starts_with": <uintptr_t> <Kernel> starts_with,
     "like": <uintptr_t> <Kernel> like,
+    "like_any": <uintptr_t> <Kernel> like_any,
 }

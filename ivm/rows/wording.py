@@ -56,6 +56,8 @@ def _like(a: Assembly, call: Call) -> int:
     wants(call, "text", "text")
     if call.arguments[1] == Literal(None, pa.string()):
         return a.register(Literal(None, call.type))
+    if not isinstance(call.arguments[1], Literal):
+        return _like_any(a, call)
     pattern = literal_text(call, 1)
     if (len(pattern) - len(pattern.rstrip("\\"))) % 2:
         raise Unsupported("a pattern that ends in an escape character")
@@ -64,6 +66,15 @@ def _like(a: Assembly, call: Call) -> int:
         text = a.emit("lower", (text,), pa.string())
         pattern = pattern.lower()
     return a.emit("like", (text, a.literal(pattern, pa.string())), call.type)
+
+
+def _like_any(a: Assembly, call: Call) -> int:
+    """A pattern that varies."""
+    registers = [a.register(e) for e in call.arguments]
+    if call.function == "ilike":
+        registers = [a.emit("lower", (r,), pa.string()) for r in registers]
+    message = a.complaint("a pattern that ends in an escape character", call)
+    return a.emit("like_any", tuple(registers), call.type, message=message)
 
 
 WORDING: dict[str, Lowering] = {

@@ -18,7 +18,6 @@ from views.errors import (
     SqlError,
     TypeMismatch,
     UnknownColumn,
-    UnknownFunction,
     suggestion,
 )
 from views.plan.nodes import AggregateFunction, Apply, Attribute, JoinKind, Plan, SortKey
@@ -138,8 +137,6 @@ class Binder:
         """The typed expression that `node` denotes."""
         handler = self.handlers.get(type(node))
         if handler is None:
-            if isinstance(node, exp.Anonymous):
-                raise self.fault(UnknownFunction, f"no function {node.name}()", node)
             raise self.session.source.unsupported(_construct(node), node)
         self.session.source.only(node, handler.reads)
         return handler.bind(self, node)

@@ -15,6 +15,7 @@ from ivm.expressions import Call, Expression, Literal
 from views.sql import literals
 
 BOOL, TEXT, DATE, TIMESTAMP = pa.bool_(), pa.string(), pa.date32(), pa.timestamp("us")
+TIMESTAMPTZ = pa.timestamp("us", "UTC")
 INT, BIGINT, DOUBLE = pa.int32(), pa.int64(), pa.float64()
 DIGITS = 38
 _PRODUCT_SCALE = 18
@@ -138,7 +139,7 @@ def castable(source: pa.DataType, target: pa.DataType) -> bool:
     if source == target:
         return True
     if TEXT in (source, target):
-        return not (pa.types.is_binary(source) or pa.types.is_binary(target))
+        return True
     if is_number(source) and is_number(target):
         return True
     if is_temporal(source) and (is_temporal(target) or pa.types.is_time(target)):

@@ -1,21 +1,46 @@
-"""PostgreSQL's grammar as sqlglot has it, with what sqlglot leaves out."""
+"""PostgreSQL's grammar as sqlglot has it, with what sqlglot leaves out and without what it changes.
+
+sqlglot turns the functions that it knows into classes of syntax, some with other arguments than
+were written. The functions of `PLAIN` are left as they are written, for `views.sql.named`.
+"""
+
+from typing import Any
 
 from sqlglot import exp
 from sqlglot.dialects.postgres import Postgres
 from sqlglot.helper import seq_get
 from sqlglot.parsers.postgres import PostgresParser
 
+PLAIN = frozenset({
+    "acos", "acosh", "array_append", "array_cat", "array_length", "array_position",
+    "array_prepend", "array_remove", "array_to_string", "ascii", "asin", "asinh", "atan", "atan2",
+    "atanh", "bit_length", "btrim", "cbrt", "char_length", "character_length", "chr", "concat_ws",
+    "cos", "cosh", "cot", "date_bin", "decode", "degrees", "div", "encode", "exp", "factorial",
+    "format", "initcap", "justify_days", "justify_hours", "justify_interval", "left", "length",
+    "ln", "log", "log10", "lpad", "ltrim", "make_date", "make_interval", "make_time",
+    "make_timestamp", "md5", "mod", "octet_length", "pi", "pow", "power", "radians",
+    "regexp_count", "regexp_like", "regexp_replace", "regexp_substr", "repeat", "reverse",
+    "right", "rpad", "rtrim", "sha256", "sign", "sin", "sinh", "sqrt", "string_to_array", "tan",
+    "tanh", "to_char", "to_date", "to_hex", "to_timestamp", "translate", "trunc", "width_bucket",
+})  # fmt: skip
+
+
+def _translated(parsers: dict[str, Any]) -> dict[str, Any]:
+    return {name: parser for name, parser in parsers.items() if name.lower() not in PLAIN}
+
 
 class ViewsParser(PostgresParser):
     """Adds row constructors and ALL over a list."""
 
-    FUNCTIONS = PostgresParser.FUNCTIONS | {
+    FUNCTIONS = _translated(PostgresParser.FUNCTIONS) | {
         "ROW": lambda args: exp.Tuple(expressions=args),
         "ALL": lambda args: exp.All(this=seq_get(args, 0)),
     }
+    FUNCTION_PARSERS = _translated(PostgresParser.FUNCTION_PARSERS)
 
 
 class PostgresViews(Postgres):
-    """The dialect of views."""
+    """The dialect of views. Subscripts of arrays stay counted from 1."""
 
+    INDEX_OFFSET = 0
     Parser = ViewsParser

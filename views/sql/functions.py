@@ -7,6 +7,7 @@ from sqlglot import exp
 
 from ivm.expressions import Call, Expression, Literal
 from views.plan.scalars import call, negation, predicate
+from views.sql import patterns, strings
 from views.sql.binder import Binder, Handler, name
 from views.sql.coercion import BIGINT, INT, TEXT, Bound, cast, is_number, promoted, scale_of
 from views.sql.operators import compare
@@ -102,29 +103,31 @@ def pipes(b: Binder, node: exp.DPipe) -> Bound:
 
 
 def trim(b: Binder, node: exp.Trim) -> Bound:
-    """`trim`, `ltrim`, `rtrim` of spaces."""
-    characters = node.args.get("expression")
-    if characters is not None and not (characters.is_string and characters.name == " "):
-        raise b.session.source.unsupported("trimming anything but spaces", characters)
+    """`trim([leading | trailing | both] [characters] from text)`."""
+    text = _text(b, node.this, "an argument of trim()")
     side = str(node.args.get("position") or "BOTH").upper()
-    function = {"LEADING": "ltrim", "TRAILING": "rtrim", "BOTH": "trim"}[side]
-    return call(function, _text(b, node.this, "an argument of trim()"), result=TEXT)
+    spaces, others = {
+        "LEADING": ("ltrim", "lstrip"),
+        "TRAILING": ("rtrim", "rstrip"),
+        "BOTH": ("trim", "strip"),
+    }[side]
+    characters = node.args.get("expression")
+    if characters is None:
+        return call(spaces, text, result=TEXT)
+    return call(others, text, _text(b, characters, "the characters of trim()"), result=TEXT)
 
 
 def substring(b: Binder, node: exp.Substring) -> Bound:
     text = _text(b, node.this, "an argument of substring()")
+    pattern = b.value(node.args["start"], BIGINT if node.args.get("length") else TEXT)
+    if pattern.type == TEXT:
+        if node.args.get("length") is not None:
+            raise b.session.source.unsupported("substring() of a SIMILAR pattern", node)
+        return patterns.part(b, node, text, pattern)
     start = b.as_type(node.args["start"], BIGINT, "a position")
     length = node.args.get("length")
     count = Literal(2**31 - 1, BIGINT) if length is None else b.as_type(length, BIGINT, "a length")
     return call("substring", text, start, count, result=TEXT)
-
-
-def left(b: Binder, node: exp.Left) -> Bound:
-    count = b.as_type(node.expression, BIGINT, "a length")
-    if not isinstance(count, Literal) or not isinstance(count.value, int) or count.value < 0:
-        raise b.session.source.unsupported("left() of a length that varies or is negative", node)
-    text = _text(b, node.this, "an argument of left()")
-    return call("substring", text, Literal(1, BIGINT), count, result=TEXT)
 
 
 def split_part(b: Binder, node: exp.SplitPart) -> Bound:
@@ -135,15 +138,15 @@ def split_part(b: Binder, node: exp.SplitPart) -> Bound:
 
 
 def like(b: Binder, node: exp.Like | exp.ILike, escape: str = "\\") -> Bound:
-    """`[I]LIKE` with a constant pattern."""
+    """`[I]LIKE`."""
     b.session.source.only(node, ("this", "expression", "negate"))
     function = "ilike" if isinstance(node, exp.ILike) else "like"
     text = _text(b, node.this, "LIKE's left side")
     pattern = _text(b, node.expression, "LIKE's pattern")
-    if not isinstance(pattern, Literal):
-        raise b.session.source.unsupported("LIKE with a pattern that is not constant", node)
-    if isinstance(pattern.value, str):
+    if isinstance(pattern, Literal) and isinstance(pattern.value, str):
         pattern = Literal(_backslashed(pattern.value, escape), TEXT)
+    elif not isinstance(pattern, Literal) and escape != "\\":
+        raise b.session.source.unsupported("ESCAPE of a pattern that is not constant", node)
     matched = predicate(function, text, pattern)
     return negation(matched) if node.args.get("negate") else matched
 
@@ -194,15 +197,14 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.Round: Handler(round_, ("this", "decimals")),
     exp.Lower: _texts("lower", "this"),
     exp.Upper: _texts("upper", "this"),
-    exp.Length: _texts("length", "this", result=INT),
     exp.StrPosition: _texts("position", "this", "substr", result=INT),
     exp.StartsWith: _texts("starts_with", "this", "expression", result=pa.bool_()),
     exp.Replace: _texts("replace", "this", "expression", "replacement"),
     exp.Concat: Handler(concat, ("expressions", "safe", "coalesce")),
     exp.DPipe: Handler(pipes, ("this", "expression", "safe")),
+    exp.Overlay: Handler(strings.overlay, ("this", "expression", "from_", "for_")),
     exp.Trim: Handler(trim, ("this", "expression", "position")),
     exp.Substring: Handler(substring, ("this", "start", "length")),
-    exp.Left: Handler(left, ("this", "expression")),
     exp.SplitPart: Handler(split_part, ("this", "delimiter", "part_index")),
     exp.Like: Handler(like, ("this", "expression", "negate")),
     exp.ILike: Handler(like, ("this", "expression", "negate")),

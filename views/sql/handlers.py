@@ -4,12 +4,23 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from views.sql import aggregates, functions, operators, quantifiers, subqueries, temporal
+from views.sql import (
+    aggregates,
+    functions,
+    named,
+    operators,
+    patterns,
+    quantifiers,
+    subqueries,
+    temporal,
+)
 from views.sql.binder import Handler
 
 HANDLERS: Mapping[type[exp.Expr], Handler] = {
     **operators.HANDLERS,
     **functions.HANDLERS,
+    **patterns.HANDLERS,
+    **named.HANDLERS,
     **temporal.HANDLERS,
     **aggregates.HANDLERS,
     **subqueries.HANDLERS,

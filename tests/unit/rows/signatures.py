@@ -108,6 +108,8 @@ def texts() -> Iterator[Call]:
     for pattern in ("a%", "%B", "_", "%é_%", "a\\%%", "%a%b%", "", "%", "日_b"):
         yield call("like", BOOL, TEXT, literal(pattern, TEXT))
         yield call("ilike", BOOL, TEXT, literal(pattern, TEXT))
+    yield call("like", BOOL, TEXT, TEXT)
+    yield call("ilike", BOOL, TEXT, TEXT)
 
 
 def dates() -> Iterator[Call]:

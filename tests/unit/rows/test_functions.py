@@ -50,6 +50,8 @@ def column(call: Call, index: int, type_: pa.DataType) -> st.SearchStrategy[list
         return st.lists(st.none() | far_from_the_ends(type_), min_size=ROWS, max_size=ROWS)
     if call.function in ("substring", "split_part") and pa.types.is_integer(type_):
         return plain | st.lists(st.integers(-3, 9), min_size=ROWS, max_size=ROWS)
+    if call.function in ("like", "ilike") and index:
+        return st.lists(st.text("aA%_é\\", max_size=5), min_size=ROWS, max_size=ROWS)
     if call.function in ("replace", "split_part", "position", "starts_with") and index:
         return st.lists(st.text("aA% é", max_size=2), min_size=ROWS, max_size=ROWS)
     return plain

@@ -140,7 +140,6 @@ def test_a_program_keeps_its_strings_through_sweeps() -> None:
         call("eq", BOOL, A, S),
         call("lower", TEXT, A),
         call("cast", pa.binary(), A),
-        call("like", BOOL, S, S),
         call("like", BOOL, S, Literal("ends badly\\", TEXT)),
         call("divide", pa.decimal128(38, 38), ZERO_DIGITS, ALL_DIGITS),
     ],

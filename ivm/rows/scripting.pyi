@@ -1,0 +1,24 @@
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+KERNELS: dict[str, int]
+
+class Objects:
+    """Values of one type as Python objects and as words."""
+
+    def __init__(self, type_: pa.DataType) -> None: ...
+
+class Routine:
+    """A Python function of up to three values; `strict`: it is not called where one is NULL."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        arguments: Sequence[pa.DataType],
+        result: pa.DataType,
+        strict: bool,
+    ) -> None: ...
+    @property
+    def function(self) -> Callable[..., Any]: ...

@@ -1,0 +1,1 @@
+"""Functions of expressions written in Python, by families; `ivm.rows.scripting` calls them."""

@@ -1,0 +1,26 @@
+"""Column types beyond Arrow's plain ones; all others are used as Arrow spells them.
+
+`UUID`: 16 bytes, which order as bytes do.
+
+`JSON`: PostgreSQL's jsonb as its canonical text. Keys stand by length and then bytes, none twice;
+numbers are exact, without zeros at the end of a fraction; so equal documents are equal texts.
+
+`INTERVAL`: months, days and microseconds. Intervals order by their span, in which a month has 30
+days and a day 24 hours; of equal spans by months, then days.
+"""
+
+from typing import NamedTuple
+
+import pyarrow as pa
+
+UUID: pa.DataType = pa.uuid()
+JSON: pa.DataType = pa.json_()
+INTERVAL: pa.DataType = pa.month_day_nano_interval()
+
+
+class Interval(NamedTuple):
+    """A length of time in three parts of any signs, as functions see it."""
+
+    months: int
+    days: int
+    micros: int

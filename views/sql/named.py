@@ -1,0 +1,25 @@
+"""Calls of functions that are known by name alone."""
+
+from sqlglot import exp
+
+from views.errors import UnknownFunction, suggestion
+from views.sql import patterns, strings
+from views.sql.binder import Binder, Handler
+from views.sql.coercion import Bound
+from views.sql.signatures import Signatures, bind_call
+
+FUNCTIONS: Signatures = {**strings.FUNCTIONS, **patterns.FUNCTIONS}
+
+
+def named(b: Binder, node: exp.Anonymous) -> Bound:
+    """A call by PostgreSQL's name and order of arguments."""
+    function = node.name.lower()
+    if function not in FUNCTIONS:
+        near = suggestion(function, [*FUNCTIONS])
+        raise b.fault(UnknownFunction, f"no function {node.name}(){near}", node)
+    return bind_call(b, node, function, node.expressions, FUNCTIONS)
+
+
+HANDLERS: dict[type[exp.Expr], Handler] = {
+    exp.Anonymous: Handler(named, ("this", "expressions")),
+}
