@@ -110,7 +110,7 @@ def _start() -> Path:
         os.chown(directory, owner.pw_uid, owner.pw_gid)
     data = directory / "data"
     program, options = _binaries() / "initdb", ("--username=postgres", "--auth=trust", "--no-sync")
-    _run(program, "--pgdata", data, *options, "--encoding=UTF8", "--locale=C")
+    _run(program, "--pgdata", data, *options, "--encoding=UTF8", "--locale=C.UTF-8")
     settings = " ".join(f"-c {s}" for s in (*_SETTINGS, f"unix_socket_directories={directory}"))
     _control(directory, "start", "--log", directory / "log", "--options", settings)
     return directory
