@@ -1,6 +1,7 @@
 """The Datalog front-end's face: text in, plan out."""
 
 from views.catalog import Catalog
+from views.datalog.magic import magic_sets
 from views.datalog.parse import parse
 from views.datalog.relations import Relations
 from views.datalog.strata import components
@@ -18,20 +19,26 @@ def bind(query: str, catalog: Catalog) -> Bound:
     source = Source(query)
     program = parse(source)
     _check(program, catalog, source)
-    stages = (Stage("parsed", program_text(program)),)
-    relations = _bound(program, catalog, source)
+    stages = [Stage("parsed", program_text(program))]
+    found = components(program, source)
+    relations = Relations(program, catalog, source)
+    for component in found:
+        relations.bind(component)
+    rewritten = magic_sets(program, found, relations.names)
+    if rewritten is not None:
+        stages.append(Stage("magic_sets", program_text(rewritten.program)))
+        columns = {
+            name: tuple(relations.read(origin.relation).columns[i][1] for i in origin.positions)
+            for name, origin in rewritten.origins.items()
+        }
+        relations = Relations(rewritten.program, catalog, source, columns)
+        for component in components(rewritten.program, source):
+            relations.bind(component)
     answer, numbers = relations.read(program.result), relations.session.numbers
     outputs = tuple((numbers.fresh(name, a), a.column) for name, a in answer.columns)
     plan = Project(answer.plan, outputs)
     tables = {node.name for node in walk(plan) if isinstance(node, Scan)}
-    return Bound(plan, numbers, tuple(sorted(tables)), stages)
-
-
-def _bound(program: Program, catalog: Catalog, source: Source) -> Relations:
-    relations = Relations(program, catalog, source)
-    for component in components(program, source):
-        relations.bind(component)
-    return relations
+    return Bound(plan, numbers, tuple(sorted(tables)), tuple(stages))
 
 
 def _check(program: Program, catalog: Catalog, source: Source) -> None:

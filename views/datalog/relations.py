@@ -62,10 +62,19 @@ class Rows:
 class Relations:
     """The relations of one program that are bound so far."""
 
-    def __init__(self, program: Program, catalog: Catalog, source: Source) -> None:
+    def __init__(
+        self,
+        program: Program,
+        catalog: Catalog,
+        source: Source,
+        columns: Mapping[str, tuple[Attribute, ...]] | None = None,
+    ) -> None:
+        """Nothing is bound yet; `columns` are like those that some relations will at least have."""
         self.program = program
         self.session = Session(source, catalog, bind_query)
+        self._least = columns or {}
         self.names = {name: _column_names(program, name) for name in program.rules}
+        self.names |= {n: tuple(a.name for a in given) for n, given in self._least.items()}
         self._bound: dict[str, Named] = {}
         self._binder = Binder(
             self.session, Environment(), Scope(), "the head of a rule", handlers=HANDLERS
@@ -166,7 +175,11 @@ class Relations:
         return rows
 
     def _declared(self, component: Iterable[str]) -> dict[str, Shape]:
-        found: dict[str, Shape] = {}
+        found = {
+            name: tuple(Column(a.type, False) for a in self._least[name])
+            for name in component
+            if name in self._least
+        }
         for name in component:
             declaration = self.program.declarations.get(name)
             if declaration is not None:

@@ -1,0 +1,278 @@
+"""Magic sets: of what is asked for with bound arguments, only what can answer that is derived.
+
+After Beeri and Ramakrishnan, "On the Power of Magic" (J. Logic Programming 10, 1991). A recursive
+relation that is read with some arguments bound gets a copy for them, `path{bf}`, whose rules also
+read the relation of the bound values asked for, `magic path{bf}`. That has a rule for each reading:
+its values are what the literals before it give.
+
+An argument is bound if it is a constant, a variable that the body equates with one, or a variable
+that stands in a bound argument of the head or in an earlier relation of which one is bound.
+Literals are taken in this order: those with a bound argument first, tables before relations that
+rules define, else as they stand. What is computed by an expression is not passed on, so that magic
+relations are finite; and what stands under a negation or in an aggregate is derived in full, so
+that no cycle through one can arise. A relation that something needs in full has no copies.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from views.datalog.strata import is_recursive, reads
+from views.datalog.syntax import (
+    Aggregate,
+    Argument,
+    Atom,
+    Comparison,
+    Literal,
+    Negation,
+    Program,
+    Rule,
+    Term,
+    by_relation,
+    is_constant,
+    is_variable,
+    names,
+    own_terms,
+)
+
+Names = Mapping[str, Sequence[str]]
+"""The columns of the relations that rules define."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The columns `positions` of `relation`, of which a relation holds some of the rows."""
+
+    relation: str
+    positions: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A program with the same result, and what its new relations are made of."""
+
+    program: Program
+    origins: Mapping[str, Origin]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A relation as it is asked for; `bound` numbers its bound columns, or none: in full."""
+
+    relation: str
+    bound: tuple[int, ...] = ()
+    width: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the relation that answers."""
+        if not self.bound:
+            return self.relation
+        letters = ("b" if i in self.bound else "f" for i in range(self.width))
+        return f"{self.relation}{{{''.join(letters)}}}"
+
+    @property
+    def magic(self) -> str:
+        """The name of the relation of the bound values asked for."""
+        return f"magic {self.name}"
+
+
+def magic_sets(
+    program: Program, components: Iterable[Sequence[str]], columns: Names
+) -> Rewritten | None:
+    """`program` with copies of its recursive relations for bound arguments, or None without any.
+
+    `components` are those of the program, in order.
+    """
+    recursive = _recursive(program, components)
+    while True:
+        rewriting = _Rewriting(program, columns, recursive)
+        rewriting.run()
+        full = {a.relation for a in rewriting.asked if not a.bound}
+        if not full & recursive:
+            break
+        recursive -= full
+    copies = [a for a in rewriting.asked if a.bound]
+    if not copies:
+        return None
+    origins = {a.name: Origin(a.relation, tuple(range(a.width))) for a in copies}
+    origins |= {a.magic: Origin(a.relation, a.bound) for a in copies}
+    rules = by_relation(rewriting.rules)
+    kept = {name: d for name, d in program.declarations.items() if name in rules}
+    return Rewritten(replace(program, declarations=kept, rules=rules), origins)
+
+
+def _recursive(program: Program, components: Iterable[Sequence[str]]) -> set[str]:
+    """The relations that are recursive or read one that is."""
+    found: set[str] = set()
+    for component in components:
+        below = {
+            atom.relation
+            for name in component
+            for rule in program.rules[name]
+            for atom, _ in reads(rule.body)
+        }
+        if below & found or is_recursive(program, component):
+            found |= set(component)
+    return found
+
+
+@dataclass(slots=True)
+class _Rewriting:
+    """One pass from the result down; `recursive` are the relations that may have copies."""
+
+    program: Program
+    columns: Names
+    recursive: set[str]
+    asked: dict[Asked, None] = field(default_factory=dict)
+    rules: dict[Rule, None] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Collect the rules of all that the result needs."""
+        waiting = [Asked(self.program.result)]
+        while waiting:
+            asked = waiting.pop()
+            if asked in self.asked:
+                continue
+            self.asked[asked] = None
+            for rule in self.program.rules[asked.relation]:
+                waiting += self._rule(rule, asked)
+
+    def _rule(self, rule: Rule, asked: Asked) -> Iterator[Asked]:
+        """Add `rule` as `asked` needs it; the answer is what it asks for in turn."""
+        head = rule.head
+        guard: list[Atom] = []
+        if asked.bound:
+            guard.append(Atom(asked.magic, _at(head.arguments, asked.bound), head.at))
+        given = {t.name for a in guard for t in a.terms if is_variable(t)}
+        passing = _Passing(self, given, dict(_constants(rule.body)))
+        passing.prefix += [_open(a) for a in guard]
+        waiting = list(rule.body)
+        while waiting:
+            literal = min(waiting, key=passing.rank)
+            waiting.remove(literal)
+            yield from passing.take(literal)
+        for made in passing.magic:
+            if made.head not in made.body:
+                self.rules[made] = None
+        kept = [a for a in guard if not _implied(a, asked, passing.body)]
+        self.rules[Rule(replace(head, relation=asked.name), (*kept, *passing.body))] = None
+
+    def positional(self, atom: Atom) -> Atom:
+        """`atom`, of a relation that rules define, with all its arguments by position."""
+        if all(a.name is None for a in atom.arguments):
+            return atom
+        given = {a.name: a.term for a in atom.arguments}
+        arguments = (Argument(None, given.get(name)) for name in self.columns[atom.relation])
+        return replace(atom, arguments=tuple(arguments))
+
+
+@dataclass(slots=True)
+class _Passing:
+    """The literals of one rule taken so far; `prefix` are those that pass bindings on.
+
+    `constants` are the values of variables that the body equates with a constant.
+    """
+
+    rewriting: _Rewriting
+    bound: set[str]
+    constants: Mapping[str, Term]
+    prefix: list[Literal] = field(default_factory=list)
+    body: list[Literal] = field(default_factory=list)
+    magic: list[Rule] = field(default_factory=list)
+
+    def rank(self, literal: Literal) -> int:
+        """How soon a literal is taken: the least of those that wait is next."""
+        match literal:
+            case Atom():
+                touched = any(self._is_bound(t) for t in literal.terms)
+                defined = literal.relation in self.rewriting.program.rules
+                return 1 + defined if touched else 3
+            case Comparison():
+                return 0 if self._is_settled(literal) else 5
+            case _:
+                return 5
+
+    def take(self, literal: Literal) -> Iterator[Asked]:
+        """Take a literal in; the answer is what it asks for."""
+        match literal:
+            case Atom():
+                yield from self._atom(literal)
+            case Comparison() if self._is_settled(literal):
+                self.prefix.append(literal)
+                self.body.append(literal)
+            case Comparison() | Negation():
+                self.body.append(literal)
+                yield from (Asked(a.relation) for a, _ in reads([literal]) if self._defines(a))
+
+    def _atom(self, atom: Atom) -> Iterator[Asked]:
+        if self._defines(atom):
+            atom = self.rewriting.positional(atom)
+        positions = [
+            i
+            for i, argument in enumerate(atom.arguments)
+            if argument.term is not None and self._is_bound(argument.term)
+        ]
+        if self._defines(atom):
+            bound = tuple(positions) if atom.relation in self.rewriting.recursive else ()
+            asked = Asked(atom.relation, bound, len(atom.arguments) if bound else 0)
+            yield asked
+            if bound:
+                arguments = (self._constant(a) for a in _at(atom.arguments, bound))
+                values = Atom(asked.magic, tuple(arguments), atom.at)
+                self.magic.append(Rule(values, tuple(self.prefix)))
+            atom = replace(atom, relation=asked.name)
+        self.body.append(atom)
+        if positions:
+            self.bound |= {t.name for t in atom.terms if is_variable(t)}
+            self.prefix.append(_open(atom))
+
+    def _defines(self, atom: Atom) -> bool:
+        return atom.relation in self.rewriting.program.rules
+
+    def _is_bound(self, term: Term) -> bool:
+        known = is_variable(term) and (term.name in self.bound or term.name in self.constants)
+        return known or is_constant(term)
+
+    def _is_settled(self, comparison: Comparison) -> bool:
+        """Whether a comparison, without an aggregate, has only bound variables."""
+        terms = own_terms(comparison)
+        return len(terms) == 2 and names(*terms) <= self.bound
+
+    def _constant(self, argument: Argument) -> Argument:
+        """`argument`, or the constant that it equals."""
+        term = argument.term
+        known = None if term is None or not is_variable(term) else self.constants.get(term.name)
+        return argument if known is None else replace(argument, term=known)
+
+
+def _constants(body: Sequence[Literal]) -> Iterator[tuple[str, Term]]:
+    for literal in body:
+        if isinstance(literal, Comparison) and literal.operator == "=":
+            left, right = literal.left, literal.right
+            if not isinstance(right, Aggregate):
+                for one, other in ((left, right), (right, left)):
+                    if is_variable(one) and is_constant(other):
+                        yield one.name, other
+
+
+def _implied(guard: Atom, asked: Asked, body: Sequence[Literal]) -> bool:
+    """Whether the body reads `asked` itself for the same values, which were then asked for."""
+    return any(
+        isinstance(literal, Atom)
+        and literal.relation == asked.name
+        and _at(literal.arguments, asked.bound) == guard.arguments
+        for literal in body
+    )
+
+
+def _open(atom: Atom) -> Atom:
+    """`atom` without its computed arguments, whose variables may not be bound yet."""
+    arguments = (
+        a if a.term is None or is_variable(a.term) or is_constant(a.term) else replace(a, term=None)
+        for a in atom.arguments
+    )
+    return replace(atom, arguments=tuple(arguments))
+
+
+def _at(arguments: Sequence[Argument], positions: Iterable[int]) -> tuple[Argument, ...]:
+    return tuple(Argument(None, arguments[i].term) for i in positions)
