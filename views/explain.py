@@ -17,6 +17,7 @@ from views.plan.nodes import (
     AggregateCall,
     Apply,
     Attribute,
+    Except,
     Filter,
     Fixpoint,
     Join,
@@ -98,7 +99,9 @@ def _plan_line(plan: Plan) -> str:
         case TopK():
             keys = ", ".join(f"#{k.index}" for k in plan.keys)
             order = ", ".join(map(_sort_key, plan.order))
-            return f"TopK by ({keys}) order ({order}) limit {plan.limit} offset {plan.offset}"
+            ties = " with ties" if plan.ties else ""
+            bounds = f"limit {plan.limit} offset {plan.offset}{ties}"
+            return f"TopK by ({keys}) order ({order}) {bounds}"
         case RowNumber():
             keys = ", ".join(f"#{k.index}" for k in plan.keys)
             order = ", ".join(map(_sort_key, plan.order))
@@ -110,8 +113,8 @@ def _plan_line(plan: Plan) -> str:
             bound = "" if plan.max_rounds is None else f" within {plan.max_rounds} rounds"
             bound += ", then stopped" if plan.stops else ""
             return f"Fixpoint {plan.result} of {names}{bound} {_attributes(plan.attributes)}"
-        case Union():
-            return f"Union {_attributes(plan.attributes)}"
+        case Union() | Except():
+            return f"{name} {_attributes(plan.attributes)}"
         case _:
             return name
 

@@ -11,10 +11,12 @@ from views.lowering.aggregates import aggregate
 from views.lowering.depth import check_depth
 from views.lowering.joins import Joins
 from views.lowering.lowered import Lowered
+from views.lowering.ties import topk_with_ties
 from views.plan.nodes import (
     Aggregate,
     Attribute,
     Distinct,
+    Except,
     Filter,
     Fixpoint,
     Join,
@@ -96,6 +98,8 @@ class Lowering:
                 return self._distinct(plan)
             case Union():
                 return self._union(plan, needed)
+            case Except():
+                return self._except(plan)
             case TopK():
                 return self._topk(plan, needed)
             case RowNumber():
@@ -144,10 +148,20 @@ class Lowering:
         positions = {plan.attributes[index].number: i for i, index in enumerate(indices)}
         return Lowered(df.Concat(tuple(rows)), positions)
 
+    def _except(self, plan: Except) -> Lowered:
+        left, right = (
+            self.lower(side, frozenset(numbers := [a.number for a in side.attributes])).ordered(
+                numbers
+            )
+            for side in plan.inputs
+        )
+        return _in_order(df.except_all(left, right), plan.attributes)
+
     def _topk(self, plan: TopK, needed: frozenset[int]) -> Lowered:
         read = needed | columns_of(*plan.keys, *(o.column for o in plan.order))
         below = self.lower(plan.input, read).narrowed(read)
-        return Lowered(_top(below, plan), below.positions)
+        top = _top(below, plan)
+        return Lowered(topk_with_ties(top) if plan.ties else top, below.positions)
 
     def _row_number(self, plan: RowNumber, needed: frozenset[int]) -> Lowered:
         """The numbers of a few rows, each from a top-k of its own; none if nothing reads them."""

@@ -32,9 +32,9 @@ def unique_key(plan: Plan) -> frozenset[int] | None:
             return None if key is None else key - _fixed(plan.predicate, numbers_of(plan))
         case Project():
             return _projected(plan)
-        case TopK() if not plan.keys and plan.limit in (0, 1):
+        case TopK() if not plan.keys and plan.limit in (0, 1) and not plan.ties:
             return frozenset()
-        case TopK() if plan.limit == 1:
+        case TopK() if plan.limit == 1 and not plan.ties:
             return frozenset(k.index for k in plan.keys)
         case TopK() | RowNumber():
             return unique_key(plan.input)

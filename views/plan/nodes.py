@@ -196,6 +196,17 @@ class Union:
 
 
 @dataclass(frozen=True, slots=True)
+class Except:
+    """Each row as often as it is in the first input beyond its count in the second.
+
+    The columns of both inputs correspond by position to `attributes`.
+    """
+
+    inputs: tuple["Plan", "Plan"]
+    attributes: tuple[Attribute, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SortKey:
     """One column of an ordering."""
 
@@ -206,13 +217,17 @@ class SortKey:
 
 @dataclass(frozen=True, slots=True)
 class TopK:
-    """For each combination of the columns `keys`, the rows `offset` to `offset + limit`."""
+    """For each combination of the columns `keys`, the rows `offset` to `offset + limit`.
+
+    With `ties` there are also the rows after these that equal the last of them in `order`.
+    """
 
     input: "Plan"
     keys: tuple[Column, ...]
     order: tuple[SortKey, ...]
     limit: int | None
     offset: int = 0
+    ties: bool = False
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -274,6 +289,7 @@ Plan: TypeAlias = (
     | Aggregate
     | Distinct
     | Union
+    | Except
     | TopK
     | RowNumber
     | Recursive

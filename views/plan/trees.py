@@ -11,6 +11,7 @@ from views.plan.nodes import (
     AggregateCall,
     Apply,
     Attribute,
+    Except,
     Filter,
     Fixpoint,
     Join,
@@ -51,7 +52,7 @@ def inputs(plan: Plan) -> tuple[Plan, ...]:
             return ()
         case Join() | Apply():
             return (plan.left, plan.right)
-        case Union():
+        case Union() | Except():
             return plan.inputs
         case Fixpoint():
             return tuple(body for _, body in plan.bindings)
@@ -70,6 +71,8 @@ def with_inputs(plan: Plan, new: tuple[Plan, ...]) -> Plan:
             return replace(plan, left=new[0], right=new[1])
         case Union():
             return replace(plan, inputs=new)
+        case Except():
+            return replace(plan, inputs=(new[0], new[1]))
         case Fixpoint():
             names = (name for name, _ in plan.bindings)
             return replace(plan, bindings=tuple(zip(names, new, strict=True)))

@@ -8,29 +8,31 @@ then not computed at all. It suffices that the right side covers the domain: row
 values find no partner in the join.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from ivm.expressions import Call, Column, Expression, Literal
-from views.errors import UnsupportedSql
 from views.plan.nodes import (
     Aggregate,
     AggregateCall,
     Apply,
     Attribute,
     Distinct,
+    Except,
     Filter,
+    Fixpoint,
     Join,
     Plan,
     Project,
+    Recursive,
     RowNumber,
     TopK,
     Union,
 )
 from views.plan.scalars import TRUE, columns_of, conjunction, conjuncts, substitute, test
-from views.plan.trees import Numbers, bottom_up, free_columns, numbers_of
+from views.plan.trees import Numbers, bottom_up, free_columns, numbers_of, walk, with_inputs
 
 Names = Mapping[int, Attribute]
 
@@ -148,8 +150,10 @@ class Unnesting:
                 below, names = self.unnest(plan.input, wanted)
                 keys = (*plan.keys, *(names[n].column for n in sorted(names)))
                 return replace(plan, input=below, keys=keys), names
-            case Union():
-                return self._union(plan, wanted)
+            case Union() | Except():
+                return self._branches(plan, wanted)
+            case Fixpoint():
+                return self._fixpoint(plan, wanted)
             case Join():
                 return self._join(plan, wanted)
             case _:
@@ -197,7 +201,12 @@ class Unnesting:
             for outer, own in _equality(part):
                 if outer in wanted and own in local:
                     names.setdefault(outer, local[own])
-        not_null = [test("is_not_null", a.column) for a in names.values() if a.nullable]
+        not_null = [
+            test("is_not_null", local[own].column)
+            for part in pulled
+            for outer, own in _equality(part)
+            if outer in names and names[outer].number == own and _is_strict(part, local[own])
+        ]
         covered, names_all = self._cover(below, names, wanted)
         rest = [substitute(p, _columns(names_all)) for p in pulled]
         kept = [p for p in rest if not _trivial(p)]
@@ -208,21 +217,69 @@ class Unnesting:
             return replace(covered, predicate=condition), names_all
         return Filter(covered, condition), names_all
 
-    def _union(self, plan: Union, wanted: frozenset[int]) -> tuple[Plan, Names]:
-        used = frozenset(free_columns(plan).keys() & wanted)
-        branches = []
-        for branch in plan.inputs:
-            below, names = self.unnest(branch, used)
-            columns = [(a, a.column) for a in branch.attributes]
-            outer = [(self.numbers.fresh("outer", names[n]), names[n].column) for n in sorted(used)]
-            branches.append(Project(below, tuple(columns + outer)))
-        outputs = {n: self.numbers.fresh("outer", self.free[n]) for n in sorted(used)}
-        union = Union(tuple(branches), (*plan.attributes, *outputs.values()))
-        return self._cover(union, outputs, wanted)
+    def _branches(self, plan: Union | Except, wanted: frozenset[int]) -> tuple[Plan, Names]:
+        """Each input for every value, the columns of which are the last ones."""
+        used = sorted(free_columns(plan).keys() & wanted)
+        outputs = {n: self.numbers.fresh("outer", self.free[n]) for n in used}
+        branches = tuple(self._with_values(branch, used) for branch in plan.inputs)
+        whole = replace(plan, attributes=(*plan.attributes, *outputs.values()))
+        return self._cover(with_inputs(whole, branches), outputs, wanted)
+
+    def _with_values(self, plan: Plan, used: Sequence[int]) -> Plan:
+        """`plan` for every value, with exactly its own columns and then those of `used`."""
+        below, names = self.unnest(plan, frozenset(used))
+        columns = [(a, a.column) for a in plan.attributes]
+        outer = [(self.numbers.fresh("outer", names[n]), names[n].column) for n in used]
+        return Project(below, tuple(columns + outer))
+
+    def _fixpoint(self, plan: Fixpoint, wanted: frozenset[int]) -> tuple[Plan, Names]:
+        """A recursion for every value at once: its rows carry the values along."""
+        used = sorted(free_columns(plan).keys() & wanted)
+        outputs = {n: self.numbers.fresh("outer", self.free[n]) for n in used}
+        names = {name for name, _ in plan.bindings}
+        bodies = tuple((name, self._body(body, names, used)) for name, body in plan.bindings)
+        attributes = (*plan.attributes, *outputs.values())
+        return self._cover(replace(plan, bindings=bodies, attributes=attributes), outputs, wanted)
+
+    def _body(self, body: Plan, names: set[str], used: Sequence[int]) -> Plan:
+        """A body of a recursion for every value.
+
+        What it begins with is limited to the domain: for further values it might not end.
+        """
+        if isinstance(body, Distinct):
+            return Distinct(self._body(body.input, names, used))
+        if isinstance(body, Union):
+            parts = tuple(self._body(part, names, used) for part in body.inputs)
+            outer = (self.numbers.fresh("outer", self.free[n]) for n in used)
+            return Union(parts, (*body.attributes, *outer))
+        rows = self._with_values(self._own_rows(body, names, used), used)
+        if any(isinstance(p, Recursive) and p.name in names for p in walk(body)):
+            return rows
+        domain, values = self._domain(used)
+        own = dict(zip(used, rows.attributes[len(body.attributes) :], strict=True))
+        same = _equal({n: a.column for n, a in own.items()}, values)
+        return Join("semi", rows, domain, conjunction(same))
+
+    def _own_rows(self, body: Plan, names: set[str], used: Sequence[int]) -> Plan:
+        """`body` reading, of the recursive `names`, the rows that carry its own values."""
+
+        def carried(plan: Plan) -> Plan:
+            if not (isinstance(plan, Recursive) and plan.name in names):
+                return plan
+            outer = [self.numbers.fresh("outer", self.free[n]) for n in used]
+            same = [
+                test("is_not_distinct", a.column, self.free[n])
+                for a, n in zip(outer, used, strict=True)
+            ]
+            rows = replace(plan, attributes=(*plan.attributes, *outer))
+            columns = tuple((a, a.column) for a in plan.attributes)
+            return Project(Filter(rows, conjunction(same)), columns)
+
+        return bottom_up(body, carried)
 
     def _join(self, plan: Join, wanted: frozenset[int]) -> tuple[Plan, Names]:
         if plan.kind == "full":
-            raise UnsupportedSql("a FULL JOIN in a correlated subquery is not supported in a view")
+            return self._full_join(plan, wanted)
         in_left = free_columns(plan.left).keys() & wanted
         in_right = frozenset(free_columns(plan.right).keys() & wanted)
         on = columns_of(plan.predicate) & wanted
@@ -237,6 +294,22 @@ class Unnesting:
         predicate = conjunction([substitute(plan.predicate, _columns(names)), *same])
         joined = replace(plan, left=left, right=right, predicate=predicate)
         return self._cover(joined, names, wanted)
+
+    def _full_join(self, plan: Join, wanted: frozenset[int]) -> tuple[Plan, Names]:
+        """Both sides for every value; a row of either side alone has its own side's."""
+        left, ours = self.unnest(plan.left, wanted)
+        right, theirs = self.unnest(plan.right, wanted)
+        same = [test("is_not_distinct", ours[n].column, theirs[n].column) for n in sorted(wanted)]
+        predicate = conjunction([substitute(plan.predicate, _columns(ours)), *same])
+        joined = replace(plan, left=left, right=right, predicate=predicate)
+        outputs: list[tuple[Attribute, Expression]] = [(a, a.column) for a in plan.attributes]
+        names: dict[int, Attribute] = {}
+        for n in sorted(wanted):
+            both = (ours[n].widened().column, theirs[n].widened().column)
+            value = Call("coalesce", both, both[0].type, True)
+            names[n] = self.numbers.fresh("outer", value)
+            outputs.append((names[n], value))
+        return Project(joined, tuple(outputs)), names
 
 
 def _columns(names: Names) -> dict[int, Expression]:
@@ -267,11 +340,16 @@ def _default(call: AggregateCall) -> Expression:
 
 def _equality(condition: Expression) -> list[tuple[int, int]]:
     """The pairs of columns, either way round, that `condition` says are equal."""
-    if isinstance(condition, Call) and condition.function == "eq":
+    if isinstance(condition, Call) and condition.function in ("eq", "is_not_distinct"):
         one, other = condition.arguments
         if isinstance(one, Column) and isinstance(other, Column):
             return [(one.index, other.index), (other.index, one.index)]
     return []
+
+
+def _is_strict(condition: Expression, column: Attribute) -> bool:
+    """Whether the equality `condition` fails where `column` is NULL, which that may be."""
+    return column.nullable and isinstance(condition, Call) and condition.function == "eq"
 
 
 def _trivial(condition: Expression) -> bool:

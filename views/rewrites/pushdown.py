@@ -13,6 +13,7 @@ from views.plan.nodes import (
     Aggregate,
     Apply,
     Distinct,
+    Except,
     Filter,
     Join,
     JoinKind,
@@ -44,10 +45,9 @@ def _push(plan: Plan, conditions: list[Expression]) -> Plan:
             return replace(plan, input=_push(plan.input, inner))
         case Join():
             return _push_join(plan, conditions)
-        case Union():
-            return replace(
-                plan, inputs=tuple(_push_branch(plan, b, conditions) for b in plan.inputs)
-            )
+        case Union() | Except():
+            branches = tuple(_push_branch(plan, b, conditions) for b in plan.inputs)
+            return with_inputs(plan, branches)
         case Distinct():
             return Distinct(_push(plan.input, conditions))
         case Aggregate():
@@ -71,7 +71,7 @@ def _push_keyed(
     return _filtered(replace(plan, input=_push(plan.input, below)), above)
 
 
-def _push_branch(plan: Union, branch: Plan, conditions: list[Expression]) -> Plan:
+def _push_branch(plan: Union | Except, branch: Plan, conditions: list[Expression]) -> Plan:
     pairs = zip(plan.attributes, branch.attributes, strict=True)
     own: dict[int, Expression] = {a.number: b.column for a, b in pairs}
     return _push(branch, [substitute(c, own) for c in conditions])

@@ -105,8 +105,7 @@ def _check_local(b: Binder, argument: Expression | None, node: exp.Func) -> None
     if argument is None:
         return
     read = columns_of(argument)
-    local = {a.number for r in b.scope.relations for _, a in r.columns}
-    local |= {a.number for a in b.scope.merged.values()}
+    local = {a.number for a in b.scope.attributes()}
     if read and not read & local:
         raise b.session.source.unsupported("an aggregate over an outer query's columns", node)
 

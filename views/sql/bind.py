@@ -17,6 +17,8 @@ def bind(query: str, catalog: Catalog) -> Bound:
     tree = parse(source)
     session = Session(source, catalog, bind_query)
     bound = bind_query(session, Environment(), tree)
+    if not bound.columns:
+        raise source.unsupported("SELECT without columns", tree)
     outputs = [(session.numbers.fresh(name, a), a.column) for name, a in bound.columns]
     plan = Project(bound.plan, tuple(outputs))
     parsed = Stage("parsed", tree.sql(dialect="postgres", pretty=True))

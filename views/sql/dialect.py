@@ -6,10 +6,13 @@ were written. The functions of `PLAIN` are left as they are written, for `views.
 
 from typing import Any
 
+from typing import Any
+
 from sqlglot import exp
 from sqlglot.dialects.postgres import Postgres
 from sqlglot.helper import seq_get
 from sqlglot.parsers.postgres import PostgresParser
+from sqlglot.tokenizer_core import TokenType
 
 PLAIN = frozenset({
     "acos", "acosh", "array_append", "array_cat", "array_length", "array_position",
@@ -30,13 +33,19 @@ def _translated(parsers: dict[str, Any]) -> dict[str, Any]:
 
 
 class ViewsParser(PostgresParser):
-    """Adds row constructors and ALL over a list."""
+    """Adds row constructors, ALL over a list, and JOIN … USING (…) AS alias."""
 
     FUNCTIONS = _translated(PostgresParser.FUNCTIONS) | {
         "ROW": lambda args: exp.Tuple(expressions=args),
         "ALL": lambda args: exp.All(this=seq_get(args, 0)),
     }
     FUNCTION_PARSERS = _translated(PostgresParser.FUNCTION_PARSERS)
+
+    def _parse_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
+        join = super()._parse_join(*args, **kwargs)
+        if join is not None and join.args.get("using") and self._match(TokenType.ALIAS):
+            join.set("alias", self._parse_id_var())
+        return join
 
 
 class PostgresViews(Postgres):

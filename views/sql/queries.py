@@ -10,24 +10,25 @@ from views.errors import DuplicateColumn, QueryTooLarge, UnknownColumn
 from views.plan.nodes import (
     Attribute,
     Distinct,
+    Except,
     Join,
     JoinKind,
     Plan,
     Project,
     SortKey,
-    TopK,
     Union,
     Values,
 )
 from views.plan.scalars import conjunction, test
 from views.plan.trees import renamed, walk
-from views.sql.binder import Binder
+from views.sql.binder import Binder, attach
 from views.sql.coercion import TEXT, cast, common_type
 from views.sql.handlers import HANDLERS
+from views.sql.limits import bind_limit
 from views.sql.recursion import bind_recursive, is_recursive
 from views.sql.relations import one_row
 from views.sql.scope import BoundQuery, Environment, Named, Scope, Session
-from views.sql.select import bind_select, limits
+from views.sql.select import bind_select
 from views.types import type_name
 
 MAX_NODES = 20_000
@@ -109,11 +110,24 @@ def _set_operation(session: Session, env: Environment, node: exp.SetOperation) -
         plan = _union(session, [left, right], names)
         return _columns(Distinct(plan) if node.args.get("distinct") else plan, names)
     if not node.args.get("distinct"):
-        raise session.source.unsupported(f"{node.key.upper()} ALL", node)
+        return _columns(_counted(session, node, left, right, names), names)
     pairs = zip(left.attributes, right.attributes, strict=True)
     same = conjunction(test("is_not_distinct", a.column, b.column) for a, b in pairs)
     kind: JoinKind = "anti" if isinstance(node, exp.Except) else "semi"
     return _columns(Join(kind, Distinct(left), right, same), names)
+
+
+def _counted(
+    session: Session, node: exp.SetOperation, left: Plan, right: Plan, names: Sequence[str]
+) -> Except:
+    """EXCEPT ALL; or INTERSECT ALL, which is the left side except what it has alone."""
+
+    def less(right: Plan) -> Except:
+        named = zip(names, left.attributes, strict=True)
+        return Except((left, right), tuple(session.numbers.fresh(n, a) for n, a in named))
+
+    alone = less(right)
+    return alone if isinstance(node, exp.Except) else less(alone)
 
 
 def _columns(plan: Plan, names: Sequence[str]) -> BoundQuery:
@@ -132,6 +146,8 @@ def _union(session: Session, plans: Sequence[Plan], names: Sequence[str]) -> Uni
 def _aligned(session: Session, sides: Sequence[BoundQuery], node: exp.Expr) -> tuple[Plan, Plan]:
     """Both sides with the same types; a column of constants takes the other side's type."""
     left, right = sides
+    if not (left.columns and right.columns):
+        raise session.source.unsupported(f"{node.key.upper()} of rows without columns", node)
     if len(left.columns) != len(right.columns):
         raise session.source.fault(
             UnknownColumn,
@@ -168,14 +184,17 @@ def _cast_columns(session: Session, side: BoundQuery, targets: Sequence[pa.DataT
 
 def _values(session: Session, env: Environment, node: exp.Values) -> BoundQuery:
     """VALUES: rows of constants, or of expressions over nothing."""
-    binder = Binder(session, env, Scope(env.outer), "VALUES", handlers=HANDLERS)
+    scope = Scope(env.outer)
     rows = [r.expressions if isinstance(r, exp.Tuple) else [r] for r in node.expressions]
     width = len(rows[0])
+    binders = [Binder(session, env, scope, "VALUES", handlers=HANDLERS) for _ in rows]
     if any(len(row) != width for row in rows):
-        raise binder.mismatch("the rows of VALUES differ in length", node)
-    columns = [binder.same_type([row[i] for row in rows], "VALUES") for i in range(width)]
-    if binder.pending:
-        raise session.source.unsupported("a subquery in VALUES", node)
+        raise binders[0].mismatch("the rows of VALUES differ in length", node)
+    bound = [[b.bind(value) for value in row] for b, row in zip(binders, rows, strict=True)]
+    columns = [
+        binders[0].same_type([row[i] for row in rows], "VALUES", [row[i] for row in bound])
+        for i in range(width)
+    ]
     names = [f"column{i + 1}" for i in range(width)]
     attributes = tuple(
         session.numbers.new(n, c[0].type, any(v.nullable for v in c))
@@ -188,10 +207,10 @@ def _values(session: Session, env: Environment, node: exp.Values) -> BoundQuery:
         return _columns(Values(constants, attributes), names)
     plans = [
         Project(
-            one_row(session),
+            attach(one_row(session), b.pending),
             tuple((session.numbers.fresh(n, v), v) for n, v in zip(names, row, strict=True)),
         )
-        for row in zip(*columns, strict=True)
+        for b, row in zip(binders, zip(*columns, strict=True), strict=True)
     ]
     return _columns(_union(session, plans, names), names)
 
@@ -209,10 +228,7 @@ def _ordered(session: Session, bound: BoundQuery, node: exp.Expr) -> BoundQuery:
                 bool(ordered.args.get("nulls_first")),
             )
         )
-    limit, offset = limits(session, node)
-    if limit is None and not offset:
-        return bound
-    return BoundQuery(TopK(bound.plan, (), tuple(keys), limit, offset), bound.columns)
+    return BoundQuery(bind_limit(session, node).of(bound.plan, tuple(keys)), bound.columns)
 
 
 def _column_of(session: Session, bound: BoundQuery, node: exp.Expr) -> Attribute:

@@ -17,6 +17,7 @@ from views.plan.nodes import (
     Apply,
     Attribute,
     Distinct,
+    Except,
     Fixpoint,
     Join,
     Plan,
@@ -26,7 +27,7 @@ from views.plan.nodes import (
     TopK,
     Union,
 )
-from views.plan.trees import free_columns, inputs
+from views.plan.trees import inputs
 from views.sql.coercion import cast, common_type, is_integer
 from views.sql.scope import BoundQuery, Environment, Named, Session
 from views.types import type_name
@@ -68,8 +69,6 @@ def bind_recursive(session: Session, env: Environment, cte: exp.CTE) -> BoundQue
     )
     rows = Union(parts, columns)
     plan = Fixpoint(((label, Distinct(rows) if distinct else rows),), label, attributes)
-    if free_columns(plan):
-        raise source.unsupported("WITH RECURSIVE that reads an outer query's columns", cte)
     return BoundQuery(plan, tuple(zip(names, attributes, strict=True)))
 
 
@@ -149,6 +148,9 @@ def _references(plan: Plan, label: str, monotone: bool) -> Iterator[bool]:
                 yield monotone
         case Aggregate() | TopK() | RowNumber():
             yield from _references(plan.input, label, monotone=False)
+        case Except():
+            yield from _references(plan.inputs[0], label, monotone)
+            yield from _references(plan.inputs[1], label, monotone=False)
         case Join() | Apply():
             left = monotone and plan.kind != "full"
             yield from _references(plan.left, label, left)

@@ -1,6 +1,6 @@
 """Which names mean which columns, from the innermost query outwards."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -30,44 +30,42 @@ class Named:
 class Scope:
     """The relations of one FROM clause, and the scope of the query around it.
 
-    `merged` are the columns of USING, which stand for one column of each side.
+    `visible` are the columns that need no relation's name, in the order of `*`: a column of USING
+    is there once.
     """
 
     outer: "Scope | None" = None
     relations: list[Relation] = field(default_factory=list)
-    merged: dict[str, Attribute] = field(default_factory=dict)
+    visible: list[tuple[str, Attribute]] = field(default_factory=list)
 
     def lookup(self, column: str, table: str | None) -> list[Attribute]:
         """The columns of this scope alone that the name may mean."""
-        if table is None and column in self.merged:
-            return [self.merged[column]]
-        return [
-            attribute
-            for relation in self.relations
-            if table is None or relation.alias == table
-            for name, attribute in relation.columns
-            if name == column
-        ]
+        return [attribute for name, attribute in self.star(table) if name == column]
 
     def star(self, table: str | None = None) -> list[tuple[str, Attribute]]:
-        """What `*` or `table.*` stands for, merged columns first."""
-        if table is not None:
-            return [c for r in self.relations if r.alias == table for c in r.columns]
-        rest = [c for r in self.relations for c in r.columns if c[0] not in self.merged]
-        return [*self.merged.items(), *rest]
+        """What `*` or `table.*` stands for."""
+        if table is None:
+            return self.visible
+        return [c for r in self.relations if r.alias == table for c in r.columns]
+
+    def attributes(self) -> list[Attribute]:
+        """Every column that can be named."""
+        named = [c for relation in self.relations for c in relation.columns]
+        return [attribute for _, attribute in [*self.visible, *named]]
 
     def names(self) -> list[str]:
         """Every column name visible here or further out."""
         own = [name for relation in self.relations for name, _ in relation.columns]
         return own + (self.outer.names() if self.outer else [])
 
-    def widen(self) -> None:
-        """Let every column be NULL, as an outer join above may fill it in."""
-        self.relations = [
-            replace(r, columns=tuple((n, a.widened()) for n, a in r.columns))
-            for r in self.relations
-        ]
-        self.merged = {name: a.widened() for name, a in self.merged.items()}
+    def widened(self) -> "Scope":
+        """The same where every column may be NULL, as an outer join may fill it in."""
+        relations = [replace(r, columns=_widened(r.columns)) for r in self.relations]
+        return Scope(self.outer, relations, list(_widened(self.visible)))
+
+
+def _widened(columns: Sequence[tuple[str, Attribute]]) -> tuple[tuple[str, Attribute], ...]:
+    return tuple((name, attribute.widened()) for name, attribute in columns)
 
 
 @dataclass(frozen=True, slots=True)

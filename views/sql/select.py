@@ -11,17 +11,18 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from ivm.expressions import Column, Expression
-from views.errors import GroupingError, InvalidLiteral, UnknownColumn, UnsupportedSql
+from views.errors import GroupingError, UnknownColumn, UnsupportedSql
 from views.plan.nodes import Attribute, Distinct, Filter, Plan, Project, RowNumber, TopK
-from views.plan.scalars import columns_of
+from views.plan.scalars import TRUE, columns_of
 from views.plan.trees import free_columns
 from views.sql.aggregates import ordering_of
 from views.sql.binder import Aggregates, Binder, Numbering, Ordering, Pending, attach
 from views.sql.grouping import Grouping
 from views.sql.groupingsets import Set, grouping_sets
 from views.sql.handlers import HANDLERS
+from views.sql.joins import bind_from
+from views.sql.limits import bind_limit
 from views.sql.quantifiers import decided
-from views.sql.relations import bind_from
 from views.sql.scope import BoundQuery, Environment, Scope, Session
 
 _CLAUSES = (
@@ -52,6 +53,7 @@ class Select:
     windows: list[Numbering] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
     order: list[tuple[Ordering, exp.Expr]] = field(default_factory=list)
+    on: list[Expression] = field(default_factory=list)
 
     def binder(self, clause: str) -> Binder:
         """A binder for a clause without aggregates."""
@@ -85,8 +87,6 @@ class Select:
                 continue
             inner = node.this if isinstance(node, exp.Alias) else node
             self.items.append(Item(_output_name(node), binder.value(inner), inner))
-        if not self.items:
-            raise self.session.source.unsupported("SELECT without columns", self.node)
         return binder
 
     def _star(self, node: exp.Expr, table: str | None) -> list[Item]:
@@ -104,6 +104,21 @@ class Select:
             item = self.output(node.this, by_name=True)
             value = binder.value(node.this) if item is None else item.value
             self.order.append((ordering_of(binder, node, value), node))
+
+    def bind_on(self, binder: Binder) -> None:
+        """Bind DISTINCT ON, which must be what ORDER BY begins with."""
+        distinct = self.node.args.get("distinct")
+        on = None if distinct is None else distinct.args.get("on")
+        if on is None:
+            return
+        for node in on.expressions if isinstance(on, exp.Tuple) else [on]:
+            item = self.output(node, by_name=True)
+            self.on.append(binder.value(node) if item is None else item.value)
+        leading = {ordering.value for ordering, _ in self.order[: len(set(self.on))]}
+        if leading and not leading <= set(self.on):
+            raise self.session.source.unsupported(
+                "DISTINCT ON that is not what ORDER BY begins with", on
+            )
 
     def output(self, node: exp.Expr, by_name: bool) -> Item | None:
         """The output column that `node` names or numbers in ORDER BY or GROUP BY, if it does."""
@@ -131,6 +146,7 @@ def bind_select(session: Session, env: Environment, node: exp.Select) -> BoundQu
     condition = None if clause is None else decided(having, clause.this)
     order = select.grouped_binder("ORDER BY")
     select.bind_order(order)
+    select.bind_on(order)
     pending = [*items.pending, *order.pending]
     aggregated = select.aggregates.calls or select.aggregates.groupings
     if node.args.get("group") is not None or clause is not None or aggregated:
@@ -153,6 +169,7 @@ def _group(
     grouping = Grouping(select.session, select.plan, sets, select.aggregates)
     select.items = [replace(i, value=grouping.regroup(i.value, i.node)) for i in select.items]
     select.order = [(replace(o, value=grouping.regroup(o.value, n)), n) for o, n in select.order]
+    select.on = [grouping.regroup(value, select.node) for value in select.on]
     select.windows = [_regrouped(w, grouping, select.node) for w in select.windows]
     pending = [grouping.regroup_pending(p, select.node) for p in pending]
     having = [grouping.regroup_pending(p, select.node) for p in having]
@@ -228,100 +245,43 @@ def _with_columns(
 def _output(select: Select) -> BoundQuery:
     """The select list, DISTINCT, and the rows that LIMIT leaves."""
     session, distinct = select.session, select.node.args.get("distinct")
-    limit, offset = limits(session, select.node)
+    limit = bind_limit(session, select.node)
     outputs = [(session.numbers.fresh(i.name, i.value), i.value) for i in select.items]
     columns = tuple((i.name, a) for i, (a, _) in zip(select.items, outputs, strict=True))
     of_value = {value: attribute for attribute, value in reversed(outputs)}
     hidden: list[tuple[Attribute, Expression]] = []
-    keys: list[Attribute] = []
-    on = _distinct_on(select, distinct)
-    sorted_by = [o.value for o, _ in select.order] if on or _limited(limit, offset) else []
-    for value in [*sorted_by, *on]:
+    sorted_by = [o.value for o, _ in select.order] if select.on or limit.bounds else []
+    for value in [*sorted_by, *select.on]:
         if value not in of_value:
             of_value[value] = session.numbers.fresh("sort", value)
             hidden.append((of_value[value], value))
-    if distinct is not None and not on and any(o.value not in of_value for o, _ in select.order):
-        hidden = hidden or [(columns[0][1], select.order[0][0].value)]
-    if distinct is not None and not on and hidden:
-        raise session.source.fault(
-            UnsupportedSql,
-            "with SELECT DISTINCT, ORDER BY takes columns of the select list only",
-            select.order[0][1],
-        )
+    if distinct is not None and not select.on:
+        _check_ordered_by_outputs(select, outputs)
+    if not outputs:
+        hidden = hidden or [(session.numbers.fresh("", TRUE), TRUE)]
     plan: Plan = Project(select.plan, tuple(outputs + hidden))
     order = tuple(o.key(of_value[o.value]) for o, _ in select.order) if sorted_by else ()
-    if on:
-        keys = [of_value[value] for value in on]
-        plan = TopK(plan, tuple(k.column for k in keys), order, 1)
+    if select.on:
+        plan = TopK(plan, tuple(of_value[value].column for value in select.on), order, 1)
     elif distinct is not None:
         plan = Distinct(plan)
-    if _limited(limit, offset):
-        plan = TopK(plan, (), order, limit, offset)
-    if hidden:
+    plan = limit.of(plan, order)
+    if hidden and outputs:
         plan = Project(plan, tuple((a, a.column) for a, _ in outputs))
     return BoundQuery(plan, columns)
 
 
-def _limited(limit: int | None, offset: int) -> bool:
-    return limit is not None or offset > 0
-
-
-def _distinct_on(select: Select, distinct: exp.Distinct | None) -> list[Expression]:
-    on = None if distinct is None else distinct.args.get("on")
-    if on is None:
-        return []
-    if select.aggregates.calls or select.node.args.get("group") is not None:
-        raise select.session.source.unsupported("DISTINCT ON of a grouped query", on)
-    binder = select.binder("DISTINCT ON")
-    nodes = on.expressions if isinstance(on, exp.Tuple) else [on]
-    values: list[Expression] = []
-    for node in nodes:
-        item = select.output(node, by_name=True)
-        values.append(binder.value(node) if item is None else item.value)
-    leading = {o.value for o, _ in select.order[: len(values)]}
-    if binder.pending or (leading and leading != set(values)):
-        raise select.session.source.unsupported(
-            "DISTINCT ON that is not what ORDER BY begins with", on
-        )
-    return values
-
-
-def limits(session: Session, node: exp.Expr) -> tuple[int | None, int]:
-    """LIMIT (None: none) and OFFSET (0: none) of a query."""
-    clause, offset = node.args.get("limit"), node.args.get("offset")
-    limit = None
-    if isinstance(clause, exp.Fetch):
-        session.source.only(clause, ("direction", "count", "limit_options"))
-        options = clause.args.get("limit_options")
-        if options is not None and (options.args.get("percent") or options.args.get("with_ties")):
-            raise session.source.unsupported("FETCH with PERCENT or WITH TIES", clause)
-        count = clause.args.get("count")
-        limit = 1 if count is None else _count(session, count)
-    elif clause is not None:
-        session.source.only(clause, ("expression",))
-        limit = _count(session, clause.expression)
-    if offset is not None:
-        session.source.only(offset, ("expression",))
-    return limit, 0 if offset is None else _count(session, offset.expression) or 0
-
-
-# The sum of a limit and an offset fits the engine's 64 bits.
-_MOST_DIGITS = 18
-
-
-def _count(session: Session, node: exp.Expr) -> int | None:
-    """A constant number of rows; None for ALL or NULL."""
-    if isinstance(node, exp.Null) or (isinstance(node, exp.Var) and node.name.upper() == "ALL"):
-        return None
-    if isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit():
-        if len(node.this) <= _MOST_DIGITS:
-            return int(node.this)
-        raise session.source.fault(
-            InvalidLiteral, f"LIMIT and OFFSET have at most {_MOST_DIGITS} digits", node
-        )
-    raise session.source.fault(
-        InvalidLiteral, "LIMIT and OFFSET take a number that is constant and not negative", node
-    )
+def _check_ordered_by_outputs(
+    select: Select, outputs: Sequence[tuple[Attribute, Expression]]
+) -> None:
+    values = {value for _, value in outputs}
+    for ordering, node in select.order:
+        if ordering.value not in values:
+            raise select.session.source.fault(
+                UnsupportedSql,
+                "with SELECT DISTINCT, ORDER BY takes columns of the select list only",
+                node,
+            )
 
 
 def _output_name(node: exp.Expr) -> str:
