@@ -6,8 +6,6 @@ were written. The functions of `PLAIN` are left as they are written, for `views.
 
 from typing import Any
 
-from typing import Any
-
 from sqlglot import exp
 from sqlglot.dialects.postgres import Postgres
 from sqlglot.helper import seq_get
