@@ -347,6 +347,9 @@ class TopK(Hashed):
         object.__setattr__(self, "schema", self.input.schema)
 
 
+FrameUnit: TypeAlias = OneOf["rows", "groups", "range"]
+
+
 @dataclass(frozen=True, slots=True)
 class Frame:
     """The rows around a row that a window call looks at: BETWEEN `start` AND `end`, as in SQL.
@@ -357,9 +360,13 @@ class Frame:
     `unit` is "rows"; None is the partition's first row as `start`, its last one as `end`.
     """
 
-    unit: OneOf["rows", "groups", "range"] = "range"
+    unit: FrameUnit = "range"
     start: int | float | None = None
     end: int | float | None = 0
+
+
+UP_TO_PEERS = Frame()
+"""SQL's frame where none is given; of a window without order it is the whole partition."""
 
 
 WindowFunction: TypeAlias = OneOf[
@@ -386,7 +393,7 @@ class WindowCall:
     name: str
     type: pa.DataType
     nullable: bool
-    frame: Frame = Frame()
+    frame: Frame = UP_TO_PEERS
     count: int = 1
     default: int | None = None
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from ivm.dataflow import Node
 from views.catalog import Catalog
-from views.errors import DuplicateColumn, QueryTooLarge, UnknownColumn, UnsupportedSql, suggestion
+from views.errors import DuplicateColumn, QueryTooLarge, UnknownColumn, suggestion
 from views.languages import FRONT_ENDS
 from views.lowering.lower import lower
 from views.plan.bound import Bound
@@ -68,7 +68,7 @@ def _compile(
     bound = FRONT_ENDS[language](query, catalog)
     check_names(bound)
     plan = rewrite(bound.plan, bound.numbers)
-    node = lowered(bound, plan, arranged)
+    node = lower(plan, arranged)
     names = node.schema.names
     chosen = default_key(plan) if key is None else tuple(key)
     for column in chosen:
@@ -78,14 +78,6 @@ def _compile(
     if len(set(chosen)) != len(chosen) or not chosen:
         raise DuplicateColumn("a key names at least one column, and none twice")
     return CompiledView(node, node.schema, chosen, bound.dependencies)
-
-
-def lowered(bound: Bound, plan: Plan, arranged: Collection[str]) -> Node:
-    """The dataflow of the rewritten `plan` (raises UnsupportedSql, QueryTooLarge)."""
-    try:
-        return lower(plan, arranged)
-    except UnsupportedSql as error:
-        raise bound.placed(error) from error
 
 
 def check_names(bound: Bound) -> None:

@@ -8,9 +8,10 @@ from collections.abc import Collection, Iterator
 from ivm import dataflow as df
 from ivm.expressions import Column, Expression, Literal
 from views.catalog import Catalog
-from views.compile import deeply, lowered
+from views.compile import deeply
 from views.languages import FRONT_ENDS
 from views.lowering.depth import below
+from views.lowering.lower import lower
 from views.plan.bound import Stage
 from views.plan.nodes import (
     Aggregate,
@@ -24,12 +25,13 @@ from views.plan.nodes import (
     Plan,
     Project,
     Recursive,
-    RowNumber,
     Scan,
     SortKey,
     TopK,
     Union,
     Values,
+    Window,
+    WindowCall,
 )
 from views.plan.trees import inputs
 from views.rewrites import RULES
@@ -63,7 +65,7 @@ def _explain(
         before, plan = plan, rule(plan, bound.numbers)
         if plan != before:
             stages.append(Stage(name, plan_text(plan)))
-    stages.append(Stage("dataflow", dataflow_text(lowered(bound, plan, arranged))))
+    stages.append(Stage("dataflow", dataflow_text(lower(plan, arranged))))
     return tuple(stages)
 
 
@@ -102,10 +104,11 @@ def _plan_line(plan: Plan) -> str:
             ties = " with ties" if plan.ties else ""
             bounds = f"limit {plan.limit} offset {plan.offset}{ties}"
             return f"TopK by ({keys}) order ({order}) {bounds}"
-        case RowNumber():
+        case Window():
             keys = ", ".join(f"#{k.index}" for k in plan.keys)
             order = ", ".join(map(_sort_key, plan.order))
-            return f"RowNumber {_attribute(plan.attribute)} by ({keys}) order ({order})"
+            calls = (f"{_attribute(c.attribute)} := {_plan_call(c)}" for c in plan.calls)
+            return f"Window by ({keys}) order ({order}) {', '.join(calls)}"
         case Recursive():
             return f"Recursive {plan.name} {_attributes(plan.attributes)}"
         case Fixpoint():
@@ -126,6 +129,30 @@ def _call(call: AggregateCall) -> str:
     where = "" if call.where is None else f" where #{call.where.index}"
     inside = f"{'distinct ' if call.distinct else ''}{', '.join(given) or '*'}"
     return f"{call.function}({inside}{' order ' + order if order else ''}){where}"
+
+
+def _plan_call(call: WindowCall) -> str:
+    read = [None if c is None else f"#{c.index}" for c in (call.argument, call.default)]
+    return _call_text(call.function, read[0], call.count, read[1], call.frame)
+
+
+def _call_text(
+    function: str, argument: str | None, count: int, default: str | None, frame: df.Frame
+) -> str:
+    """A call over a window, with its frame where that is not the usual one."""
+    given = [part for part in (argument, default) if part is not None]
+    if function in ("lag", "lead", "nth_value", "ntile"):
+        given.insert(1 if argument is not None else 0, str(count))
+    if function == "count" and not given:
+        given = ["*"]
+    text = f"{function}({', '.join(given)})"
+    if frame == df.UP_TO_PEERS:
+        return text
+    return f"{text} {frame.unit} {_end(frame.start, 'first')} to {_end(frame.end, 'last')}"
+
+
+def _end(end: float | None, unbounded: str) -> str:
+    return unbounded if end is None else f"{end:+}" if end else "here"
 
 
 def _attribute(attribute: Attribute) -> str:
@@ -187,10 +214,20 @@ def _dataflow_line(node: df.Node) -> str:
             key = ", ".join(f"${i}" for i in node.key)
             by = f"TopK by ({key}) order ({', '.join(order)})"
             return f"{by} limit {node.limit} offset {node.offset}"
+        case df.Window():
+            order = (_direction(f"${o.column}", o.descending, o.nulls_first) for o in node.order)
+            key = ", ".join(f"${i}" for i in node.key)
+            made = ", ".join(f"{c.name} := {_dataflow_call(c)}" for c in node.calls)
+            return f"Window by ({key}) order ({', '.join(order)}) {made}"
         case df.Iterate():
             return f"Iterate {node.result}"
         case _:
             return name
+
+
+def _dataflow_call(call: df.WindowCall) -> str:
+    read = [None if c is None else f"${c}" for c in (call.column, call.default)]
+    return _call_text(call.function, read[0], call.count, read[1], call.frame)
 
 
 def expression_text(expression: Expression, mark: str) -> str:

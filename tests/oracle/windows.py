@@ -1,6 +1,7 @@
 """Window functions of one partition by their definitions, row by row."""
 
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any, TypeAlias
 
@@ -91,6 +92,10 @@ class Partition:
 
 def _moved(value: Any, distance: Any, kind: pa.DataType) -> Any:
     """`value` plus a distance in the units of `df.Frame`."""
+    if pa.types.is_date(kind):
+        return value + timedelta(days=distance)
+    if pa.types.is_timestamp(kind):
+        return value + timedelta(microseconds=distance)
     if isinstance(kind, pa.Decimal128Type):
         return value + Decimal(distance).scaleb(-kind.scale)
     return value + distance

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import Frame, Get, Order, Window, WindowCall, WindowFunction
+from ivm.dataflow import UP_TO_PEERS, Frame, Get, Order, Window, WindowCall, WindowFunction
 from ivm.pool import Pool
 from tests.oracle import evaluate
 
@@ -25,14 +25,13 @@ PLAYERS = pa.schema(FIELDS)
 Player = tuple[Any, ...]  # team, name, score, weight
 players = Get("players", PLAYERS)
 TEAM, NAME, SCORE, WEIGHT = range(4)
-PEERS = Frame()
 
 
 def _call(
     function: WindowFunction,
     column: int | None,
     kind: pa.DataType,
-    frame: Frame = PEERS,
+    frame: Frame = UP_TO_PEERS,
     count: int = 1,
 ) -> WindowCall:
     return WindowCall(function, column, function, kind, column is not None, frame, count)

@@ -3,6 +3,7 @@
 import pyarrow as pa
 
 from ivm.dataflow import (
+    UP_TO_PEERS,
     Arrange,
     Concat,
     Frame,
@@ -21,7 +22,7 @@ DOUBLE = pa.float64()
 ID, TEAM, SCORE, PAY, WEIGHT = range(5)
 _TYPES = people.schema.types
 
-RUNNING = Frame()
+RUNNING = UP_TO_PEERS
 WHOLE = Frame("rows", None, None)
 
 

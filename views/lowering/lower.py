@@ -1,12 +1,12 @@
 """The plan's nodes as dataflow nodes; each asks its inputs only for the columns it needs."""
 
 from collections.abc import Collection
+from dataclasses import replace
 
 import pyarrow as pa
 
 from ivm import dataflow as df
-from ivm.expressions import Column, Expression, Literal
-from views.errors import UnsupportedSql
+from ivm.expressions import Column, Expression
 from views.lowering.aggregates import aggregate
 from views.lowering.depth import check_depth
 from views.lowering.joins import Joins
@@ -23,23 +23,22 @@ from views.plan.nodes import (
     Plan,
     Project,
     Recursive,
-    RowNumber,
     Scan,
     SortKey,
     TopK,
     Union,
     Values,
+    Window,
+    WindowCall,
 )
 from views.plan.scalars import columns_of, conjuncts
-from views.plan.trees import numbers_of
-
-MAX_RANK = 100
+from views.plan.trees import expressions, numbers_of
 
 
 def lower(plan: Plan, existing: Collection[str]) -> df.Node:
     """The dataflow of `plan`, with exactly its columns in order.
 
-    `existing` names the arrangements that there are already. Raises UnsupportedSql.
+    `existing` names the arrangements that there are already. Raises QueryTooLarge.
     """
     numbers = [a.number for a in plan.attributes]
     lowered = Lowering(existing).lower(plan, frozenset(numbers))
@@ -102,8 +101,8 @@ class Lowering:
                 return self._except(plan)
             case TopK():
                 return self._topk(plan, needed)
-            case RowNumber():
-                return self._row_number(plan, needed)
+            case Window():
+                return self._window(plan, needed)
             case Fixpoint():
                 return self._fixpoint(plan)
             case _:
@@ -163,31 +162,19 @@ class Lowering:
         top = _top(below, plan)
         return Lowered(topk_with_ties(top) if plan.ties else top, below.positions)
 
-    def _row_number(self, plan: RowNumber, needed: frozenset[int]) -> Lowered:
-        """The numbers of a few rows, each from a top-k of its own; none if nothing reads them."""
-        if plan.attribute.number not in needed:
+    def _window(self, plan: Window, needed: frozenset[int]) -> Lowered:
+        """The input with the results of those calls that are read."""
+        calls = [c for c in plan.calls if c.attribute.number in needed]
+        made = {c.attribute.number for c in plan.calls}
+        if not calls:
             return self.lower(plan.input, needed)
-        top = plan.input
-        if not (isinstance(top, TopK) and top.limit is not None and top.limit <= MAX_RANK):
-            raise UnsupportedSql(
-                "row_number() is supported where a condition like row_number <= 10 bounds it "
-                f"(by {MAX_RANK} where its value is used)"
-            )
-        read = (needed - {plan.attribute.number}) | columns_of(
-            *plan.keys, *(o.column for o in plan.order)
-        )
-        below = self.lower(top, read).narrowed(read)
-        fields = [(f.name, below.at_position(i)) for i, f in enumerate(below.node.schema)]
-        rows = []
-        for rank in range(top.limit):
-            one = _top(below, TopK(top.input, plan.keys, plan.order, 1, rank))
-            number = Literal(rank + 1, plan.attribute.type)
-            rows.append(df.Map(one, (*fields, (plan.attribute.name, number))))
-        if not rows:
-            nothing = df.Constant((), pa.schema([*below.node.schema, _field(plan.attribute)]))
-            return Lowered(nothing, {**below.positions, plan.attribute.number: len(fields)})
-        positions = {**below.positions, plan.attribute.number: len(fields)}
-        return Lowered(df.Concat(tuple(rows)), positions)
+        read = (needed - made) | columns_of(*expressions(replace(plan, calls=tuple(calls))))
+        below = self.lower(plan.input, read).narrowed(read)
+        key, order = _partition(below, plan)
+        node = df.Window(below.node, key, order, tuple(_window_call(below, c) for c in calls))
+        width = len(below.node.schema)
+        results = {c.attribute.number: width + i for i, c in enumerate(calls)}
+        return Lowered(node, {**below.positions, **results})
 
     def _fixpoint(self, plan: Fixpoint) -> Lowered:
         """Each body, where those before it stand for their names."""
@@ -214,9 +201,24 @@ def _without_distinct(node: df.Node) -> df.Node:
 
 
 def _top(below: Lowered, plan: TopK) -> df.TopK:
-    key = tuple(dict.fromkeys(below.positions[k.index] for k in plan.keys))
-    order = tuple(_order(below, o) for o in plan.order)
+    key, order = _partition(below, plan)
     return df.TopK(below.node, key, order, plan.limit, plan.offset)
+
+
+def _partition(below: Lowered, plan: TopK | Window) -> tuple[tuple[int, ...], tuple[df.Order, ...]]:
+    """The positions of a plan's keys, and its order."""
+    key = tuple(dict.fromkeys(below.positions[k.index] for k in plan.keys))
+    return key, tuple(_order(below, o) for o in plan.order)
+
+
+def _window_call(below: Lowered, call: WindowCall) -> df.WindowCall:
+    made = call.attribute
+    column, default = (
+        None if c is None else below.positions[c.index] for c in (call.argument, call.default)
+    )
+    return df.WindowCall(
+        call.function, column, made.name, made.type, made.nullable, call.frame, call.count, default
+    )
 
 
 def _order(below: Lowered, key: SortKey) -> df.Order:

@@ -1,9 +1,7 @@
 """What every front-end makes of a query's text."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from views.errors import UnsupportedSql
 from views.plan.nodes import Plan
 from views.plan.trees import Numbers
 
@@ -20,12 +18,10 @@ class Stage:
 class Bound:
     """A query's plan over the tables and views `dependencies`, sorted.
 
-    `numbers` goes on numbering columns for the rewrites; `stages` tells of what led to the plan;
-    `placed` gives a refusal that comes only after the rewrites its place in the text.
+    `numbers` goes on numbering columns for the rewrites; `stages` tells of what led to the plan.
     """
 
     plan: Plan
     numbers: Numbers
     dependencies: tuple[str, ...]
     stages: tuple[Stage, ...]
-    placed: Callable[[UnsupportedSql], UnsupportedSql] = lambda error: error

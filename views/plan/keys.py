@@ -14,9 +14,9 @@ from views.plan.nodes import (
     Join,
     Plan,
     Project,
-    RowNumber,
     Scan,
     TopK,
+    Window,
 )
 from views.plan.scalars import columns_of, conjuncts
 from views.plan.trees import numbers_of
@@ -36,8 +36,10 @@ def unique_key(plan: Plan) -> frozenset[int] | None:
             return frozenset()
         case TopK() if plan.limit == 1 and not plan.ties:
             return frozenset(k.index for k in plan.keys)
-        case TopK() | RowNumber():
+        case TopK():
             return unique_key(plan.input)
+        case Window():
+            return _of_window(plan)
         case Aggregate():
             return frozenset(k.number for k in plan.keys)
         case Distinct():
@@ -63,6 +65,15 @@ def has_one_row(plan: Plan) -> bool:
 def has_at_most_one_row(plan: Plan) -> bool:
     """Whether `plan` cannot have two rows, given the row of an enclosing query."""
     return unique_key(plan) == frozenset()
+
+
+def _of_window(plan: Window) -> frozenset[int] | None:
+    """The input's key, or else a row number among the rows that it numbers."""
+    key = unique_key(plan.input)
+    numbers = [c.attribute.number for c in plan.calls if c.function == "row_number"]
+    if key is None and numbers:
+        return frozenset([numbers[0], *(k.index for k in plan.keys)])
+    return key
 
 
 def _fixed(condition: Expression, local: frozenset[int]) -> frozenset[int]:

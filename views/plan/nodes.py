@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
+from ivm.dataflow import UP_TO_PEERS, Frame, WindowFunction
 from ivm.expressions import Column, Expression, Value
 
 
@@ -235,17 +236,36 @@ class TopK:
 
 
 @dataclass(frozen=True, slots=True)
-class RowNumber:
-    """Every row with its position from 1 in `order` among the rows of equal `keys`."""
+class WindowCall:
+    """`function` over a window, as column `attribute`; as in `ivm.dataflow.WindowCall`."""
+
+    attribute: Attribute
+    function: WindowFunction
+    argument: Column | None = None
+    default: Column | None = None
+    count: int = 1
+    frame: Frame = UP_TO_PEERS
+
+    def reads(self) -> tuple[Column, ...]:
+        """The columns that it reads."""
+        return tuple(c for c in (self.argument, self.default) if c is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Every row with the results of `calls` over the rows of equal `keys`, in `order`.
+
+    Rows that tie are in the order of their other columns, so that each call's answer is determined.
+    """
 
     input: "Plan"
     keys: tuple[Column, ...]
     order: tuple[SortKey, ...]
-    attribute: Attribute
+    calls: tuple[WindowCall, ...]
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
-        return (*self.input.attributes, self.attribute)
+        return (*self.input.attributes, *(c.attribute for c in self.calls))
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +311,7 @@ Plan: TypeAlias = (
     | Union
     | Except
     | TopK
-    | RowNumber
+    | Window
     | Recursive
     | Fixpoint
 )

@@ -18,12 +18,13 @@ from views.plan.nodes import (
     Plan,
     Project,
     Recursive,
-    RowNumber,
     Scan,
     SortKey,
     TopK,
     Union,
     Values,
+    Window,
+    WindowCall,
 )
 from views.plan.scalars import substitute
 from views.plan.scalars import walk as walk_scalar
@@ -104,8 +105,11 @@ def expressions(plan: Plan) -> tuple[Expression, ...]:
                 *(k.column for k in plan.keys),
                 *(c for call in plan.calls for c in call.reads()),
             )
-        case TopK() | RowNumber():
+        case TopK():
             return (*plan.keys, *(o.column for o in plan.order))
+        case Window():
+            read = (c for call in plan.calls for c in call.reads())
+            return (*plan.keys, *(o.column for o in plan.order), *read)
         case _:
             return ()
 
@@ -140,10 +144,13 @@ def replace_free(plan: Plan, by: Mapping[int, Expression]) -> Plan:
             return replace(below, outputs=outputs)
         case Aggregate():
             return replace(below, calls=tuple(_moved_call(c, by) for c in below.calls))
-        case TopK() | RowNumber():
+        case TopK() | Window():
             order = tuple(_moved_key(o, by) for o in below.order)
             keys = tuple(c for k in below.keys if (c := _moved(k, by)) is not None)
-            return replace(below, keys=keys, order=order)
+            moved = replace(below, keys=keys, order=order)
+            if isinstance(moved, Window):
+                return replace(moved, calls=tuple(_moved_window(c, by) for c in moved.calls))
+            return moved
         case _:
             return below
 
@@ -158,6 +165,10 @@ def _moved(column: Column | None, by: Mapping[int, Expression]) -> Column | None
     moved = by[column.index]
     assert isinstance(moved, Column)
     return moved
+
+
+def _moved_window(call: WindowCall, by: Mapping[int, Expression]) -> WindowCall:
+    return replace(call, argument=_moved(call.argument, by), default=_moved(call.default, by))
 
 
 def _moved_key(key: SortKey, by: Mapping[int, Expression]) -> SortKey:

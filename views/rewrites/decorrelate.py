@@ -27,9 +27,9 @@ from views.plan.nodes import (
     Plan,
     Project,
     Recursive,
-    RowNumber,
     TopK,
     Union,
+    Window,
 )
 from views.plan.scalars import TRUE, columns_of, conjunction, conjuncts, substitute, test
 from views.plan.trees import Numbers, bottom_up, free_columns, numbers_of, walk, with_inputs
@@ -146,7 +146,7 @@ class Unnesting:
                 below, names = self.unnest(plan.input, wanted)
                 outputs = [(a, a.column) for a in plan.attributes]
                 return Distinct(Project(below, _with(outputs, names.values()))), names
-            case TopK() | RowNumber():
+            case TopK() | Window():
                 below, names = self.unnest(plan.input, wanted)
                 keys = (*plan.keys, *(names[n].column for n in sorted(names)))
                 return replace(plan, input=below, keys=keys), names

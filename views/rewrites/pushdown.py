@@ -1,7 +1,7 @@
 """Predicate push-down: every condition is tested as early as its columns are there.
 
 Conditions over both inputs of an inner join become part of the join, where lowering finds the
-equalities. A condition never moves into the optional side of an outer join, nor below a row number
+equalities. A condition never moves into the optional side of an outer join, nor below a window
 or a top-k other than by their keys.
 """
 
@@ -19,9 +19,9 @@ from views.plan.nodes import (
     JoinKind,
     Plan,
     Project,
-    RowNumber,
     TopK,
     Union,
+    Window,
 )
 from views.plan.scalars import columns_of, conjunction, conjuncts, substitute
 from views.plan.trees import Numbers, inputs, numbers_of, with_inputs
@@ -52,7 +52,7 @@ def _push(plan: Plan, conditions: list[Expression]) -> Plan:
             return Distinct(_push(plan.input, conditions))
         case Aggregate():
             return _push_keyed(plan, conditions, {k.number for k in plan.keys})
-        case TopK() | RowNumber():
+        case TopK() | Window():
             return _push_keyed(plan, conditions, {k.index for k in plan.keys})
         case Apply():
             raise AssertionError("decorrelation comes first")
@@ -63,7 +63,7 @@ def _push(plan: Plan, conditions: list[Expression]) -> Plan:
 
 
 def _push_keyed(
-    plan: Aggregate | TopK | RowNumber, conditions: list[Expression], keys: set[int]
+    plan: Aggregate | TopK | Window, conditions: list[Expression], keys: set[int]
 ) -> Plan:
     """Conditions on the keys alone drop whole groups, so they may come first."""
     below = [c for c in conditions if keys and columns_of(c) and columns_of(c) <= keys]

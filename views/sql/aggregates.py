@@ -1,4 +1,4 @@
-"""Aggregates and `row_number()`: collected by the clause they stand in, computed by its query.
+"""Aggregates: collected by the clause they stand in, computed by its query.
 
 Of integers up to 32 bits a sum is int64; of int64 and decimals it has 38 digits and keeps the
 scale. An average of exact numbers has 6 digits after the point, or the argument's scale.
@@ -13,7 +13,7 @@ from ivm.expressions import Call, Expression, Literal
 from views.errors import GroupingError
 from views.plan.nodes import AggregateFunction
 from views.plan.scalars import columns_of
-from views.sql.binder import Binder, Computation, Handler, Numbering, Ordering, name
+from views.sql.binder import Binder, Computation, Handler, Ordering, name
 from views.sql.coercion import BIGINT, BOOL, DIGITS, DOUBLE, INT, Bound, cast, is_number, scale_of
 from views.sql.coercion import promoted as promoted_type
 
@@ -52,7 +52,8 @@ def _register(
     b: Binder, function: AggregateFunction, argument: Expression | None, distinct: bool
 ) -> Expression:
     assert b.aggregates is not None
-    if function == "count" and argument is not None and not argument.nullable and not distinct:
+    never_null = argument is not None and not argument.nullable and b.enclosing is None
+    if function == "count" and never_null and not distinct:
         argument = None
     computation = Computation(function, argument, distinct and function not in ("min", "max"))
     if computation not in b.aggregates.calls:
@@ -102,7 +103,7 @@ def _argument(b: Binder, node: exp.Func) -> tuple[Expression | None, bool]:
 
 def _check_local(b: Binder, argument: Expression | None, node: exp.Func) -> None:
     """Refuse an aggregate of an outer query's columns: SQL computes that one out there."""
-    if argument is None:
+    if argument is None or b.enclosing is not None:
         return
     read = columns_of(argument)
     local = {a.number for a in b.scope.attributes()}
@@ -141,34 +142,9 @@ def ordering_of(b: Binder, node: exp.Ordered, value: Expression) -> Ordering:
     return Ordering(value, bool(node.args.get("desc")), bool(node.args.get("nulls_first")))
 
 
-def window(b: Binder, node: exp.Window) -> Bound:
-    """`row_number() over (…)`, the one window function there is."""
-    source = b.session.source
-    if not isinstance(node.this, exp.RowNumber):
-        raise source.unsupported("a window function other than row_number()", node)
-    if b.windows is None:
-        raise b.fault(GroupingError, f"row_number() cannot stand in {b.clause}", node)
-    shape: exp.Window = node
-    if alias := node.args.get("alias"):
-        named = b.windows_named.get(alias.name)
-        if named is None:
-            raise source.unsupported(f"the unknown window {alias.name!r}", node)
-        shape = named
-        source.only(shape, ("this", "partition_by", "order"))
-    order = shape.args.get("order")
-    numbering = Numbering(
-        tuple(b.value(key) for key in shape.args.get("partition_by") or ()),
-        ordering(b, order.expressions if order is not None else ()),
-        b.session.numbers.fresh("row_number", Literal(0, BIGINT)),
-    )
-    b.windows.append(numbering)
-    return numbering.attribute.column
-
-
 _WHOLE = ("this", "expressions", "big_int")
 HANDLERS: dict[type[exp.Expr], Handler] = {
     **{kind: Handler(aggregate, _WHOLE) for kind in _FUNCTIONS},
     exp.Grouping: Handler(grouping, ("expressions",)),
     exp.Filter: Handler(filtered, ("this", "expression")),
-    exp.Window: Handler(window, ("this", "partition_by", "order", "over", "alias")),
 }

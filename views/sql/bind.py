@@ -1,9 +1,6 @@
 """The SQL front-end's face: text in, plan out."""
 
-from sqlglot import exp
-
 from views.catalog import Catalog
-from views.errors import UnsupportedSql
 from views.plan.bound import Bound, Stage
 from views.plan.nodes import Project
 from views.sql.queries import bind_query
@@ -22,9 +19,4 @@ def bind(query: str, catalog: Catalog) -> Bound:
     outputs = [(session.numbers.fresh(name, a), a.column) for name, a in bound.columns]
     plan = Project(bound.plan, tuple(outputs))
     parsed = Stage("parsed", tree.sql(dialect="postgres", pretty=True))
-
-    def placed(error: UnsupportedSql) -> UnsupportedSql:
-        # Only row_number() is refused this late: whether it is bounded shows after the rewrites.
-        return source.fault(UnsupportedSql, error.message, tree.find(exp.Window))
-
-    return Bound(plan, session.numbers, tuple(sorted(session.dependencies)), (parsed,), placed)
+    return Bound(plan, session.numbers, tuple(sorted(session.dependencies)), (parsed,))

@@ -5,12 +5,13 @@ syntax class to a handler and the parts of the syntax that it reads; any other p
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
 from sqlglot import exp
 
+from ivm.dataflow import UP_TO_PEERS, Frame, WindowFunction
 from ivm.expressions import Expression, Literal
 from views.errors import (
     AmbiguousColumn,
@@ -20,7 +21,14 @@ from views.errors import (
     UnknownColumn,
     suggestion,
 )
-from views.plan.nodes import AggregateFunction, Apply, Attribute, JoinKind, Plan, SortKey
+from views.plan.nodes import (
+    AggregateFunction,
+    Apply,
+    Attribute,
+    JoinKind,
+    Plan,
+    SortKey,
+)
 from views.plan.scalars import TRUE
 from views.sql import literals
 from views.sql.coercion import (
@@ -107,12 +115,32 @@ class Aggregates:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbering:
-    """`row_number() over (partition by keys order by order)`, as column `attribute`."""
+class WindowUse:
+    """What a `WindowCall` computes, over expressions that are not yet columns."""
 
     keys: tuple[Expression, ...]
     order: tuple[Ordering, ...]
     attribute: Attribute
+    function: WindowFunction
+    argument: Expression | None = None
+    default: Expression | None = None
+    count: int = 1
+    frame: Frame = UP_TO_PEERS
+
+    def reads(self) -> list[Expression]:
+        """The expressions that it reads of each row."""
+        given = [*self.keys, *(o.value for o in self.order), self.argument, self.default]
+        return [e for e in given if e is not None]
+
+    def mapped(self, to: Callable[[Expression], Expression]) -> "WindowUse":
+        """The same over other expressions."""
+        return replace(
+            self,
+            keys=tuple(to(k) for k in self.keys),
+            order=tuple(replace(o, value=to(o.value)) for o in self.order),
+            argument=None if self.argument is None else to(self.argument),
+            default=None if self.default is None else to(self.default),
+        )
 
 
 @dataclass(slots=True)
@@ -120,7 +148,8 @@ class Binder:
     """Binds the expressions of one clause.
 
     `aggregates` and `windows` collect what the clause may hold, or are None where it may not;
-    `pending` collects its subqueries.
+    `pending` collects its subqueries. `enclosing` is what an aggregate's argument may hold, which
+    only one over a window may: the aggregates of the query.
     """
 
     session: Session
@@ -128,8 +157,9 @@ class Binder:
     scope: Scope
     clause: str
     aggregates: Aggregates | None = None
-    windows: list[Numbering] | None = None
+    windows: list[WindowUse] | None = None
     windows_named: Mapping[str, exp.Window] = field(default_factory=dict)
+    enclosing: Aggregates | None = None
     pending: list[Pending] = field(default_factory=list)
     handlers: Mapping[type[exp.Expr], "Handler"] = field(default_factory=dict)
 
@@ -142,8 +172,15 @@ class Binder:
         return handler.bind(self, node)
 
     def sibling(self, clause: str) -> "Binder":
-        """A binder for an expression inside this one where no aggregate may stand."""
-        return Binder(self.session, self.environment, self.scope, clause, handlers=self.handlers)
+        """A binder for an aggregate's argument inside this expression."""
+        return replace(
+            self,
+            clause=clause,
+            aggregates=self.enclosing,
+            windows=None,
+            enclosing=None,
+            pending=[],
+        )
 
     def value(self, node: exp.Expr, wanted: pa.DataType = TEXT) -> Expression:
         """`node` as a value of some type; a quoted constant is `wanted`."""

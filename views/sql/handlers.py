@@ -13,6 +13,7 @@ from views.sql import (
     quantifiers,
     subqueries,
     temporal,
+    windows,
 )
 from views.sql.binder import Handler
 
@@ -25,4 +26,5 @@ HANDLERS: Mapping[type[exp.Expr], Handler] = {
     **aggregates.HANDLERS,
     **subqueries.HANDLERS,
     **quantifiers.HANDLERS,
+    **windows.HANDLERS,
 }

@@ -23,9 +23,9 @@ from views.plan.nodes import (
     Plan,
     Project,
     Recursive,
-    RowNumber,
     TopK,
     Union,
+    Window,
 )
 from views.plan.trees import inputs
 from views.sql.coercion import cast, common_type, is_integer
@@ -146,7 +146,7 @@ def _references(plan: Plan, label: str, monotone: bool) -> Iterator[bool]:
         case Recursive():
             if plan.name == label:
                 yield monotone
-        case Aggregate() | TopK() | RowNumber():
+        case Aggregate() | TopK() | Window():
             yield from _references(plan.input, label, monotone=False)
         case Except():
             yield from _references(plan.inputs[0], label, monotone)

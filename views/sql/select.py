@@ -1,7 +1,7 @@
 """One SELECT, clause by clause in the order of their meaning.
 
-FROM, WHERE, GROUP BY with its aggregates, HAVING, row_number(), the select list, DISTINCT, and
-ORDER BY with LIMIT. An ORDER BY without LIMIT or OFFSET is checked and then has no effect: a view
+FROM, WHERE, GROUP BY with its aggregates, HAVING, windows, the select list, DISTINCT, and ORDER BY
+with LIMIT. An ORDER BY without LIMIT or OFFSET is checked and then has no effect: a view
 is a bag of rows.
 """
 
@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from ivm.expressions import Column, Expression
+from ivm.expressions import Expression
 from views.errors import GroupingError, UnknownColumn, UnsupportedSql
-from views.plan.nodes import Attribute, Distinct, Filter, Plan, Project, RowNumber, TopK
+from views.plan.nodes import Attribute, Distinct, Filter, Plan, Project, TopK
 from views.plan.scalars import TRUE, columns_of
 from views.plan.trees import free_columns
 from views.sql.aggregates import ordering_of
-from views.sql.binder import Aggregates, Binder, Numbering, Ordering, Pending, attach
+from views.sql.binder import Aggregates, Binder, Ordering, Pending, WindowUse, attach
 from views.sql.grouping import Grouping
 from views.sql.groupingsets import Set, grouping_sets
 from views.sql.handlers import HANDLERS
@@ -24,6 +24,7 @@ from views.sql.joins import bind_from
 from views.sql.limits import bind_limit
 from views.sql.quantifiers import decided
 from views.sql.scope import BoundQuery, Environment, Scope, Session
+from views.sql.windows import check_named, computed
 
 _CLAUSES = (
     "with_", "expressions", "distinct", "from_", "joins", "where", "group", "having",
@@ -50,7 +51,7 @@ class Select:
     plan: Plan
     scope: Scope
     aggregates: Aggregates = field(default_factory=Aggregates)
-    windows: list[Numbering] = field(default_factory=list)
+    windows: list[WindowUse] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
     order: list[tuple[Ordering, exp.Expr]] = field(default_factory=list)
     on: list[Expression] = field(default_factory=list)
@@ -140,6 +141,7 @@ def bind_select(session: Session, env: Environment, node: exp.Select) -> BoundQu
     plan, scope = bind_from(session, env, node)
     select = Select(session, env, node, plan, scope)
     select.where()
+    check_named(select.grouped_binder("WINDOW"), node.args.get("windows") or ())
     items = select.bind_items()
     having = select.grouped_binder("HAVING", windows=False)
     clause = node.args.get("having")
@@ -151,7 +153,10 @@ def bind_select(session: Session, env: Environment, node: exp.Select) -> BoundQu
     aggregated = select.aggregates.calls or select.aggregates.groupings
     if node.args.get("group") is not None or clause is not None or aggregated:
         pending = _group(select, condition, having.pending, clause, pending)
-    select.plan = _numbered(select, attach(select.plan, pending), pending)
+    made = {w.attribute.number for w in select.windows}
+    later = [p for p in pending if made & (columns_of(p.predicate) | free_columns(p.plan).keys())]
+    plan = attach(select.plan, [p for p in pending if p not in later])
+    select.plan = attach(computed(session, plan, select.windows), later)
     return _output(select)
 
 
@@ -170,7 +175,7 @@ def _group(
     select.items = [replace(i, value=grouping.regroup(i.value, i.node)) for i in select.items]
     select.order = [(replace(o, value=grouping.regroup(o.value, n)), n) for o, n in select.order]
     select.on = [grouping.regroup(value, select.node) for value in select.on]
-    select.windows = [_regrouped(w, grouping, select.node) for w in select.windows]
+    select.windows = [w.mapped(lambda e: grouping.regroup(e, select.node)) for w in select.windows]
     pending = [grouping.regroup_pending(p, select.node) for p in pending]
     having = [grouping.regroup_pending(p, select.node) for p in having]
     if condition is not None:
@@ -179,14 +184,6 @@ def _group(
     if condition is not None:
         select.plan = Filter(select.plan, condition)
     return pending
-
-
-def _regrouped(window: Numbering, grouping: Grouping, node: exp.Expr) -> Numbering:
-    return replace(
-        window,
-        keys=tuple(grouping.regroup(k, node) for k in window.keys),
-        order=tuple(replace(o, value=grouping.regroup(o.value, node)) for o in window.order),
-    )
 
 
 def _grouping_sets(select: Select, binder: Binder) -> tuple[Set, ...]:
@@ -206,40 +203,6 @@ def _grouping_sets(select: Select, binder: Binder) -> tuple[Set, ...]:
         return value
 
     return grouping_sets(select.session, clause, bind)
-
-
-def _numbered(select: Select, plan: Plan, pending: Sequence[Pending]) -> Plan:
-    """`plan` with the row numbers that the clauses read."""
-    made = {w.attribute.number for w in select.windows}
-    for subquery in pending:
-        if made & (columns_of(subquery.predicate) | free_columns(subquery.plan).keys()):
-            raise select.session.source.unsupported("a subquery over row_number()", select.node)
-    for window in select.windows:
-        plan, columns = _with_columns(
-            select.session, plan, [*window.keys, *(o.value for o in window.order)]
-        )
-        keys, order = columns[: len(window.keys)], columns[len(window.keys) :]
-        sorted_by = tuple(o.key(a) for o, a in zip(window.order, order, strict=True))
-        plan = RowNumber(plan, tuple(a.column for a in keys), sorted_by, window.attribute)
-    return plan
-
-
-def _with_columns(
-    session: Session, plan: Plan, values: Sequence[Expression]
-) -> tuple[Plan, list[Attribute]]:
-    """`plan` with every one of `values` as a column."""
-    known = {a.number: a for a in plan.attributes}
-    found: list[Attribute] = []
-    outputs: list[tuple[Attribute, Expression]] = [(a, a.column) for a in plan.attributes]
-    for value in values:
-        if isinstance(value, Column) and value.index in known:
-            found.append(known[value.index])
-        else:
-            found.append(session.numbers.fresh("sort", value))
-            outputs.append((found[-1], value))
-    if len(outputs) == len(known):
-        return plan, found
-    return Project(plan, tuple(outputs)), found
 
 
 def _output(select: Select) -> BoundQuery:
