@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from api.apply import apply
 from api.client import ServiceClient
 from api.demo.run import run_demo
 from api.serve import serve as run_service
@@ -91,6 +92,14 @@ def create_view(name: str, query: Query, key: Key = None, language: Written = "s
     with _service() as service:
         body = {"query": _text(query), "language": language, "key": key}
         _print(service.put(f"/v1/views/{name}", body))
+
+
+@views.command("apply")
+def apply_views(file: Annotated[Path, typer.Argument(help="Python with @view functions.")]) -> None:
+    """Maintain the views that a Python file defines; it runs here, not in the service."""
+    with _service() as service:
+        for applied in apply(file, service):
+            out.print(f"{escape(applied.name)}: {'created' if applied.is_new else 'unchanged'}")
 
 
 @views.command("drop")

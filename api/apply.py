@@ -1,0 +1,85 @@
+"""`ivm view apply`: the views that a Python file defines, registered as SQL.
+
+The file runs here, in the command line's own process; the service gets the SQL that it makes.
+"""
+
+import runpy
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from api.client import ServiceClient
+from connectors.tables import type_of
+from views.builder import Database, ViewDefinition
+from views.catalog import Catalog, Table, View
+from views.errors import BadDefinition, SqlError
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A view that a file defines, and whether the service had not got it yet."""
+
+    name: str
+    query: str
+    is_new: bool
+
+
+def definitions(file: Path) -> list[ViewDefinition]:
+    """The views that `file` defines, in order (raises BadDefinition and what the file raises)."""
+    members = runpy.run_path(str(file)).values()
+    found = [value for value in members if isinstance(value, ViewDefinition)]
+    if not found:
+        raise BadDefinition(f"{file} defines no view; put @view() before a function of a Database")
+    return found
+
+
+def apply(file: Path, service: ServiceClient) -> Iterator[Applied]:
+    """Register the views of `file` one after another, each over those before it.
+
+    Raises ServiceProblem where the service refuses one, BadDefinition where the file is wrong.
+    """
+    for definition in definitions(file):
+        query = _query(definition, file, _catalog(service))
+        known = {view["name"] for view in service.get("/v1/views")["views"]}
+        body = {"query": query, "language": "sql", "key": definition.key}
+        service.put(f"/v1/views/{definition.name}", body)
+        yield Applied(definition.name, query, definition.name not in known)
+
+
+def _query(definition: ViewDefinition, file: Path, catalog: Catalog) -> str:
+    """The SQL of a view; a fault is told with the line of `file` that it lies in."""
+    try:
+        return definition.build(Database(catalog)).sql()
+    except SqlError as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == str(file)]
+        place = f"{file}:{lines[-1]}" if lines else str(file)
+        raise BadDefinition(f"{place}: view {definition.name!r}: {error.message}") from error
+
+
+def _catalog(service: ServiceClient) -> Catalog:
+    """What the service has, as a builder sees it."""
+    tables = [
+        Table(s["name"], _schema(s["columns"]), tuple(s["key"]))
+        for s in service.get("/v1/sources")["sources"]
+    ]
+    views = [
+        View(
+            v["name"],
+            v["query"],
+            v["language"],
+            _schema(v["columns"]),
+            tuple(v["key"]),
+            tuple(v["reads"]),
+        )
+        for v in service.get("/v1/views")["views"]
+    ]
+    return Catalog(tables, views)
+
+
+def _schema(columns: list[dict[str, Any]]) -> pa.Schema:
+    return pa.schema([pa.field(c["name"], type_of(c["type"]), c["nullable"]) for c in columns])

@@ -1,0 +1,77 @@
+"""`ivm view apply`: a file's views reach the service as SQL, once."""
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from fastapi.testclient import TestClient
+
+from api.apply import apply
+from api.client import ServiceClient, ServiceProblem
+from tests.unit.api.direct import DirectPipeline
+from tests.unit.api.orders import order
+from views.errors import BadDefinition
+
+FILE = """
+    from views.builder import Database, F, Table, view
+
+    @view(key=["customer"])
+    def spent(db: Database) -> Table:
+        orders = db["orders"].filter(F.col("amount") > 1)
+        return orders.group_by("customer").agg(total=F.sum(F.col("amount")))
+
+    @view()
+    def spenders(db: Database) -> Table:
+        return db["spent"].filter(F.col("total") > 10).select("customer")
+"""
+
+
+@pytest.fixture
+def service(client: TestClient) -> ServiceClient:
+    """The command line's client, of the service under test."""
+    service = ServiceClient("http://testserver")
+    service._client = client
+    return service
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    file = tmp_path / "views.py"
+    file.write_text(dedent(text))
+    return file
+
+
+def test_a_files_views_are_registered_in_order(
+    service: ServiceClient, client: TestClient, pipeline: DirectPipeline, tmp_path: Path
+) -> None:
+    file = written(tmp_path, FILE)
+    assert [(a.name, a.is_new) for a in apply(file, service)] == [
+        ("spent", True), ("spenders", True),
+    ]  # fmt: skip
+    assert [(a.name, a.is_new) for a in apply(file, service)] == [
+        ("spent", False), ("spenders", False),
+    ]  # fmt: skip
+    pipeline.deliver("orders", (order(1, "ada", "12.50"), 1), (order(2, "bob", "7.25"), 1))
+    rows = client.get("/v1/views/spenders/rows", params={"scan": "true"}).json()["rows"]
+    assert rows == [{"customer": "ada"}]
+    assert client.get("/v1/views/spent").json()["key"] == ["customer"]
+
+
+def test_a_fault_is_told_with_its_line(
+    service: ServiceClient, pipeline: DirectPipeline, tmp_path: Path
+) -> None:
+    file = written(tmp_path, FILE.replace('"amount") > 1', '"amuont") > 1'))
+    with pytest.raises(BadDefinition, match=r"views\.py:6: view 'spent': no column 'amuont'"):
+        list(apply(file, service))
+
+
+def test_a_changed_definition_is_a_conflict(
+    service: ServiceClient, pipeline: DirectPipeline, tmp_path: Path
+) -> None:
+    list(apply(written(tmp_path, FILE), service))
+    with pytest.raises(ServiceProblem, match="different-definition"):
+        list(apply(written(tmp_path, FILE.replace("> 1)", "> 2)")), service))
+
+
+def test_a_file_without_views_is_refused(service: ServiceClient, tmp_path: Path) -> None:
+    with pytest.raises(BadDefinition, match="defines no view"):
+        list(apply(written(tmp_path, "x = 1"), service))

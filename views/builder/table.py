@@ -1,0 +1,314 @@
+"""Tables under construction: each is a SELECT over others, checked as soon as it is made.
+
+A table knows itself by an alias that no other has. Its SQL names the tables that it is made of in
+WITH, each once, however often it is read.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Literal
+
+import pyarrow as pa
+from sqlglot import exp
+
+from views.builder.expressions import Expression, Scalar, literal
+from views.catalog import Catalog
+from views.errors import DuplicateColumn, SqlError, UnknownColumn, UnknownTable, suggestion
+from views.sql.bind import bind
+from views.sql.dialect import PostgresViews
+
+Value = Expression | Scalar
+How = Literal["inner", "left", "right", "full", "semi", "anti"]
+
+
+class Database:
+    """The tables and views of `catalog`, where queries start."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self._aliases = count(1)
+
+    def __getitem__(self, name: str) -> "Table":
+        """The table or view `name`, under an alias of its own (raises UnknownTable)."""
+        entry = self.catalog.get(name)
+        if entry is None:
+            raise UnknownTable(f"no table or view {name!r}{suggestion(name, self.catalog)}")
+        source = exp.Table(this=_identifier(name))
+        return Table(self, self.alias(), source, (), entry.schema)
+
+    def alias(self) -> str:
+        """A name that no table, view or other alias has."""
+        return next(a for i in self._aliases if (a := f"t{i}") not in self.catalog)
+
+
+class Table:
+    """Rows with typed columns: `schema` names them, `table.column` or `table["column"]` reads one.
+
+    Every method raises a kind of SqlError where its arguments do not fit.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        alias: str,
+        query: exp.Expr,
+        inputs: "tuple[Table, ...]",
+        schema: pa.Schema | None = None,
+        recursive: bool = False,
+    ) -> None:
+        self.database = database
+        self._alias = alias
+        self._query = query
+        self._inputs = inputs
+        self._recursive = recursive
+        self.schema: pa.Schema = self._checked() if schema is None else schema
+
+    def __repr__(self) -> str:
+        columns = ", ".join(f"{f.name}: {f.type}" for f in self.schema)
+        return f"Table({columns})"
+
+    def __getitem__(self, name: str) -> Expression:
+        """The column `name` (raises UnknownColumn)."""
+        if name not in self.schema.names:
+            near = suggestion(name, self.schema.names)
+            raise UnknownColumn(f"no column {name!r} here{near}")
+        return Expression(_column(name, self._alias))
+
+    def __getattr__(self, name: str) -> Expression:
+        if name.startswith("_") or name == "schema":
+            raise AttributeError(name)
+        return self[name]
+
+    def sql(self) -> str:
+        """The query in SQL."""
+        return self._whole().sql(dialect=PostgresViews, pretty=True)
+
+    def filter(self, *conditions: Value) -> "Table":
+        """The rows for which all `conditions` are true."""
+        where = exp.and_(*(literal(c) for c in conditions), copy=False)
+        return self._made(_select([exp.Star()], self._from(), where=where))
+
+    def select(self, *columns: str | Expression, **computed: str | Expression) -> "Table":
+        """These columns, and others under new names; a str names a column (`F.lit` is a text)."""
+        return self._made(_select(self._outputs(columns, computed), self._from()))
+
+    def join(
+        self, other: "Table", on: str | Sequence[str] | Expression, how: How = "inner"
+    ) -> "Table":
+        """Pairs of rows that match: by equal columns of the names `on`, or by a condition.
+
+        `semi` and `anti` keep the rows of this table that have a partner, or none. Columns other
+        than those of the names `on` must differ in name.
+        """
+        if other._alias == self._alias:
+            raise DuplicateColumn("a table is joined with itself; join it with its copy()")
+        names = [] if isinstance(on, Expression) else [on] if isinstance(on, str) else list(on)
+        condition = on if isinstance(on, Expression) else _all_equal(self, other, names)
+        if how in ("semi", "anti"):
+            found = exp.Exists(
+                this=_select([exp.Literal.number(1)], other._from(), where=condition.node)
+            )
+            where = found if how == "semi" else exp.Not(this=found)
+            return self._made(_select([exp.Star()], self._from(), where=where), other)
+        outputs: list[exp.Expr] = [_column(name) for name in names]
+        for table in (self, other):
+            outputs += [_column(n, table._alias) for n in table.schema.names if n not in names]
+        same = set(self.schema.names) & set(other.schema.names) - set(names)
+        if same:
+            raise DuplicateColumn(
+                f"both sides have {', '.join(sorted(same))}; rename by select() before the join"
+            )
+        join = exp.Join(this=other._from(), side=None if how == "inner" else how.upper())
+        if names:
+            join.set("using", [_identifier(name) for name in names])
+        else:
+            join.set("on", condition.node.copy())
+        return self._made(_select(outputs, self._from(), joins=[join]), other)
+
+    def group_by(self, *keys: str | Expression, **computed: str | Expression) -> "Grouped":
+        """The rows in groups of equal keys, for `agg`."""
+        return Grouped(self, tuple(self._outputs(keys, computed)))
+
+    def agg(self, **aggregates: Expression) -> "Table":
+        """One row: aggregates over all rows, by name."""
+        return Grouped(self, ()).agg(**aggregates)
+
+    def union(self, other: "Table", distinct: bool = False) -> "Table":
+        """The rows of both, whose columns have the same names; `distinct`: each once."""
+        if set(self.schema.names) != set(other.schema.names):
+            raise UnknownColumn(
+                f"the columns of a union differ: {', '.join(self.schema.names)} and "
+                f"{', '.join(other.schema.names)}"
+            )
+        aligned = [_column(name, other._alias) for name in self.schema.names]
+        sides = (_select([exp.Star()], self._from()), _select(aligned, other._from()))
+        return self._made(exp.Union(this=sides[0], expression=sides[1], distinct=distinct), other)
+
+    def distinct(self) -> "Table":
+        """Every row once."""
+        return self._made(_select([exp.Star()], self._from(), distinct=exp.Distinct()))
+
+    def order_by(self, *keys: str | Expression) -> "Ordered":
+        """The rows in an order, for `limit`; see `Expression.desc`."""
+        nodes = [literal(self[k] if isinstance(k, str) else k) for k in keys]
+        return Ordered(self, tuple(nodes))
+
+    def copy(self) -> "Table":
+        """The same rows under another alias, for a join of a table with itself."""
+        return self._made(_select([exp.Star()], self._from()))
+
+    def iterate(self, step: "Callable[[Table], Table]") -> "Table":
+        """The least set that holds these rows and `step` of itself, as WITH RECURSIVE has it."""
+        found = Table(
+            self.database,
+            self.database.alias(),
+            _select([exp.Star()], self._from()),
+            (self,),
+            self.schema,
+        )
+        body = step(found)
+        if body.schema.names != self.schema.names:
+            body = body.select(*self.schema.names)
+        inside = [t for t in body._all() if t is not found and t._reads(found)]
+        outside = [t for t in body._all() if t is not found and t not in inside]
+        rows = _select([exp.Star()], body._from())
+        if inside:
+            rows.set("with_", exp.With(expressions=[t._cte() for t in inside]))
+        union = exp.Union(
+            this=_select([exp.Star()], self._from()),
+            expression=exp.Subquery(this=rows) if inside else rows,
+            distinct=True,
+        )
+        inputs = tuple(dict.fromkeys((self, *outside)))
+        return Table(self.database, found._alias, union, inputs, recursive=True)
+
+    # --- making SQL ---
+
+    def _made(self, query: exp.Expr, *others: "Table") -> "Table":
+        return Table(self.database, self.database.alias(), query, (self, *others))
+
+    def _outputs(
+        self, columns: Iterable[str | Expression], computed: Mapping[str, str | Expression]
+    ) -> list[exp.Expr]:
+        named = [(c if isinstance(c, str) else _name(c), c) for c in columns]
+        return [
+            exp.Alias(this=literal(self[v] if isinstance(v, str) else v), alias=_identifier(name))
+            for name, v in [*named, *computed.items()]
+        ]
+
+    def _from(self) -> exp.Table:
+        """This table in FROM."""
+        source = self._query.this if isinstance(self._query, exp.Table) else None
+        alias = exp.TableAlias(this=_identifier(self._alias))
+        return exp.Table(this=source or _identifier(self._alias), alias=alias)
+
+    def _all(self) -> "list[Table]":
+        """The derived tables that this one is made of, itself last."""
+        found: dict[str, Table] = {}
+
+        def visit(table: Table) -> Iterator[Table]:
+            if table._alias not in found and not isinstance(table._query, exp.Table):
+                for below in table._inputs:
+                    yield from visit(below)
+                if table._alias not in found:
+                    found[table._alias] = table
+                    yield table
+
+        return list(visit(self))
+
+    def _reads(self, other: "Table") -> bool:
+        return any(t is other for t in self._all())
+
+    def _cte(self) -> exp.CTE:
+        return exp.CTE(this=self._query.copy(), alias=exp.TableAlias(this=_identifier(self._alias)))
+
+    def _whole(self) -> exp.Expr:
+        query: exp.Expr = _select([exp.Star()], self._from())
+        tables = self._all()
+        if tables and not any(t._recursive for t in tables):
+            query = tables[-1]._query.copy()
+            tables = tables[:-1]
+        if tables:
+            recursive = any(t._recursive for t in tables)
+            ctes = [t._cte() for t in tables]
+            query.set("with_", exp.With(expressions=ctes, recursive=recursive))
+        return query
+
+    def _checked(self) -> pa.Schema:
+        try:
+            plan = bind(self.sql(), self.database.catalog).plan
+        except SqlError as error:
+            raise type(error)(error.message) from None
+        names = [a.name for a in plan.attributes]
+        if len(set(names)) < len(names):
+            raise DuplicateColumn("two columns have one name")
+        return pa.schema([pa.field(a.name, a.type, a.nullable) for a in plan.attributes])
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """A table's rows in groups."""
+
+    table: Table
+    keys: tuple[exp.Expr, ...]
+
+    def agg(self, **aggregates: Expression) -> Table:
+        """One row for each group: its keys, then aggregates by name."""
+        outputs = [*self.keys, *self.table._outputs((), aggregates)]
+        query = _select(outputs, self.table._from())
+        if self.keys:
+            keys = [key.this.copy() for key in self.keys]
+            query.set("group", exp.Group(expressions=keys))
+        return self.table._made(query)
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """A table's rows in an order."""
+
+    table: Table
+    keys: tuple[exp.Expr, ...]
+
+    def limit(self, rows: int, offset: int = 0) -> Table:
+        """The first `rows` rows after the first `offset`."""
+        order = [
+            k if isinstance(k, exp.Ordered) else exp.Ordered(this=k, desc=False, nulls_first=False)
+            for k in self.keys
+        ]
+        query = _select([exp.Star()], self.table._from(), order=exp.Order(expressions=order))
+        query.set("limit", exp.Limit(expression=exp.Literal.number(rows)))
+        if offset:
+            query.set("offset", exp.Offset(expression=exp.Literal.number(offset)))
+        return self.table._made(query)
+
+
+def _select(
+    outputs: Sequence[exp.Expr],
+    source: exp.Expr,
+    where: exp.Expr | None = None,
+    **clauses: object,
+) -> exp.Select:
+    query = exp.Select(expressions=list(outputs), from_=exp.From(this=source), **clauses)
+    if where is not None:
+        query.set("where", exp.Where(this=where.copy()))
+    return query
+
+
+def _all_equal(left: Table, right: Table, names: Sequence[str]) -> Expression:
+    pairs = ((left[name] == right[name]).node for name in names)
+    return Expression(exp.and_(*pairs, copy=False))
+
+
+def _name(column: Expression) -> str:
+    if not isinstance(column.node, exp.Column):
+        raise UnknownColumn("a computed column needs a name: select(name=…)")
+    return column.node.name
+
+
+def _column(name: str, table: str | None = None) -> exp.Column:
+    return exp.Column(this=_identifier(name), table=None if table is None else _identifier(table))
+
+
+def _identifier(name: str) -> exp.Identifier:
+    return exp.Identifier(this=name, quoted=True)

@@ -1,0 +1,26 @@
+"""Definitions of views in a Python file."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from views.builder.table import Database, Table
+
+
+@dataclass(frozen=True, slots=True)
+class ViewDefinition:
+    """A view: `build` makes its table, `key` names the columns to look it up by, if given."""
+
+    name: str
+    build: Callable[[Database], Table]
+    key: tuple[str, ...] | None
+
+
+def view(
+    name: str | None = None, key: Sequence[str] | None = None
+) -> Callable[[Callable[[Database], Table]], ViewDefinition]:
+    """Let a function define the view of its own name, or of `name`."""
+
+    def defined(build: Callable[[Database], Table]) -> ViewDefinition:
+        return ViewDefinition(name or build.__name__, build, None if key is None else tuple(key))
+
+    return defined
