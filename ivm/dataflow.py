@@ -249,22 +249,55 @@ class DeltaJoin(Hashed):
 
 
 @dataclass(frozen=True, slots=True)
+class Order:
+    """One column of an ordering."""
+
+    column: int
+    descending: bool = False
+    nulls_first: bool = False
+
+
+AggregateFunction: TypeAlias = OneOf[
+    "count", "sum", "avg", "comoment", "min", "max", "first",
+    "percentile_cont", "percentile_disc", "list", "set", "join",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
 class Aggregate:
     """`function` of input column `column` (None: of the row itself, for `count`).
 
-    `count` counts rows, or a column's values that are not NULL, as int64. `sum` and `avg` take
-    integers, decimals and floats, `min` and `max` any type: of booleans they are "all" and "any".
-    Of no value that is not NULL they are NULL. A sum or average that its `type` cannot hold is an
-    error row. An average in decimal rounds half away from zero. `list` has all values and `set`
-    each distinct one once, in ascending order, NULL last and equal to NULL; `type` is `pa.list_` of
-    the column's. A list of more than 1 GiB is an error row.
+    Of no value that is not NULL they are NULL, except where it says otherwise:
+
+    - `count` counts rows, or a column's values that are not NULL, as int64.
+    - `sum` and `avg` take integers, decimals and floats. What the `type` cannot hold is an error
+      row. An average in decimal rounds half away from zero.
+    - `comoment`: the sum of (x - avg x) (y - avg y) over the rows where neither x, which is
+      `column`, nor y, column `other`, is NULL. A number by itself, or two floats; the sums behind
+      it are exact, and it is a float64, NaN where a value is not finite.
+    - `min` and `max` take any type: of booleans they are "all" and "any".
+    - `first` has the value of the first row in `order`, NULL or not; of rows that tie the least.
+    - `percentile_cont` and `percentile_disc`: where the fraction `parameter`, 0 to 1, of the values
+      lies, in the direction of `order`, which has the one column. Continuous, between two float64
+      values; or else the first value that is not before it.
+    - `list` has all values, NULL among them, and `set` each distinct one once, in ascending order,
+      NULL last and equal to NULL, or in `order`, ties ascending; a `set` only by the column itself.
+      With the boolean column `where` they have the values of the rows where it is true, and of no
+      such row they are NULL. `type` is `pa.list_` of the column's.
+    - `join` has all texts that are not NULL, in the same manner, `parameter` between them.
+
+    What has more than 1 GiB is an error row.
     """
 
-    function: OneOf["count", "sum", "avg", "min", "max", "list", "set"]
+    function: AggregateFunction
     column: int | None
     name: str
     type: pa.DataType
     nullable: bool
+    other: int | None = None
+    order: tuple[Order, ...] = ()
+    where: int | None = None
+    parameter: float | str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,15 +348,6 @@ class Threshold(Hashed):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", self.input.schema)
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """One column of an ordering."""
-
-    column: int
-    descending: bool = False
-    nulls_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)

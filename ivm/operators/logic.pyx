@@ -1,9 +1,10 @@
-"""The face of a group's logic: `Selection`, `Listing` and `Accumulation` implement it."""
+"""The face of a group's logic, which selections, percentiles, lists and accumulations implement."""
 
 from libc.stdint cimport int64_t, uint64_t
 from libcpp.vector cimport vector
 
 from ivm.operators.ordering cimport Candidate
+from ivm.operators.ranking cimport Ranking
 from ivm.rows.updates cimport Updates
 
 cdef int64_t ALL_COPIES = <int64_t> 1 << 62
@@ -17,6 +18,10 @@ cdef class Logic:
 
     cdef int apply(self, vector[Candidate]* group, Updates* result) except -1 nogil:
         return 0
+
+    cdef int apply_ranked(self, Ranking ranking, vector[Candidate]* group, Updates* result) except -1 nogil:
+        ranking.first(self.wanted, group)
+        return self.apply(group, result)
 
     cdef bint enough(self, vector[Candidate]* group, int64_t total, const uint64_t* next) noexcept nogil:
         return total >= self.wanted and self.ordering.precedes(group.back().val, next)

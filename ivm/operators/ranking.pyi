@@ -16,3 +16,8 @@ def ranked(
 
     The first `filled` changes, whose values are distinct, are filled in and the others are added.
     """
+
+def positioned(
+    ordering: Ordering, filled: int, changes: Iterable[tuple[tuple[int, ...], int]]
+) -> list[tuple[int, ...]]:
+    """The value of every copy by its position, after `changes` as of `ranked`."""

@@ -3,7 +3,8 @@
 An array of leaves of at most 128 values each, all in order: a value is found by bisection among
 the leaves, then within one. A full leaf is split in two, an empty one goes. Between two splits of
 a leaf lie 64 insertions, so that moving the array of n / 64 leaves costs an insertion at most
-n / 4096 words: 2 kB for a million values.
+n / 4096 words: 2 kB for a million values. The copies of each leaf are counted beside it, so that a
+position is found by adding up n / 64 of these numbers.
 """
 
 from libc.stdint cimport int64_t, uint64_t
@@ -32,6 +33,7 @@ cdef class Ranking:
         for leaf in self.leaves:
             free(leaf)
         self.leaves.clear()
+        self.copies.clear()
         self.length = 0
 
     cdef int fill(self, const vector[Candidate]* values) except -1 nogil:
@@ -42,7 +44,9 @@ cdef class Ranking:
             if leaf == NULL or leaf.length == LEAF // 2:
                 leaf = self.new_leaf()
                 self.leaves.push_back(leaf)
+                self.copies.push_back(0)
             self.write(leaf, leaf.length, values[0][i].val, values[0][i].count)
+            self.copies[self.copies.size() - 1] += max(values[0][i].count, <int64_t> 0)
             leaf.length += 1
         self.length = values.size()
         return 0
@@ -53,6 +57,7 @@ cdef class Ranking:
         cdef uint64_t* count
         if self.leaves.empty():
             self.leaves.push_back(self.new_leaf())
+            self.copies.push_back(0)
             return self.insert(0, 0, val, diff)
         l = self.leaf_of(val)
         at = self.place_in(self.leaves[l], val)
@@ -60,7 +65,9 @@ cdef class Ranking:
                 self.entry(self.leaves[l], at), val) != 0:
             return self.insert(l, at, val, diff)
         count = self.leaves[l].entries + (at + 1) * self.stride - 1
+        self.copies[l] -= max(<int64_t> count[0], <int64_t> 0)
         count[0] += <uint64_t> diff
+        self.copies[l] += max(<int64_t> count[0], <int64_t> 0)
         if count[0] == 0:
             self.remove(l, at)
         return 0
@@ -80,6 +87,32 @@ cdef class Ranking:
                     group.push_back(candidate)
                     wanted -= candidate.count
         return 0
+
+    cdef int64_t total(self) noexcept nogil:
+        cdef int64_t copies, total = 0
+        for copies in self.copies:
+            total += copies
+        return total
+
+    cdef const uint64_t* at(self, int64_t position) noexcept nogil:
+        cdef size_t l = 0
+        cdef Py_ssize_t i = 0
+        while position >= self.copies[l]:
+            position -= self.copies[l]
+            l += 1
+        while True:
+            position -= max(self.count(l, i), <int64_t> 0)
+            if position < 0:
+                return self.entry(self.leaves[l], i)
+            i += 1
+
+    cdef Candidate last(self) noexcept nogil:
+        cdef size_t l = self.leaves.size() - 1
+        cdef Py_ssize_t i = self.leaves[l].length - 1
+        return Candidate(self.entry(self.leaves[l], i), self.count(l, i))
+
+    cdef inline int64_t count(self, size_t l, Py_ssize_t i) noexcept nogil:
+        return <int64_t> self.entry(self.leaves[l], i)[self.stride - 1]
 
     cdef inline const uint64_t* entry(self, const Leaf* leaf, Py_ssize_t i) noexcept nogil:
         return leaf.entries + i * self.stride
@@ -122,19 +155,26 @@ cdef class Ranking:
     cdef int insert(self, size_t l, Py_ssize_t at, const uint64_t* val, int64_t count) except -1 nogil:
         cdef Leaf* leaf = self.leaves[l]
         cdef Leaf* upper
+        cdef Py_ssize_t i
         if leaf.length == LEAF:
             upper = self.new_leaf()
             self.leaves.insert(self.leaves.begin() + l + 1, upper)
+            self.copies.insert(self.copies.begin() + l + 1, 0)
             memcpy(upper.entries, self.entry(leaf, LEAF // 2),
                    (LEAF - LEAF // 2) * self.stride * sizeof(uint64_t))
             upper.length = LEAF - LEAF // 2
             leaf.length = LEAF // 2
+            for i in range(upper.length):
+                self.copies[l + 1] += max(self.count(l + 1, i), <int64_t> 0)
+            self.copies[l] -= self.copies[l + 1]
             if at > leaf.length:
                 at -= leaf.length
+                l += 1
                 leaf = upper
         memmove(leaf.entries + (at + 1) * self.stride, self.entry(leaf, at),
                 (leaf.length - at) * self.stride * sizeof(uint64_t))
         self.write(leaf, at, val, count)
+        self.copies[l] += max(count, <int64_t> 0)
         leaf.length += 1
         self.length += 1
         return 0
@@ -148,6 +188,7 @@ cdef class Ranking:
         if leaf.length == 0:
             free(leaf)
             self.leaves.erase(self.leaves.begin() + l)
+            self.copies.erase(self.copies.begin() + l)
 
 
 def ranked(Ordering ordering, Py_ssize_t filled, changes, int64_t wanted):
@@ -155,6 +196,19 @@ def ranked(Ordering ordering, Py_ssize_t filled, changes, int64_t wanted):
 
     The first `filled` changes, whose values are distinct, are filled in and the others are added.
     """
+    cdef vector[Candidate] group
+    cdef Ranking ranking = _after(ordering, filled, changes)
+    ranking.first(wanted, &group)
+    return [(_words(ordering, c.val), c.count) for c in group]
+
+
+def positioned(Ordering ordering, Py_ssize_t filled, changes):
+    """The value of every copy by its position, after `changes` as of `ranked`."""
+    cdef Ranking ranking = _after(ordering, filled, changes)
+    return [_words(ordering, ranking.at(i)) for i in range(ranking.total())]
+
+
+cdef Ranking _after(Ordering ordering, Py_ssize_t filled, changes):
     cdef Ranking ranking = Ranking(ordering)
     cdef vector[Candidate] group
     cdef vector[vector[uint64_t]] values
@@ -168,5 +222,8 @@ def ranked(Ordering ordering, Py_ssize_t filled, changes, int64_t wanted):
     ranking.fill(&group)
     for i in range(filled, len(diffs)):
         ranking.add(values[i].data(), diffs[i])
-    ranking.first(wanted, &group)
-    return [(tuple([c.val[i] for i in range(ordering.words)]), c.count) for c in group]
+    return ranking
+
+
+cdef tuple _words(Ordering ordering, const uint64_t* val):
+    return tuple([val[i] for i in range(ordering.words)])

@@ -1,4 +1,4 @@
-"""Reduction at the root by a logic that may stop early: top-k, min, max, distinct.
+"""Reduction at the root by a logic that may stop early: top-k, min, max, distinct, percentiles.
 
 Root times are totally ordered, so before each new time the old output is the logic of the old
 input: no output is stored. A group's values are walked in order through all batches at once,
@@ -83,14 +83,15 @@ cdef class Select(Grouped):
         cdef Py_ssize_t i, middle
         cdef uint64_t* update
         self.changes.length = 0
-        if ranking != NULL:
-            (<Ranking> ranking).first(self.logic.wanted, &self.before)
-        self.logic.apply(&self.before, &self.changes)
-        middle = self.changes.length
-        if ranking != NULL:
+        if ranking == NULL:
+            self.logic.apply(&self.before, &self.changes)
+            middle = self.changes.length
+            self.logic.apply(&self.after, &self.changes)
+        else:
+            self.logic.apply_ranked(<Ranking> ranking, &self.before, &self.changes)
+            middle = self.changes.length
             self._take_news(ranking, time)
-            (<Ranking> ranking).first(self.logic.wanted, &self.after)
-        self.logic.apply(&self.after, &self.changes)
+            self.logic.apply_ranked(<Ranking> ranking, &self.after, &self.changes)
         for i in range(middle):
             update = self.changes.words + (i + 1) * self.changes.stride - 1
             update[0] = 0 - update[0]

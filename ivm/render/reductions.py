@@ -5,7 +5,7 @@ need the join closure of times, which `ivm.operators.reduce` provides for any lo
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -26,10 +26,12 @@ from ivm.errors import Unsupported
 from ivm.operators.accumulate import Accumulate
 from ivm.operators.accumulation import Accumulation
 from ivm.operators.fallible import Settle
+from ivm.operators.joining import Joining
 from ivm.operators.known import Known
 from ivm.operators.listing import Listing
 from ivm.operators.logic import Logic
 from ivm.operators.ordering import Ordering
+from ivm.operators.percentile import Percentile
 from ivm.operators.reduce import Reduce as ReduceOperator
 from ivm.operators.select import Select
 from ivm.operators.selection import Selection
@@ -49,7 +51,7 @@ from ivm.trace.trace import Trace
 
 OVERFLOW = b"numeric value out of range in a sum or average"
 TOO_LONG = b"a list of more than 1 GiB"
-LINEAR = ("count", "sum", "avg")
+LINEAR = ("count", "sum", "avg", "comoment")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,18 +121,30 @@ class Reductions(Mechanics):
         if not others:
             return self._accumulated(node)
         if len(node.aggregates) == 1:
-            extreme = others[0].function in ("min", "max")
-            return self._extreme(node, others[0]) if extreme else self._listed(node, others[0])
+            return self._ordered_aggregate(node, others[0])
         parts = [Reduce(node.input, node.key, linear)] if linear else []
         parts += [Reduce(node.input, node.key, (a,)) for a in others]
         return self.render(_joined(node, parts))
 
-    def _extreme(self, node: Reduce, a: Aggregate) -> Rendered:
+    def _ordered_aggregate(self, node: Reduce, a: Aggregate) -> Rendered:
+        match a.function:
+            case "list" | "set" | "join":
+                return self._gathered(node, a)
+            case "percentile_cont" | "percentile_disc":
+                return self._percentile(node, a)
+            case _:
+                return self._first(node, a)
+
+    def _first(self, node: Reduce, a: Aggregate) -> Rendered:
+        """The value of the first row: a top-1 of the order's columns and then the value."""
         assert a.column is not None
-        value = project(node.input, (*node.key, a.column))
+        order = a.order or (Order(a.column, descending=a.function == "max"),)
+        places, order = _with_value(order, a.column)
+        value = project(node.input, (*node.key, *(o.column for o in order)))
         keys = tuple(range(len(node.key)))
-        order = (Order(len(keys), descending=a.function == "max"),)
-        return self._selected(value, keys, order, 1, 0, node.schema, (*keys, len(keys)))
+        moved = tuple(replace(o, column=len(keys) + i) for i, o in enumerate(order))
+        picks = (*keys, len(keys) + places)
+        return self._selected(value, keys, moved, 1, 0, node.schema, picks)
 
     def _selected(
         self,
@@ -151,24 +165,43 @@ class Reductions(Mechanics):
         reduced = self._reduced(given, logic, given.source.format)
         return self.packed(reduced, [(0, i) for i in picks], row_format(schema))
 
-    def _listed(self, node: Reduce, a: Aggregate) -> Rendered:
+    def _percentile(self, node: Reduce, a: Aggregate) -> Rendered:
         assert a.column is not None
-        if a.type != pa.list_(node.input.schema.field(a.column).type):
-            raise Unsupported(f"a list of {node.input.schema.field(a.column).type} as {a.type}")
-        given = self._ordered(node.input, node.key, (Order(a.column),))
+        fraction, continuous = float(a.parameter or 0), a.function == "percentile_cont"
+        descending = any(o.descending for o in a.order)
+        given = self._ordered(node.input, node.key, (Order(a.column, descending),))
+
+        def logic() -> Logic:
+            return Percentile(given.ordering(), given.values, fraction, continuous)
+
+        reduced = self._reduced(given, logic, given.source.format)
+        picks = [(0, i) for i in range(len(node.key) + 1)]
+        return self.packed(reduced, picks, row_format(node.schema))
+
+    def _gathered(self, node: Reduce, a: Aggregate) -> Rendered:
+        assert a.column is not None
+        kind = node.input.schema.field(a.column).type
+        if a.type != (kind if a.function == "join" else pa.list_(kind)):
+            raise Unsupported(f"a {a.function} of {kind} as {a.type}")
+        column, order = _with_value(a.order, a.column)
+        where = () if a.where is None else (Order(a.where),)
+        given = self._ordered(node.input, node.key, (*where, *order))
         results = ordered_format([pa.field(a.name, a.type, a.nullable)], [False], [False])
         too_long = pinned_word_of(self.interner, TOO_LONG)
 
         def logic() -> Logic:
-            return Listing(
+            gathered = (
                 given.ordering(),
                 given.values,
+                len(where) + column,
+                len(where) - 1,
                 results,
-                a.type,
-                a.function == "set",
                 too_long,
                 self.interner,
             )
+            if a.function == "join":
+                return Joining(*gathered, separator=str(a.parameter or "").encode())
+            return Listing(*gathered, type=a.type, distinct=a.function == "set")
 
         form = Format(given.key_format.words + 1 + results.words, ())
         reduced = self._reduced(given, logic, form)
@@ -224,7 +257,8 @@ class Reductions(Mechanics):
     def _accumulated(self, node: Reduce) -> Rendered:
         given, region = node.input.schema, self.scope.region
         key_format = row_format([given.field(i) for i in node.key])
-        used = sorted({a.column for a in node.aggregates if a.column is not None})
+        read = {i for a in node.aggregates for i in (a.column, a.other)}
+        used = sorted(i for i in read if i is not None)
         fields = [given.field(i) for i in used]
         plain = [False] * len(used)
         values = ordered_format(fields, plain, plain)
@@ -268,9 +302,17 @@ class Reductions(Mechanics):
         return Rendered(operators, form)
 
 
+def _with_value(order: tuple[Order, ...], value: int) -> tuple[int, tuple[Order, ...]]:
+    """`order` with each column once and `value` among them, and the place of that."""
+    first = {o.column: o for o in reversed((*order, Order(value)))}
+    columns = list(dict.fromkeys([*(o.column for o in order), value]))
+    return columns.index(value), tuple(first[c] for c in columns)
+
+
 def _moved(a: Aggregate, used: list[int]) -> Aggregate:
     column = None if a.column is None else used.index(a.column)
-    return Aggregate(a.function, column, a.name, a.type, a.nullable)
+    other = None if a.other is None else used.index(a.other)
+    return replace(a, column=column, other=other)
 
 
 def _joined(node: Reduce, parts: list[Reduce]) -> Node:

@@ -19,6 +19,9 @@ cdef struct Element:
 
 cdef void release_bytes(Bytes* bytes) noexcept nogil
 
+# Appends `n` bytes; -1 where memory is short.
+cdef int append_bytes(Bytes* bytes, const char* data, size_t n) noexcept nogil
+
 # Appends `copies` of one element, NULL where `words` is NULL; -1 where memory is short.
 cdef int append_element(Bytes* bytes, const uint64_t* words, Element element, int64_t copies,
                         const Strings* strings) noexcept nogil

@@ -51,6 +51,16 @@ cdef int _reserve(Bytes* bytes, size_t more) noexcept nogil:
     return 0
 
 
+cdef int append_bytes(Bytes* bytes, const char* data, size_t n) noexcept nogil:
+    if n == 0:
+        return 0
+    if _reserve(bytes, n) < 0:
+        return -1
+    memcpy(bytes.data + bytes.length, data, n)
+    bytes.length += n
+    return 0
+
+
 cdef int append_element(Bytes* bytes, const uint64_t* words, Element element, int64_t copies,
                         const Strings* strings) noexcept nogil:
     cdef size_t start = bytes.length, size

@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from functools import cmp_to_key, reduce
 from itertools import accumulate, pairwise
 from operator import add
@@ -265,16 +266,26 @@ def aggregate(spec: df.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcome
     values: list[tuple[Any, int]] = [
         (row[spec.column], n) for row, n in members if row[spec.column] is not None
     ]
-    if spec.function == "count":
-        return sum(n for _, n in values)
-    if spec.function in ("list", "set"):
-        return _listed(((row[spec.column], n) for row, n in members), spec.function == "set")
+    match spec.function:
+        case "count":
+            return sum(n for _, n in values)
+        case "first":
+            least: Outcome = _in_order(spec, members)[0]
+            return least
+        case "list" | "set" | "join":
+            return _gathered(spec, members)
+        case "comoment":
+            return _comoment(spec, members)
     if not values:
         return None
-    if spec.function in ("min", "max"):
-        sign = 1 if spec.function == "max" else -1
-        extreme: Outcome = max((v for v, _ in values), key=_key(lambda a, b: compare(a, b) * sign))
-        return extreme
+    match spec.function:
+        case "min" | "max":
+            sign = 1 if spec.function == "max" else -1
+            order = _key(lambda a, b: compare(a, b) * sign)
+            extreme: Outcome = max((v for v, _ in values), key=order)
+            return extreme
+        case "percentile_cont" | "percentile_disc":
+            return _percentile(spec, members)
     total = _total(values)
     if spec.function == "sum":
         return total if isinstance(total, Error) else fit_total(total, spec.type)
@@ -284,14 +295,58 @@ def aggregate(spec: df.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcome
     return fit(EXACT.divide(Decimal(total), Decimal(count)), spec.type)
 
 
-def _listed(values: Iterable[tuple[Any, int]], distinct: bool) -> tuple[Any, ...]:
-    """The values in order, NULL last."""
-    counts: Counter[Any] = Counter()
-    for value, n in values:
-        counts[value] += n
-    ordered = sorted((v for v in counts if v is not None), key=_key(compare))
-    ordered += [None] * (None in counts)
-    return tuple(v for v in ordered for _ in range(1 if distinct else counts[v]))
+def _in_order(spec: df.Aggregate, members: Sequence[tuple[Row, int]]) -> list[Any]:
+    """The values of `spec` in its order, one for each copy of a row that counts."""
+    assert spec.column is not None
+    by = _key(lambda a, b: _ordering(a, b, (*spec.order, df.Order(spec.column or 0))))
+    counted = [(r, n) for r, n in members if spec.where is None or r[spec.where] is True]
+    rows = sorted((row for row, n in counted for _ in range(n)), key=by)
+    return [row[spec.column] for row in rows]
+
+
+def _gathered(spec: df.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcome:
+    values = _in_order(spec, members)
+    if spec.function == "join":
+        texts = [v for v in values if v is not None]
+        return str(spec.parameter).join(texts) if texts else None
+    if spec.function == "set":
+        values = [v for i, v in enumerate(values) if i == 0 or v != values[i - 1]]
+    return tuple(values) if values else None
+
+
+def _percentile(spec: df.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcome:
+    values = [v for v in _in_order(spec, members) if v is not None]
+    assert isinstance(spec.parameter, float)
+    if spec.function == "percentile_disc":
+        found: Outcome = values[max(math.ceil(spec.parameter * len(values)) - 1, 0)]
+        return found
+    at = spec.parameter * (len(values) - 1)
+    low, high = values[math.floor(at)], values[math.ceil(at)]
+    if low is high or at == math.floor(at):
+        return canonical(low)
+    low, high = (math.nan if v is NAN else v for v in (low, high))
+    return canonical(low + (at - math.floor(at)) * (high - low))
+
+
+def _comoment(spec: df.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcome:
+    """By its definition, in rational numbers."""
+    assert spec.column is not None
+    other = spec.column if spec.other is None else spec.other
+    pairs: list[tuple[Any, Any, int]] = [(r[spec.column], r[other], n) for r, n in members]
+    given = [(x, y, n) for x, y, n in pairs if x is not None and y is not None]
+    if not given:
+        return None
+    if any(v is NAN or v in (math.inf, -math.inf) for x, y, _ in given for v in (x, y)):
+        return NAN
+    count = sum(n for *_, n in given)
+    fractions = [(Fraction(x), Fraction(y), n) for x, y, n in given]
+    x_mean = sum((x * n for x, _, n in fractions), Fraction()) / count
+    y_mean = sum((y * n for _, y, n in fractions), Fraction()) / count
+    exact = sum(((x - x_mean) * (y - y_mean) * n for x, y, n in fractions), Fraction())
+    try:
+        return canonical(float(exact))
+    except OverflowError:
+        return math.copysign(math.inf, exact)
 
 
 def fit_total(total: Any, kind: pa.DataType) -> Outcome:

@@ -30,6 +30,7 @@ from ivm.dataflow import (
     semijoin,
 )
 from ivm.expressions import Call, Column, Literal
+from tests.property.aggregates import AGGREGATES
 from tests.property.delta_joins import DELTA_JOINS
 from tests.property.engine import EDGES, edges, people
 from tests.property.windows import WINDOWS
@@ -263,4 +264,5 @@ NODES: dict[str, Node] = {
     "join of a loop": Join(Arrange(reach(), (0,)), Arrange(people, (0,)), (("id", 0), ("team", 1))),
     **DELTA_JOINS,
     **WINDOWS,
+    **AGGREGATES,
 }

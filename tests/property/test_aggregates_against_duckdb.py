@@ -59,8 +59,56 @@ group by city, n) u where rank = 1;
 select sum(id) as s, city is null as x from customers group by grouping sets ((city is null), ());
 """
 
+IN_ORDER = """
+select segment, array_agg(city order by city desc, id) as a from customers group by segment;
 
-@pytest.mark.parametrize("query", GROUPING_SETS.split(";")[:-1])
+select array_agg(id order by name nulls first, id desc) as a, array_agg(id order by id) as b
+from customers;
+
+select segment, array_agg(distinct city order by city) as a from customers group by segment;
+
+select array_agg(distinct total order by total desc nulls last) as a from orders;
+
+select status, array_agg(total order by id) filter (where total > 5) as a, count(*) as n
+from orders group by status;
+
+select array_agg(city order by id) filter (where id > 100) as a from customers;
+
+select segment, string_agg(name, ', ' order by id) as a, string_agg(city, '' order by id) as b,
+count(*) as n from customers group by segment;
+
+select string_agg(distinct city, '-' order by city desc) as a from customers;
+
+select string_agg(city, ',' order by id) filter (where segment = 'gold') as a from customers
+group by rollup (name);
+
+select status, arg_max(id, total) as a, arg_min(total, id) as b from orders group by status
+having count(*) = count(distinct total);
+
+select max_by(id, id) as a, min_by(status, id) filter (where total > 5) as b from orders;
+
+select status, mode() within group (order by customer_id) as m from orders group by status
+having count(distinct customer_id) <= 1;
+
+select mode() within group (order by city) as m from customers where id = 1;
+
+select status, percentile_cont(0.25) within group (order by total::double) as a,
+percentile_disc(0.5) within group (order by day desc) as b, avg(total) as c from orders
+group by status;
+
+select percentile_cont(1) within group (order by quantity desc) as a,
+percentile_disc(0.75) within group (order by price) filter (where quantity > 1) as b from items;
+
+select bool_and(total > 3) as a, sum(total order by id) as s from orders;
+
+select status, (select string_agg(c.city, ',' order by c.id) from customers c
+where c.id = o.customer_id) as cities from orders o;
+
+select name, any_value(id) as a from customers group by name having count(*) = 1;
+"""
+
+
+@pytest.mark.parametrize("query", (GROUPING_SETS + IN_ORDER).split(";")[:-1])
 @given(given=tables)
 @settings(max_examples=8, deadline=None)
 def test_a_query_answers_as_in_duckdb(query: str, given: Tables) -> None:

@@ -111,8 +111,12 @@ class Engine:
 
 
 def _counted(batch: pa.RecordBatch, counts: Iterable[int]) -> Iterator[tuple[Row, int]]:
-    columns = [column.to_pylist() for column in batch.columns]
+    columns = [[_hashable(v) for v in column.to_pylist()] for column in batch.columns]
     return zip(zip(*columns, strict=True), counts, strict=True)
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(map(_hashable, value)) if isinstance(value, list) else value
 
 
 def _sum(total: Counter[Any], changes: Iterable[tuple[Any, int]]) -> Counter[Any]:

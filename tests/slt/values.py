@@ -50,7 +50,7 @@ def plain(value: Any) -> str:
             return value.isoformat(" ").replace("+00:00", "+00")
         case bytes():
             return f"\\x{value.hex()}"
-        case list():
+        case list() | tuple():
             return "{" + ",".join("NULL" if v is None else plain(v) for v in value) + "}"
         case _:
             return str(value)

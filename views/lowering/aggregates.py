@@ -6,6 +6,7 @@ NULLs, which no aggregate counts, joins its input.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
@@ -30,10 +31,7 @@ def aggregate(plan: Aggregate, given: Lowered, needed: frozenset[int]) -> Lowere
         keys = [k.number for k in plan.keys]
         node = df.Distinct(given.ordered(keys))
         return Lowered(node, {n: i for i, n in enumerate(keys)})
-    whole = [c for c in calls if not c.distinct]
-    by_argument = dict.fromkeys(c.argument for c in calls if c.distinct)
-    parts = [whole] if whole else []
-    parts += [[c for c in calls if c.distinct and c.argument == a] for a in by_argument]
+    parts = _parts(calls)
     constant_key = not plan.keys and len(parts) > 1
     reduced = [_reduce(plan, given, part, constant_key) for part in parts]
     result = reduced[0]
@@ -51,42 +49,98 @@ def _by_key(lowered: Lowered, keys: Sequence[int]) -> Access:
     return Access(arrange, {n: to[p] for n, p in lowered.positions.items()})
 
 
+def _parts(calls: Sequence[AggregateCall]) -> list[list[AggregateCall]]:
+    """Calls that one reduction computes: of distinct values by what is distinct, modes alone."""
+    once = [c for c in calls if c.distinct and c.function != "list"]
+    modes = [c for c in calls if c.function == "mode"]
+    whole = [c for c in calls if c not in once and c not in modes]
+    by_values = dict.fromkeys(frozenset(c.reads()) for c in once)
+    parts = [whole] if whole else []
+    parts += [[c for c in once if frozenset(c.reads()) == v] for v in by_values]
+    return parts + [[c] for c in modes]
+
+
 def _reduce(
     plan: Aggregate, given: Lowered, calls: Sequence[AggregateCall], constant_key: bool
 ) -> Lowered:
-    """One reduction, of calls that all count each value once, or none do."""
+    """One reduction, of calls that are a part."""
     single = not plan.keys
     outputs: list[tuple[str, Expression]] = [(k.name, given.at(k.column)) for k in plan.keys]
     if constant_key:
         outputs.append(("one", TRUE))
     width = len(outputs)
-    columns: dict[Column | None, int] = {} if single else {None: -1}
-    for call in calls:
-        if call.argument not in columns:
-            columns[call.argument] = len(outputs)
-            value = TRUE if call.argument is None else given.at(call.argument)
-            outputs.append((call.attribute.name or call.function, value))
-    if not outputs:
-        outputs.append(("row", TRUE))
-    node = mapped(given.node, outputs)
+    rows = _Rows(given, outputs)
+    aggregates = tuple(_aggregate(rows, call, single) for call in calls)
+    node = mapped(given.node, outputs or [("row", TRUE)])
     if single:
         node = df.Concat((node, _nulls(node.schema, constant_key)))
-    if calls[0].distinct:
+    if calls[0].distinct and calls[0].function != "list":
         node = df.Distinct(node)
-    aggregates = tuple(
-        df.Aggregate(
-            c.function,
-            None if columns[c.argument] < 0 else columns[c.argument],
-            c.attribute.name or c.function,
-            c.attribute.type,
-            c.attribute.nullable,
-        )
-        for c in calls
-    )
+    if calls[0].function == "mode":
+        node, aggregates = _counted(node, width, aggregates[0])
     numbers = [_CONSTANT_KEY] if constant_key else [k.number for k in plan.keys]
     positions = {n: i for i, n in enumerate(numbers)}
     positions |= {c.attribute.number: width + i for i, c in enumerate(calls)}
     return Lowered(df.Reduce(node, tuple(range(width)), aggregates), positions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The rows that a reduction reads: grouping keys, then what is asked for, each once."""
+
+    given: Lowered
+    outputs: list[tuple[str, Expression]]
+    places: dict[Column | None, int] = field(default_factory=dict)
+
+    def place(self, column: Column | None, name: str) -> int:
+        """The position of `column`; of None, that of what is true in each row."""
+        if column not in self.places:
+            self.places[column] = len(self.outputs)
+            value = TRUE if column is None else self.given.at(column)
+            self.outputs.append((name, value))
+        return self.places[column]
+
+
+def _aggregate(rows: _Rows, call: AggregateCall, single: bool) -> df.Aggregate:
+    """`call` over `rows`, beside which there is a row of NULLs that does not count if `single`."""
+    name = call.attribute.name or call.function
+    column = where = None
+    if call.argument is not None or single:
+        column = rows.place(call.argument, name)
+    if call.where is not None or (call.function == "list" and single):
+        where = rows.place(call.where, "where")
+    return df.Aggregate(
+        _function(call),
+        column,
+        name,
+        call.attribute.type,
+        call.attribute.nullable,
+        None if call.other is None else rows.place(call.other, name),
+        tuple(
+            df.Order(rows.place(o.column, "order"), o.descending, o.nulls_first) for o in call.order
+        ),
+        where,
+        call.parameter,
+    )
+
+
+def _function(call: AggregateCall) -> df.AggregateFunction:
+    if call.function == "mode":
+        return "first"
+    if call.function == "list" and call.distinct:
+        return "set"
+    return call.function
+
+
+def _counted(
+    node: df.Node, width: int, mode: df.Aggregate
+) -> tuple[df.Node, tuple[df.Aggregate, ...]]:
+    """The mode as the first of the values counted by themselves; NULL, counted as none, is last."""
+    assert mode.column is not None
+    count = df.Aggregate("count", mode.column, "count", pa.int64(), False)
+    counts = df.Reduce(node, (*range(width), mode.column), (count,))
+    order = (df.Order(width + 1, descending=True), df.Order(width, mode.order[0].descending))
+    return counts, (replace(mode, column=width, order=order),)
 
 
 def _nulls(schema: pa.Schema, constant_key: bool) -> df.Constant:

@@ -137,7 +137,10 @@ class Apply:
         return joined(self.kind, self.left.attributes, self.right.attributes, self.mark)
 
 
-AggregateFunction: TypeAlias = OneOf["count", "sum", "avg", "min", "max"]
+AggregateFunction: TypeAlias = OneOf[
+    "count", "sum", "avg", "comoment", "min", "max", "first", "mode",
+    "percentile_cont", "percentile_disc", "list", "join",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,17 +9,18 @@ from collections.abc import Sequence
 import pyarrow as pa
 from sqlglot import exp
 
-from ivm.expressions import Call, Expression, Literal
+from ivm.expressions import Expression
 from views.errors import GroupingError
 from views.plan.nodes import AggregateFunction
-from views.plan.scalars import columns_of
-from views.sql.binder import Binder, Computation, Handler, Ordering, name
+from views.sql import orderedaggregates
+from views.sql.binder import Binder, Computation, Handler, Ordering, key_of, name
 from views.sql.coercion import BIGINT, BOOL, DIGITS, DOUBLE, INT, Bound, cast, is_number, scale_of
 from views.sql.coercion import promoted as promoted_type
+from views.sql.occurrence import TRUE_ROW, AggregateHandler, Occurrence, ordering_of
 
 _AVERAGE_SCALE = 6
 _MOST_BITS = 31
-_FUNCTIONS: dict[type[exp.Expr], AggregateFunction] = {
+_FUNCTIONS: dict[type[exp.Expr] | str, AggregateFunction] = {
     exp.Count: "count",
     exp.Sum: "sum",
     exp.Avg: "avg",
@@ -27,39 +28,53 @@ _FUNCTIONS: dict[type[exp.Expr], AggregateFunction] = {
     exp.Max: "max",
     exp.LogicalAnd: "min",
     exp.LogicalOr: "max",
+    "every": "min",
 }
 
 
-def aggregate(b: Binder, node: exp.Func, only_if: exp.Expr | None = None) -> Bound:
+def aggregate(b: Binder, node: exp.Expr, only_if: exp.Expr | None = None) -> Bound:
     """An aggregate of the clause's query, over the rows where `only_if` holds."""
-    if b.aggregates is None:
-        raise b.fault(GroupingError, f"an aggregate cannot stand in {b.clause}", node)
-    inner = b.sibling("an aggregate's argument")
-    argument, distinct = _argument(inner, node)
-    if only_if is not None:
-        condition = inner.condition(only_if)
-        counted: Expression = Literal(True, BOOL) if argument is None else argument
-        argument = Call(
-            "case", (condition, counted, Literal(None, counted.type)), counted.type, True
-        )
-    if not inner.pending:
-        _check_local(b, argument, node)
-    b.aggregates.pending.extend(inner.pending)
-    return _register(b, _FUNCTIONS[type(node)], argument, distinct)
+    handler = AGGREGATES[key_of(node)]
+    b.session.source.only(node, handler.reads)
+    occurrence = Occurrence.of(b, node, only_if)
+    bound = handler.bind(occurrence, node)
+    occurrence.aggregates.pending.extend(occurrence.binder.pending)
+    return bound
 
 
-def _register(
-    b: Binder, function: AggregateFunction, argument: Expression | None, distinct: bool
-) -> Expression:
-    assert b.aggregates is not None
-    never_null = argument is not None and not argument.nullable and b.enclosing is None
-    if function == "count" and never_null and not distinct:
-        argument = None
-    computation = Computation(function, argument, distinct and function not in ("min", "max"))
-    if computation not in b.aggregates.calls:
-        kind = BIGINT if argument is None else result_type(function, argument.type)
-        b.aggregates.calls[computation] = b.session.numbers.new(function, kind, function != "count")
-    return b.aggregates.calls[computation].column
+def simple(o: Occurrence, node: exp.Func) -> Bound:
+    """An aggregate of one argument whose order does not matter, or `count(*)`."""
+    function = _FUNCTIONS[key_of(node)]
+    value, distinct = _argument(o, node)
+    if function == "count" and value is None:
+        counted = None if o.condition is None else o.counted(TRUE_ROW)
+        return o.compute(Computation("count", counted), BIGINT)
+    assert value is not None
+    counted = o.counted(value)
+    if function == "count" and not counted.nullable and not distinct and not o.over_groups:
+        return o.compute(Computation("count", None), BIGINT)
+    distinct = distinct and function not in ("min", "max")
+    return o.compute(Computation(function, counted, distinct), result_type(function, value.type))
+
+
+def _argument(o: Occurrence, node: exp.Func) -> tuple[Expression | None, bool]:
+    """What is aggregated (None: rows), and whether each value counts once."""
+    given, *more = node.expressions if isinstance(node, exp.Anonymous) else [node.this]
+    if isinstance(node, exp.Count) and (given is None or isinstance(given, exp.Star)):
+        return None, False
+    if given is None or more or (node.expressions and not isinstance(node, exp.Anonymous)):
+        raise o.unsupported("an aggregate of several arguments")
+    argument = o.argument(given)
+    o.ordering(argument.order)
+    value = o.binder.value(argument.node)
+    conditional = not isinstance(node, exp.Count | exp.Sum | exp.Avg | exp.Min | exp.Max)
+    if conditional and value.type != BOOL:
+        raise o.binder.mismatch(f"a condition is needed here, not {name(value)}", given)
+    if isinstance(node, exp.Sum | exp.Avg):
+        if not is_number(value.type):
+            raise o.binder.mismatch(f"cannot take a sum or average of {name(value)}", given)
+        value = cast(value, promoted_type(value.type))
+    return value, argument.distinct
 
 
 def result_type(function: AggregateFunction, argument: pa.DataType) -> pa.DataType:
@@ -78,39 +93,6 @@ def result_type(function: AggregateFunction, argument: pa.DataType) -> pa.DataTy
     return pa.decimal128(DIGITS, scale)
 
 
-def _argument(b: Binder, node: exp.Func) -> tuple[Expression | None, bool]:
-    """What is aggregated (None: rows), and whether each value counts once."""
-    given = node.this
-    if isinstance(node, exp.Count) and (given is None or isinstance(given, exp.Star)):
-        return None, False
-    distinct = isinstance(given, exp.Distinct)
-    if distinct:
-        b.session.source.only(given, ("expressions",))
-        if len(given.expressions) != 1 or isinstance(given.expressions[0], exp.Tuple):
-            raise b.session.source.unsupported("DISTINCT of several columns in an aggregate", node)
-        given = given.expressions[0]
-    if given is None or node.expressions:
-        raise b.session.source.unsupported("an aggregate of several arguments", node)
-    argument = b.value(given)
-    if isinstance(node, exp.LogicalAnd | exp.LogicalOr) and argument.type != BOOL:
-        raise b.mismatch(f"a condition is needed here, not {name(argument)}", given)
-    if isinstance(node, exp.Sum | exp.Avg):
-        if not is_number(argument.type):
-            raise b.mismatch(f"cannot take a sum or average of {name(argument)}", given)
-        argument = cast(argument, promoted_type(argument.type))
-    return argument, distinct
-
-
-def _check_local(b: Binder, argument: Expression | None, node: exp.Func) -> None:
-    """Refuse an aggregate of an outer query's columns: SQL computes that one out there."""
-    if argument is None or b.enclosing is not None:
-        return
-    read = columns_of(argument)
-    local = {a.number for a in b.scope.attributes()}
-    if read and not read & local:
-        raise b.session.source.unsupported("an aggregate over an outer query's columns", node)
-
-
 def grouping(b: Binder, node: exp.Grouping) -> Bound:
     """`grouping(keys…)`: a bit for each, the last one lowest, that is set where it is left out."""
     if b.aggregates is None:
@@ -126,7 +108,7 @@ def grouping(b: Binder, node: exp.Grouping) -> Bound:
 
 def filtered(b: Binder, node: exp.Filter) -> Bound:
     """`aggregate FILTER (WHERE condition)`."""
-    if type(node.this) not in _FUNCTIONS:
+    if key_of(node.this) not in AGGREGATES:
         raise b.session.source.unsupported("FILTER of anything but an aggregate", node)
     return aggregate(b, node.this, node.expression.this)
 
@@ -136,15 +118,13 @@ def ordering(b: Binder, nodes: Sequence[exp.Ordered]) -> tuple[Ordering, ...]:
     return tuple(ordering_of(b, node, b.value(node.this)) for node in nodes)
 
 
-def ordering_of(b: Binder, node: exp.Ordered, value: Expression) -> Ordering:
-    """A sort key by `value`, in the direction that `node` says."""
-    b.session.source.only(node, ("this", "desc", "nulls_first"))
-    return Ordering(value, bool(node.args.get("desc")), bool(node.args.get("nulls_first")))
-
-
 _WHOLE = ("this", "expressions", "big_int")
-HANDLERS: dict[type[exp.Expr], Handler] = {
-    **{kind: Handler(aggregate, _WHOLE) for kind in _FUNCTIONS},
+AGGREGATES: dict[type[exp.Expr] | str, AggregateHandler] = {
+    **{kind: AggregateHandler(simple, _WHOLE) for kind in _FUNCTIONS},
+    **orderedaggregates.AGGREGATES,
+}
+HANDLERS: dict[type[exp.Expr] | str, Handler] = {
+    **{kind: Handler(aggregate, handler.reads) for kind, handler in AGGREGATES.items()},
     exp.Grouping: Handler(grouping, ("expressions",)),
     exp.Filter: Handler(filtered, ("this", "expression")),
 }

@@ -161,11 +161,11 @@ class Binder:
     windows_named: Mapping[str, exp.Window] = field(default_factory=dict)
     enclosing: Aggregates | None = None
     pending: list[Pending] = field(default_factory=list)
-    handlers: Mapping[type[exp.Expr], "Handler"] = field(default_factory=dict)
+    handlers: Mapping[type[exp.Expr] | str, "Handler"] = field(default_factory=dict)
 
     def bind(self, node: exp.Expr) -> Bound:
         """The typed expression that `node` denotes."""
-        handler = self.handlers.get(type(node))
+        handler = self.handlers.get(key_of(node), self.handlers.get(type(node)))
         if handler is None:
             raise self.session.source.unsupported(_construct(node), node)
         self.session.source.only(node, handler.reads)
@@ -274,6 +274,11 @@ class Handler:
 
     bind: Callable[[Binder, Any], Bound]
     reads: tuple[str, ...]
+
+
+def key_of(node: exp.Expr) -> type[exp.Expr] | str:
+    """What `node` is bound by: its class, or the name of a function that has none."""
+    return node.name.lower() if isinstance(node, exp.Anonymous) else type(node)
 
 
 def name(bound: Bound) -> str:

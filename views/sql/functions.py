@@ -190,7 +190,7 @@ def extremum(b: Binder, node: exp.Greatest | exp.Least) -> Bound:
     return Call(function, tuple(values), values[0].type, all(v.nullable for v in values))
 
 
-HANDLERS: dict[type[exp.Expr], Handler] = {
+HANDLERS: dict[type[exp.Expr] | str, Handler] = {
     exp.Abs: Handler(_numeric("abs"), ("this",)),
     exp.Floor: Handler(_to_whole("floor"), ("this",)),
     exp.Ceil: Handler(_to_whole("ceil"), ("this",)),

@@ -17,7 +17,7 @@ from views.sql import (
 )
 from views.sql.binder import Handler
 
-HANDLERS: Mapping[type[exp.Expr], Handler] = {
+HANDLERS: Mapping[type[exp.Expr] | str, Handler] = {
     **operators.HANDLERS,
     **functions.HANDLERS,
     **patterns.HANDLERS,

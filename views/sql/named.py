@@ -20,6 +20,6 @@ def named(b: Binder, node: exp.Anonymous) -> Bound:
     return bind_call(b, node, function, node.expressions, FUNCTIONS)
 
 
-HANDLERS: dict[type[exp.Expr], Handler] = {
+HANDLERS: dict[type[exp.Expr] | str, Handler] = {
     exp.Anonymous: Handler(named, ("this", "expressions")),
 }

@@ -219,7 +219,7 @@ def column(b: Binder, node: exp.Column) -> Bound:
 
 
 _BINARY = ("this", "expression")
-HANDLERS: dict[type[exp.Expr], Handler] = {
+HANDLERS: dict[type[exp.Expr] | str, Handler] = {
     **{kind: Handler(arithmetic, (*_BINARY, "typed", "safe")) for kind in _ARITHMETIC},
     exp.And: Handler(connective, _BINARY),
     exp.Or: Handler(connective, _BINARY),

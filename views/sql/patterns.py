@@ -112,7 +112,7 @@ FUNCTIONS: Signatures = {
         ),
     ),
 }
-HANDLERS: dict[type[exp.Expr], Handler] = {
+HANDLERS: dict[type[exp.Expr] | str, Handler] = {
     exp.RegexpLike: Handler(_operator(""), ("this", "expression")),
     exp.RegexpILike: Handler(_operator("i"), ("this", "expression")),
     exp.SimilarTo: Handler(similar_to, ("this", "expression")),

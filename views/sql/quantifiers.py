@@ -221,7 +221,7 @@ def decided(b: Binder, node: exp.Expr, wanted: bool = True) -> Expression:
     return condition if wanted else negation(condition)
 
 
-HANDLERS: dict[type[exp.Expr], Handler] = {
+HANDLERS: dict[type[exp.Expr] | str, Handler] = {
     exp.In: Handler(in_, ("this", "expressions", "query")),
     **{kind: Handler(comparison, ("this", "expression")) for kind in COMPARISONS},
 }

@@ -15,13 +15,13 @@ from views.errors import GroupingError, UnknownColumn, UnsupportedSql
 from views.plan.nodes import Attribute, Distinct, Filter, Plan, Project, TopK
 from views.plan.scalars import TRUE, columns_of
 from views.plan.trees import free_columns
-from views.sql.aggregates import ordering_of
 from views.sql.binder import Aggregates, Binder, Ordering, Pending, WindowUse, attach
 from views.sql.grouping import Grouping
 from views.sql.groupingsets import Set, grouping_sets
 from views.sql.handlers import HANDLERS
 from views.sql.joins import bind_from
 from views.sql.limits import bind_limit
+from views.sql.occurrence import ordering_of
 from views.sql.quantifiers import decided
 from views.sql.scope import BoundQuery, Environment, Scope, Session
 from views.sql.windows import check_named, computed

@@ -80,7 +80,7 @@ def _checked(b: Binder, bound: BoundQuery) -> list[Expression]:
     return [attribute.column for attribute, _ in outputs]
 
 
-HANDLERS: dict[type[exp.Expr], Handler] = {
+HANDLERS: dict[type[exp.Expr] | str, Handler] = {
     exp.Exists: Handler(exists, ("this",)),
     exp.Subquery: Handler(scalar, ("this",)),
 }

@@ -172,7 +172,7 @@ def _moment(b: Binder, bound: Bound, node: exp.Expr) -> Expression:
     return moment
 
 
-HANDLERS: dict[type[exp.Expr], Handler] = {
+HANDLERS: dict[type[exp.Expr] | str, Handler] = {
     exp.Interval: Handler(interval, ("this", "unit")),
     exp.Extract: Handler(extract, ("this", "expression")),
     exp.TimestampTrunc: Handler(date_trunc, ("this", "unit")),

@@ -1,0 +1,112 @@
+"""One aggregate where it stands in a query: what it may hold, and what it asks to be computed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ivm.expressions import Call, Expression, Literal
+from views.errors import GroupingError, UnsupportedSql
+from views.plan.scalars import columns_of
+from views.sql.binder import Aggregates, Binder, Computation, Ordering
+from views.sql.coercion import BOOL, Bound
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An aggregate's first argument with what stands beside it inside the parentheses."""
+
+    node: exp.Expr
+    distinct: bool
+    order: tuple[exp.Ordered, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """The aggregate `node`: `binder` binds its arguments, `condition` is its FILTER.
+
+    `over_groups`: it is over a window, so that its argument may hold aggregates.
+    """
+
+    binder: Binder
+    aggregates: Aggregates
+    node: exp.Expr
+    condition: Expression | None
+    over_groups: bool
+
+    @classmethod
+    def of(cls, b: Binder, node: exp.Expr, only_if: exp.Expr | None) -> "Occurrence":
+        """The aggregate at `node` in a clause; raises GroupingError where none may stand."""
+        if b.aggregates is None:
+            raise b.fault(GroupingError, f"an aggregate cannot stand in {b.clause}", node)
+        inner = b.sibling("an aggregate's argument")
+        condition = None if only_if is None else inner.condition(only_if)
+        return cls(inner, b.aggregates, node, condition, b.enclosing is not None)
+
+    def argument(self, given: exp.Expr) -> Argument:
+        """`[DISTINCT] x [ORDER BY …]` (raises UnsupportedSql for several in place of x)."""
+        order: tuple[exp.Ordered, ...] = ()
+        if isinstance(given, exp.Order):
+            order, given = tuple(given.expressions), given.this
+        distinct = isinstance(given, exp.Distinct)
+        if distinct:
+            self.binder.session.source.only(given, ("expressions",))
+            if len(given.expressions) != 1 or isinstance(given.expressions[0], exp.Tuple):
+                raise self.unsupported("DISTINCT of several columns in an aggregate")
+            given = given.expressions[0]
+        return Argument(given, distinct, order)
+
+    def ordering(self, order: tuple[exp.Ordered, ...]) -> tuple[Ordering, ...]:
+        """The keys of an ORDER BY inside the aggregate."""
+        return tuple(ordering_of(self.binder, o, self.binder.value(o.this)) for o in order)
+
+    def counted(self, value: Expression) -> Expression:
+        """`value`, or NULL in a row that FILTER leaves out."""
+        return value if self.condition is None else only_where(self.condition, value)
+
+    def compute(self, computation: Computation, kind: pa.DataType) -> Expression:
+        """What `computation` is for each group, a value of type `kind`."""
+        if not self.binder.pending and not self.over_groups:
+            self._check_local(computation)
+        known = self.aggregates.calls
+        if computation not in known:
+            function = computation.function
+            numbers = self.binder.session.numbers
+            known[computation] = numbers.new(function, kind, function != "count")
+        return known[computation].column
+
+    def _check_local(self, computation: Computation) -> None:
+        """Refuse an aggregate of an outer query's columns: SQL computes that one out there."""
+        read = columns_of(*computation.reads())
+        local = {a.number for a in self.binder.scope.attributes()}
+        if read and not read & local:
+            raise self.unsupported("an aggregate over an outer query's columns")
+
+    def unsupported(self, what: str) -> UnsupportedSql:
+        """The refusal of something in this aggregate."""
+        return self.binder.session.source.unsupported(what, self.node)
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateHandler:
+    """How to bind one class of aggregates, and which parts of the syntax that reads."""
+
+    bind: Callable[[Occurrence, Any], Bound]
+    reads: tuple[str, ...]
+
+
+def only_where(condition: Expression, value: Expression) -> Expression:
+    """`value` where `condition` is true, else NULL."""
+    return Call("case", (condition, value, Literal(None, value.type)), value.type, True)
+
+
+def ordering_of(b: Binder, node: exp.Ordered, value: Expression) -> Ordering:
+    """A sort key by `value`, in the direction that `node` says."""
+    b.session.source.only(node, ("this", "desc", "nulls_first"))
+    return Ordering(value, bool(node.args.get("desc")), bool(node.args.get("nulls_first")))
+
+
+TRUE_ROW = Literal(True, BOOL)
+"""What stands for a row where rows are counted."""
