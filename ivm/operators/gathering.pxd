@@ -20,9 +20,9 @@ cdef class Gathering(Logic):
     cdef int out_null
     cdef uint64_t too_long      # the word of the error's message
     cdef size_t between         # bytes that part two copies
-    cdef size_t members         # values appended so far
+    cdef size_t members         # values gathered so far
     cdef Bytes bytes
-    # Appends `copies` of a value's words, NULL where `words` is NULL; -1 where memory is short.
-    cdef int append(self, const uint64_t* words, int64_t copies) noexcept nogil
+    # Adds `copies` of a value's words, NULL where `words` is NULL; -1 where memory is short.
+    cdef int gather(self, const uint64_t* words, int64_t copies) noexcept nogil
     cdef uint64_t gathered(self, const vector[Candidate]* group) noexcept nogil
     cdef bint counts(self, const uint64_t* val) noexcept nogil

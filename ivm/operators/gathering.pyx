@@ -38,7 +38,7 @@ cdef class Gathering(Logic):
     def __dealloc__(self):
         release_bytes(&self.bytes)
 
-    cdef int append(self, const uint64_t* words, int64_t copies) noexcept nogil:
+    cdef int gather(self, const uint64_t* words, int64_t copies) noexcept nogil:
         return -1
 
     cdef int apply(self, vector[Candidate]* group, Updates* result) except -1 nogil:
@@ -82,11 +82,11 @@ cdef class Gathering(Logic):
             before = self.bytes.length
             if copies > MAX_BYTES:
                 return self.too_long
-            if self.append(value, 1) < 0:
+            if self.gather(value, 1) < 0:
                 return NO_STRING
             if (self.bytes.length - before + self.between) * copies + before > MAX_BYTES:
                 return self.too_long
-            if copies > 1 and self.append(value, copies - 1) < 0:
+            if copies > 1 and self.gather(value, copies - 1) < 0:
                 return NO_STRING
         return self.interner.encode(self.bytes.data, self.bytes.length)
 

@@ -19,7 +19,7 @@ cdef class Joining(Gathering):
         self.between = len(separator)
         self.parting = separator
 
-    cdef int append(self, const uint64_t* words, int64_t copies) noexcept nogil:
+    cdef int gather(self, const uint64_t* words, int64_t copies) noexcept nogil:
         cdef char buffer[8]
         cdef Py_ssize_t n
         cdef const char* text = view(self.interner.strings, words[0], buffer, &n)

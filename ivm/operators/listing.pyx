@@ -17,6 +17,6 @@ cdef class Listing(Gathering):
         self.distinct = distinct
         self.all_values = True
 
-    cdef int append(self, const uint64_t* words, int64_t copies) noexcept nogil:
+    cdef int gather(self, const uint64_t* words, int64_t copies) noexcept nogil:
         self.members += copies
         return append_element(&self.bytes, words, self.element, copies, self.interner.strings)

@@ -60,7 +60,8 @@ select sum(id) as s, city is null as x from customers group by grouping sets ((c
 """
 
 IN_ORDER = """
-select segment, array_agg(city order by city desc, id) as a from customers group by segment;
+select segment, array_agg(city order by city desc nulls last, id) as a from customers
+group by segment;
 
 select array_agg(id order by name nulls first, id desc) as a, array_agg(id order by id) as b
 from customers;

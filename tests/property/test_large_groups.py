@@ -28,6 +28,17 @@ NODES: dict[str, Node] = {
     "min": Reduce(players, (0,), (Aggregate("min", 2, "m", INT, True),)),
     "min of strings": Reduce(players, (0,), (Aggregate("min", 1, "m", pa.string(), True),)),
     "max of strings": Reduce(players, (), (Aggregate("max", 1, "m", pa.string(), True),)),
+    "percentile": Reduce(
+        players,
+        (0,),
+        (Aggregate("percentile_disc", 2, "p", INT, True, order=(Order(2, True),), parameter=0.4),),
+    ),
+    "percentile of strings": Reduce(
+        players, (0,), (Aggregate("percentile_disc", 1, "p", pa.string(), True, parameter=0.9),)
+    ),
+    "first": Reduce(
+        players, (0,), (Aggregate("first", 1, "f", pa.string(), True, order=(Order(2),)),)
+    ),
     "top-k": TopK(players, (0,), (Order(2),), 5, 2),
     "top-k by string": TopK(players, (), (Order(1, nulls_first=True), Order(2)), 7),
     "top-k by string, descending": TopK(players, (0,), (Order(1, descending=True),), 3),

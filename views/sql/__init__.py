@@ -8,7 +8,9 @@ What is not listed here is refused with its name and place, never approximated:
   UNION [ALL], EXCEPT, INTERSECT;
 - joins: inner, left, right, full, cross, comma, NATURAL, USING, LATERAL (inner and left);
 - subqueries: derived tables, EXISTS, [NOT] IN, scalar ones, all of them correlated at will;
-- count, sum, avg, min, max, bool_and, bool_or, with DISTINCT and FILTER;
+- aggregates, with DISTINCT, ORDER BY and FILTER inside: count, sum, avg, min, max, any_value,
+  bool_and, bool_or, every; array_agg and string_agg; mode, percentile_cont and percentile_disc
+  WITHIN GROUP; arg_min, arg_max, min_by, max_by;
 - windows (OVER, WINDOW) with PARTITION BY, ORDER BY and frames by ROWS, GROUPS or RANGE whose ends
   are constant, outside recursion: row_number, rank, dense_rank, percent_rank, cume_dist, ntile,
   lag, lead, first_value, last_value, nth_value with constant numbers; count, sum, avg, min, max,
@@ -20,5 +22,6 @@ difference of two dates is a bigint; a recursive query's integer columns are as 
 grouping by a table's primary key allows its other columns anywhere they are read directly; an
 ORDER BY without LIMIT has no effect, as a view is a bag of rows; text compares by code points;
 rows that tie in the ORDER BY of a window, LIMIT or DISTINCT ON are in the order of the columns that
-the query reads beside it, and those over the same window agree on it.
+the query reads beside it, and those over the same window agree on it; what PostgreSQL leaves open
+in an aggregate is settled as `orderedaggregates` says.
 """

@@ -215,7 +215,7 @@ def _alone(b: Binder, node: exp.Func) -> Bound:
 
 
 _READ = ("this", "partition_by", "order", "over", "alias", "spec")
-HANDLERS: dict[type[exp.Expr], Handler] = {
+HANDLERS: dict[type[exp.Expr] | str, Handler] = {
     exp.Window: Handler(window, _READ),
     **{
         kind: Handler(_alone, ("this", "expressions", "offset", "default"))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ivm.operators.ordering import Ordering
-from ivm.operators.ranking import ranked
+from ivm.operators.ranking import positioned, ranked
 from ivm.rows.format import ordered_format
 from ivm.rows.strings import Interner, order_prefix_of, word_of
 
@@ -38,6 +38,21 @@ def test_the_first_copies_are_those_of_the_sorted_values(
             expected.append(((value,), count))
     every = [((v,), 1) for v in sorted(filled)] + [((v,), diff) for v, diff in changes]
     assert ranked(integers(), len(filled), every, wanted) == expected
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 700), st.sampled_from([-2, -1, 1, 1, 3])), max_size=900),
+    st.sets(st.integers(0, 700)),
+)
+def test_every_copy_has_its_position_among_the_sorted_values(
+    changes: list[tuple[int, int]], filled: set[int]
+) -> None:
+    counts = Counter(dict.fromkeys(filled, 1))
+    for value, diff in changes:
+        counts[value] += diff
+    expected = [(value,) for value, count in sorted(counts.items()) for _ in range(count)]
+    every = [((v,), 1) for v in sorted(filled)] + [((v,), diff) for v, diff in changes]
+    assert positioned(integers(), len(filled), every) == expected
 
 
 @pytest.mark.parametrize("step", [1, -1], ids=["ascending", "descending"])
