@@ -57,7 +57,12 @@ def judging(shared: Path) -> Iterator[Judge]:
         name = sql.Identifier(f"judge{os.getpid()}")
         administrator.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(name))
         administrator.execute(sql.SQL("CREATE DATABASE {}").format(name))
-        with psycopg.connect(address, dbname=f"judge{os.getpid()}", autocommit=True) as connection:
+        with psycopg.connect(
+            address,
+            dbname=f"judge{os.getpid()}",
+            autocommit=True,
+            prepare_threshold=None,  # a plan kept for a text outlives the tables of the text
+        ) as connection:
             yield connection
 
 
