@@ -68,7 +68,7 @@ def _compile(
     bound = FRONT_ENDS[language](query, catalog)
     check_names(bound)
     plan = rewrite(bound.plan, bound.numbers)
-    node = lower(plan, arranged)
+    node = lower(plan, existing(catalog, arranged))
     names = node.schema.names
     chosen = default_key(plan) if key is None else tuple(key)
     for column in chosen:
@@ -78,6 +78,12 @@ def _compile(
     if len(set(chosen)) != len(chosen) or not chosen:
         raise DuplicateColumn("a key names at least one column, and none twice")
     return CompiledView(node, node.schema, chosen, bound.dependencies)
+
+
+def existing(catalog: Catalog, arranged: Collection[str]) -> frozenset[str]:
+    """The arrangements that there are: `arranged`, and that of each collection by its key."""
+    entries = [catalog[name] for name in catalog]
+    return frozenset(arranged) | {f"{e.name}[{', '.join(e.key)}]" for e in entries}
 
 
 def check_names(bound: Bound) -> None:

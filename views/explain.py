@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from ivm import dataflow as df
 from ivm.expressions import Column, Expression, Literal
 from views.catalog import Catalog
-from views.compile import deeply
+from views.compile import deeply, existing
 from views.languages import FRONT_ENDS
 from views.lowering.depth import below
 from views.lowering.lower import lower
@@ -65,7 +65,8 @@ def _explain(
         before, plan = plan, rule(plan, bound.numbers)
         if plan != before:
             stages.append(Stage(name, plan_text(plan)))
-    stages.append(Stage("dataflow", dataflow_text(lower(plan, arranged))))
+    node = lower(plan, existing(catalog, arranged))
+    stages.append(Stage("dataflow", dataflow_text(node)))
     return tuple(stages)
 
 
@@ -201,7 +202,13 @@ def _dataflow_line(node: df.Node) -> str:
             return f"Map {', '.join(outputs)}"
         case df.Arrange():
             return f"Arrange by ({', '.join(f'${i}' for i in node.key)})"
-        case df.Join() | df.DeltaJoin():
+        case df.DeltaJoin():
+            paths = (
+                (i, *(step.relation for step in path.lookups)) for i, path in enumerate(node.paths)
+            )
+            routes = ", ".join(" > ".join(map(str, path)) for path in paths)
+            return f"DeltaJoin {routes} to ({', '.join(f'{n} := ${i}' for n, i in node.outputs)})"
+        case df.Join():
             return f"{name} to ({', '.join(f'{n} := ${i}' for n, i in node.outputs)})"
         case df.Reduce():
             calls = (

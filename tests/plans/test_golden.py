@@ -5,7 +5,7 @@ cases, each a query and the texts that belong to it.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,8 @@ from views.lowering.lower import lower
 from views.rewrites import RULES, rewrite
 from views.sql.bind import bind
 
+FOREIGN_KEYS = {"orders[customer_id]", "items[order_id]", "items[product_id]"}
+ARRANGED = FOREIGN_KEYS | {"customers[id]", "orders[id]", "items[order_id, line]", "products[id]"}
 GOLDEN = Path(__file__).parent / "golden"
 Case = dict[str, str]
 
@@ -31,10 +33,10 @@ def rewritten_by(rule: str, query: str) -> Case:
     raise AssertionError(f"no rule {rule}")
 
 
-def lowered(query: str) -> Case:
-    """The dataflow of a query."""
+def lowered(query: str, arranged: Collection[str] = ()) -> Case:
+    """The dataflow of a query where the arrangements `arranged` are there."""
     bound = bind(query, CATALOG)
-    node = lower(rewrite(bound.plan, bound.numbers), ())
+    node = lower(rewrite(bound.plan, bound.numbers), arranged)
     return {"query": query, "dataflow": dataflow_text(node)}
 
 
@@ -68,3 +70,7 @@ def test_a_rewrite_maps_plans_as_recorded(rule: str) -> None:
 
 def test_queries_lower_to_dataflows_as_recorded() -> None:
     check(GOLDEN / "dataflow.txt", lowered)
+
+
+def test_queries_lower_to_dataflows_over_arrangements_that_there_are() -> None:
+    check(GOLDEN / "arranged.txt", lambda query: lowered(query, ARRANGED))

@@ -9,16 +9,21 @@ left rows among the matching pairs.
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 from ivm import dataflow as df
 from ivm.expressions import Column, Expression, Literal
 from views.lowering.access import Access, arranged_by
-from views.lowering.equalities import Equalities, Key, equalities
+from views.lowering.delta import delta_joined
 from views.lowering.lowered import Lowered, conjoined, moved, projected
+from views.plan.equalities import Equalities, Key, equalities
 from views.plan.keys import unique_key
 from views.plan.nodes import Attribute, Filter, Join, Plan
 from views.plan.scalars import FALSE, TRUE, columns_of, conjunction, test
+from views.plan.stored import stored
 from views.plan.trees import numbers_of
+
+MAX_ORDERED = 4  # keys of a join whose orders are tried
 
 Lower = Callable[[Plan, frozenset[int]], Lowered]
 
@@ -46,8 +51,11 @@ class Joins:
 
     def inner(self, plan: Join, needed: frozenset[int]) -> Lowered:
         """The pairs of rows that match."""
+        found = delta_joined(plan, needed, self.lower, self.existing)
+        if found is not None:
+            return found
         plan = _without_nulls(plan)
-        parts = equalities(plan)
+        parts = self._parts(plan)
         wanted = needed | columns_of(*parts.residual)
         left = self._access(plan.left, [k.left for k in parts.keys], wanted)
         right = self._access(plan.right, [k.right for k in parts.keys], wanted)
@@ -58,9 +66,22 @@ class Joins:
         lowered = self.lower(plan, (wanted & own) | columns_of(*keys))
         return arranged_by(lowered, keys, wanted & own, self.existing)
 
+    def _parts(self, plan: Join) -> Equalities:
+        """The predicate of `plan`; its keys in the order of an arrangement that there is."""
+        parts = equalities(plan)
+        if not 2 <= len(parts.keys) <= MAX_ORDERED:
+            return parts
+        sides = stored(plan.left), stored(plan.right)
+        for keys in permutations(parts.keys):
+            of_sides = [k.left for k in keys], [k.right for k in keys]
+            for side, given in zip(sides, of_sides, strict=True):
+                if side is not None and side.arrangement(given) in self.existing:
+                    return replace(parts, keys=keys)
+        return parts
+
     def members(self, plan: Join, needed: frozenset[int]) -> Lowered:
         """The left rows that have a partner, with the columns of `_left`."""
-        parts = equalities(plan)
+        parts = self._parts(plan)
         if parts.residual:
             return self._matching(plan, needed, parts)
         left = self._left(plan, needed, parts)
@@ -71,7 +92,7 @@ class Joins:
 
     def others(self, plan: Join, needed: frozenset[int]) -> Lowered:
         """The left rows that have no partner."""
-        parts = equalities(plan)
+        parts = self._parts(plan)
         if parts.residual:
             whole = self._whole(plan, needed, parts)
             found = self._matching(plan, needed, parts)

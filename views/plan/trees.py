@@ -26,7 +26,7 @@ from views.plan.nodes import (
     Window,
     WindowCall,
 )
-from views.plan.scalars import substitute
+from views.plan.scalars import conjuncts, substitute
 from views.plan.scalars import walk as walk_scalar
 
 
@@ -112,6 +112,15 @@ def expressions(plan: Plan) -> tuple[Expression, ...]:
             return (*plan.keys, *(o.column for o in plan.order), *read)
         case _:
             return ()
+
+
+def inner_members(plan: Plan) -> tuple[list[Plan], list[Expression]]:
+    """What the inner joins at the top of `plan` join, in order, and all their conditions."""
+    if not (isinstance(plan, Join) and plan.kind == "inner"):
+        return [plan], []
+    left, left_conditions = inner_members(plan.left)
+    right, right_conditions = inner_members(plan.right)
+    return left + right, left_conditions + right_conditions + conjuncts(plan.predicate)
 
 
 def numbers_of(plan: Plan) -> frozenset[int]:

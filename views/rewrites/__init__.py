@@ -12,6 +12,7 @@ from views.rewrites.factoring import factor_conditions
 from views.rewrites.joinorder import order_joins
 from views.rewrites.pushdown import push_filters
 from views.rewrites.ranking import recognise_topk
+from views.rewrites.reduction import reduce_early
 from views.rewrites.semijoins import semijoins
 
 Rule = Callable[[Plan, Numbers], Plan]
@@ -21,6 +22,7 @@ RULES: tuple[tuple[str, Rule], ...] = (
     ("factor_conditions", factor_conditions),
     ("semijoins", semijoins),
     ("push_filters", push_filters),
+    ("reduce_early", reduce_early),
     ("order_joins", order_joins),
     ("recognise_topk", recognise_topk),
 )

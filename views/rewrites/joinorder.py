@@ -7,24 +7,16 @@ kept wherever it is already connected.
 
 from ivm.expressions import Call, Expression
 from views.plan.nodes import Join, Plan
-from views.plan.scalars import columns_of, conjunction, conjuncts
-from views.plan.trees import Numbers, inputs, numbers_of, with_inputs
+from views.plan.scalars import columns_of, conjunction
+from views.plan.trees import Numbers, inner_members, inputs, numbers_of, with_inputs
 
 
 def order_joins(plan: Plan, numbers: Numbers) -> Plan:
     """`plan` with connected inner joins."""
     if not (isinstance(plan, Join) and plan.kind == "inner"):
         return with_inputs(plan, tuple(order_joins(i, numbers) for i in inputs(plan)))
-    members, conditions = _flatten(plan)
+    members, conditions = inner_members(plan)
     return _chain([order_joins(m, numbers) for m in members], conditions)
-
-
-def _flatten(plan: Plan) -> tuple[list[Plan], list[Expression]]:
-    if not (isinstance(plan, Join) and plan.kind == "inner"):
-        return [plan], []
-    left, left_conditions = _flatten(plan.left)
-    right, right_conditions = _flatten(plan.right)
-    return left + right, left_conditions + right_conditions + conjuncts(plan.predicate)
 
 
 def _chain(members: list[Plan], conditions: list[Expression]) -> Plan:

@@ -1,0 +1,124 @@
+"""Delta joins: relations joined without state of their own, over their arrangements.
+
+Each change of a relation looks its partners up in the arrangements of all others, so that nothing
+between them is stored. Chosen for three relations and more where every arrangement that this needs
+is there already; otherwise joins are binary. Chosen for two where a key may be NULL on one side
+and not on the other: arrangements whose keys have different types cannot be merged, but a look-up
+converts what it looks for, so that both serve as they are and no copy is made.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from ivm import dataflow as df
+from ivm.expressions import Call, Column, Expression
+from ivm.paths import delta_join
+from views.lowering.access import arrangement_name
+from views.lowering.lowered import Lowered, conjoined, moved
+from views.plan.nodes import Join, Plan
+from views.plan.scalars import columns_of, test
+from views.plan.stored import stored
+from views.plan.trees import inner_members, numbers_of
+
+Lower = Callable[[Plan, frozenset[int]], Lowered]
+
+
+def delta_joined(
+    plan: Join, needed: frozenset[int], lower: Lower, existing: Collection[str]
+) -> Lowered | None:
+    """The inner joins at the top of `plan` as one delta join, where that is chosen."""
+    members, conditions = inner_members(plan)
+    if any(stored(member) is None for member in members):
+        return None
+    equal = [c for c in conditions if _is_equality(c)]
+    classes = _classes(equal)
+    own = [numbers_of(member) for member in members]
+    if not all(len({c.index for c in each} & n) <= 1 for each in classes for n in own):
+        return None
+    mixed = any(len({c.nullable for c in each}) == 2 for each in classes)
+    if len(members) == 2 and not (mixed and all(s.whole for s in map(stored, members) if s)):
+        return None
+    inputs = Inputs.of(members, lower)
+    residual = [c for c in conditions if c not in equal]
+    residual += [test("is_not_null", each[0]) for each in classes if all(c.nullable for c in each)]
+    wanted = sorted(inputs.at[n] for n in needed | columns_of(*residual))
+    conditions = [moved(c, inputs.at) for c in residual] + inputs.deferred
+    kept = sorted({*wanted, *columns_of(*conditions)}) or [0]
+    node = delta_join(
+        inputs.sources,
+        [[inputs.at[c.index] for c in each] for each in classes],
+        [(inputs.name(i), i) for i in kept],
+    )
+    if not _is_chosen(node, existing):
+        return None
+    index = {position: i for i, position in enumerate(kept)}
+    positions = {n: index[inputs.at[n]] for n in needed}
+    if not conditions:
+        return Lowered(node, positions)
+    return Lowered(df.Filter(node, conjoined([moved(c, index) for c in conditions])), positions)
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The relations of a join, whose columns are numbered one relation after another.
+
+    `at` says where the plan's columns are; `deferred` are the relations' own conditions.
+    """
+
+    sources: tuple[df.Get, ...]
+    at: dict[int, int]
+    deferred: list[Expression]
+
+    @classmethod
+    def of(cls, members: Sequence[Plan], lower: Lower) -> "Inputs":
+        """The `members`, which are stored collections or parts of them."""
+        sources: list[df.Get] = []
+        at: dict[int, int] = {}
+        deferred: list[Expression] = []
+        for member in members:
+            lowered = lower(member, numbers_of(member))
+            start, node = sum(len(s.schema) for s in sources), lowered.node
+            while isinstance(node, df.Filter):
+                to = {i: start + i for i in range(len(node.schema))}
+                deferred.append(moved(node.predicate, to))
+                node = node.input
+            assert isinstance(node, df.Get)
+            sources.append(node)
+            at |= {n: start + position for n, position in lowered.positions.items()}
+        return cls(tuple(sources), at, deferred)
+
+    def name(self, column: int) -> str:
+        """The name of a column."""
+        return [f.name for source in self.sources for f in source.schema][column]
+
+
+def _is_chosen(node: df.DeltaJoin, existing: Collection[str]) -> bool:
+    if any(not lookup.key for path in node.paths for lookup in path.lookups):
+        return False
+    if len(node.relations) == 2:
+        return True
+    return all(
+        isinstance(a.input, df.Get) and arrangement_name(a.input, a.key) in existing
+        for a in node.inputs
+    )
+
+
+def _is_equality(condition: Expression) -> bool:
+    return (
+        isinstance(condition, Call)
+        and condition.function == "eq"
+        and all(isinstance(a, Column) for a in condition.arguments)
+    )
+
+
+def _classes(equalities: Sequence[Expression]) -> list[list[Column]]:
+    """The columns that `equalities` hold equal, together."""
+    classes: list[list[Column]] = []
+    for equality in equalities:
+        assert isinstance(equality, Call)
+        pair = [a for a in equality.arguments if isinstance(a, Column)]
+        touched = [c for c in classes if any(column in c for column in pair)]
+        merged = [column for c in touched for column in c]
+        merged += [column for column in pair if column not in merged]
+        classes = [c for c in classes if c not in touched] + [merged]
+    return classes

@@ -1,0 +1,39 @@
+"""Plans that are a stored collection's rows, some of them perhaps, under other numbers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ivm.expressions import Column, Expression
+from views.plan.nodes import Filter, Plan, Project, Scan
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Rows of the collection `name`, all of them if `whole`; `columns` names those by number."""
+
+    name: str
+    whole: bool
+    columns: Mapping[int, str]
+
+    def arrangement(self, keys: Sequence[Expression]) -> str | None:
+        """What the pool calls the collection's arrangement by `keys`, if these are its columns."""
+        names = [self.columns[k.index] for k in keys if isinstance(k, Column)]
+        return f"{self.name}[{', '.join(names)}]" if len(set(names)) == len(keys) else None
+
+
+def stored(plan: Plan) -> Stored | None:
+    """The collection that `plan` keeps rows of, if it does nothing else."""
+    match plan:
+        case Scan():
+            return Stored(plan.name, True, {a.number: a.name for a in plan.attributes})
+        case Filter():
+            below = stored(plan.input)
+            return None if below is None else Stored(below.name, False, below.columns)
+        case Project() if all(isinstance(e, Column) for _, e in plan.outputs):
+            below = stored(plan.input)
+            if below is None:
+                return None
+            pairs = ((a.number, e.index) for a, e in plan.outputs if isinstance(e, Column))
+            return Stored(below.name, below.whole, {n: below.columns[i] for n, i in pairs})
+        case _:
+            return None
