@@ -1,0 +1,58 @@
+"""What clients are told where memory is short."""
+
+import pytest
+from fastapi.testclient import TestClient
+
+import ivm.pool
+from api.runtime import Runtime
+from ivm.errors import OutOfMemory
+from tests.unit.api.conftest import TOTALS
+from tests.unit.api.direct import DirectPipeline
+from tests.unit.api.orders import order
+
+
+def _short(*_: object) -> None:
+    raise MemoryError("no memory for a batch of an arrangement")
+
+
+def test_a_look_up_for_which_memory_is_short_is_a_507_that_names_the_view(
+    client: TestClient, pipeline: DirectPipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(ivm.pool, "snapshot", _short)
+        answer = client.get("/v1/views/totals/rows", params={"customer": "ada"})
+    assert answer.status_code == 507
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["code"] == "out-of-memory"
+    assert "'totals'" in answer.json()["detail"]
+    assert client.get("/v1/views/totals/rows", params={"customer": "ada"}).status_code == 200
+
+
+def test_a_view_for_which_memory_is_short_is_a_507_and_is_not_there(
+    client: TestClient, pipeline: DirectPipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(ivm.pool.Pool, "_renderer", _short)
+        answer = client.put("/v1/views/more", json=TOTALS)
+    assert (answer.status_code, answer.json()["code"]) == (507, "out-of-memory")
+    assert client.get("/v1/views/more").status_code == 404
+    assert client.put("/v1/views/more", json=TOTALS).status_code == 201
+
+
+def test_a_pool_whose_step_failed_serves_readers_and_refuses_changes_with_a_503(
+    client: TestClient,
+    pipeline: DirectPipeline,
+    runtime: Runtime,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+    with monkeypatch.context() as patched:
+        patched.setattr(ivm.pool.Pool, "_step", _short)
+        with pytest.raises(OutOfMemory):
+            runtime.pool.advance(runtime.pool.frontier + 1)
+    answer = client.put("/v1/views/more", json=TOTALS)
+    assert (answer.status_code, answer.json()["code"]) == (503, "pool-failed")
+    assert int(answer.headers["retry-after"]) > 0
+    assert "a step did not complete" in answer.json()["detail"]
+    found = client.get("/v1/views/totals/rows", params={"customer": "ada"})
+    assert (found.status_code, found.json()["rows"][0]["orders"]) == (200, 1)
