@@ -46,6 +46,18 @@ class TimeInPast(IvmError):
     code = "time-in-past"
 
 
+class TimeCompacted(IvmError):
+    """A time that is not told apart from later ones any more: nothing has held it."""
+
+    code = "time-compacted"
+
+
+class TimeIncomplete(IvmError):
+    """A time at which not everything has come in yet, so that it cannot be read."""
+
+    code = "time-incomplete"
+
+
 class InvalidTime(IvmError):
     """What was given as a time is not an integer, or not one that a pool can hold."""
 

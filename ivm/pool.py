@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ivm.accounting import accounts
 from ivm.arguments import (
     LAST_TIME,
     diffs_of_rows,
@@ -31,11 +32,14 @@ from ivm.errors import (
     NotIndexed,
     OutOfMemory,
     SchemaMismatch,
+    TimeCompacted,
     TimeInPast,
     UnknownCollection,
     reason,
 )
+from ivm.explaining import forecast
 from ivm.gate import Gate
+from ivm.holds import Hold, Holds
 from ivm.hydration import Hydration
 from ivm.operators.capture import Capture
 from ivm.operators.input import Input
@@ -43,18 +47,18 @@ from ivm.operators.operator import Region
 from ivm.render.mechanics import Mechanics
 from ivm.render.pieces import Collection, Index, Piece, arranged_formats
 from ivm.render.renderer import Renderer
-from ivm.render.scopes import Rendered, children, reads
+from ivm.render.scopes import Rendered, reads
 from ivm.results import ArrangementInfo, Deltas, Installed, Snapshot
+from ivm.row_errors import RowErrors, drained
 from ivm.rows.format import row_format, string_words
 from ivm.rows.layout import Layout
 from ivm.rows.strings import Interner
-from ivm.workers.edges import drain, enqueue, snapshot, take_errors
+from ivm.workers.edges import drain, enqueue, snapshot
 from ivm.workers.schedule import Schedule, StageFailed
 from ivm.workers.sweep import sweep
 
 FIRST_SWEEP = 16 << 20  # bytes of strings
 TIMES_AT_ONCE = 64  # of each input, where there is a recursion: it tries the joins of a key's times
-ERROR_SCHEMA = pa.schema([pa.field("error", pa.string(), nullable=False)])
 
 
 class Pool:
@@ -77,11 +81,11 @@ class Pool:
         self._changing = threading.RLock()  # held by one that adds or drops collections
         self._gate = Gate()  # held during a step, and while anything is looked up
         self._interner = Interner()
-        self._error_layout = Layout(ERROR_SCHEMA)
         self._schedule = Schedule()
         self._collections: dict[str, Collection] = {}
         self._arrangements: dict[Arrange, tuple[Piece, Index]] = {}
-        self._errors: dict[Piece, dict[str, int]] = {}
+        self._row_errors = RowErrors(self._interner)
+        self._holds = Holds()
         self._frontier = 0
         self._sweep_at = FIRST_SWEEP
 
@@ -202,8 +206,9 @@ class Pool:
 
     def _settle_troubles(self) -> list[str]:
         """Hand errors to the dataflows, and drop those that did not converge: their names."""
+        self._row_errors.keep_from(self._holds.earliest)
         for piece in self._pieces():
-            self._take_errors(piece)
+            self._row_errors.take(piece, self._collections.values())
         failed = self._failed()
         for name in failed:
             self._remove(name)
@@ -228,18 +233,6 @@ class Pool:
         with suppress(MemoryError):  # then they stay until the next step
             if sweep(self._interner, traces, groups, curves, inputs, captures):
                 self._sweep_at = max(2 * self._interner.bytes, FIRST_SWEEP)
-
-    def _take_errors(self, piece: Piece) -> None:
-        history = self._errors.setdefault(piece, {})
-        for message, time, diff in zip(
-            *take_errors(piece.fallible, self._error_layout, self._interner), strict=True
-        ):
-            history[message] = history.get(message, 0) + diff
-            if history[message] == 0:
-                del history[message]
-            for collection in self._collections.values():
-                if not collection.is_input and piece in set(collection.piece.all_needed()):
-                    collection.pending_errors.append((message, time, diff))
 
     def _failed(self) -> list[str]:
         return [
@@ -347,8 +340,8 @@ class Pool:
             self._arrangements |= {**renderer.new_arrangements, as_source: (owner, index)}
             self._index_sources(renderer)
             for made in (*renderer.made, renderer.piece):
-                self._take_errors(made)
-            self._errors_so_far(collection, set(renderer.made), max(self._frontier - 1, 0))
+                self._row_errors.take(made, self._collections.values())
+            self._row_errors.share(collection, set(renderer.made), max(self._frontier - 1, 0))
         except MemoryError:
             self._remove(collection.name)
             raise
@@ -363,13 +356,6 @@ class Pool:
             if isinstance(node.input, Get):
                 self._collections[node.input.name].indexes.append(made)
 
-    def _errors_so_far(self, collection: Collection, new: set[Piece], now: int) -> None:
-        """Give a new dataflow the errors of the arrangements that it shares."""
-        for piece in collection.piece.all_needed():
-            if piece not in new and piece is not collection.piece:
-                for message, count in self._errors.get(piece, {}).items():
-                    collection.pending_errors.append((message, now, count))
-
     def drop(self, name: str) -> None:
         """Stop a dataflow and free what only it used (raises UnknownCollection, InUse)."""
         with self._changing, self._gate:
@@ -379,6 +365,7 @@ class Pool:
 
     def _remove(self, name: str) -> None:
         gone = self._collections.pop(name)
+        self._holds.end(name)
         alive = self._pieces()
         dead = {
             node: entry
@@ -394,36 +381,39 @@ class Pool:
         self._schedule.remove(removed)
         if any(trace.strings for piece in unused for trace in piece.traces):
             self._sweep_at = FIRST_SWEEP  # the next step releases what only these used
-        self._errors = {piece: e for piece, e in self._errors.items() if piece in alive}
+        self._row_errors.forget(alive)
 
     def drain(self, name: str) -> Deltas:
         """Take the deltas of a dataflow since the last call, or since it was installed."""
         with self._gate, Naming(f"deltas of {name!r}"):
             collection = self._collection(name, is_input=False)
             rows, times, diffs = drain(collection.captures, collection.layout, self._interner)
-            sums: dict[tuple[int, str], int] = {}
-            for message, time, diff in collection.pending_errors:
-                sums[time, message] = sums.get((time, message), 0) + diff
-            collection.pending_errors = []
-            errors = sorted((t, m, d) for (t, m), d in sums.items() if d != 0)
-            return Deltas(
-                rows,
-                times,
-                diffs,
-                pa.RecordBatch.from_arrays(
-                    [pa.array([m for _, m, _ in errors], pa.string())], schema=ERROR_SCHEMA
-                ),
-                np.array([t for t, _, _ in errors], np.uint64),
-                np.array([d for _, _, d in errors], np.int64),
-            )
+            return Deltas(rows, times, diffs, *drained(collection))
 
     # --- readers ---
 
-    def peek(self, name: str, key: Mapping[str, object]) -> Snapshot:
-        """The rows of an input or dataflow with these column values.
+    def hold(self, name: str, time: int | None = None) -> Hold:
+        """Keep an input or dataflow readable as of each time from `time` on (None: the last one).
+
+        Without a hold only the last completed time is. Raises UnknownCollection, InvalidTime, and
+        TimeCompacted for an earlier time, unless another hold keeps that.
+        """
+        with self._gate, Naming(f"a hold of {name!r}"):
+            collection = self._collection(name)
+            last = max(self._frontier - 1, 0)
+            wanted = last if time is None else one_time(time)
+            hold = self._holds.new(name, wanted, last, [index for _, index in collection.indexes])
+            self._row_errors.keep_from(self._holds.earliest)
+            return hold
+
+    def peek(self, name: str, key: Mapping[str, object], *, as_of: int | None = None) -> Snapshot:
+        """The rows of an input or dataflow with these column values, at the last completed time.
 
         Uses the arrangement whose key is exactly these columns. Raises UnknownCollection,
         SchemaMismatch for a value of another type, NotIndexed naming the keys that there are.
+
+        With `as_of` the rows at that time: raises InvalidTime, TimeIncomplete for one that is not
+        completed yet, TimeCompacted for one before the last that no `hold` keeps.
         """
         collection = self._collection(name)
         found = collection.index_on(key)
@@ -431,16 +421,19 @@ class Pool:
             keys = ", ".join(f"({', '.join(i.key_names)})" for _, i in collection.indexes)
             raise NotIndexed(f"{name!r} is not indexed by ({', '.join(key)}), but by {keys}")
         _, index = found
-        return self._read(collection, index, [key[column] for column in index.key_names])
+        return self._read(collection, index, [key[column] for column in index.key_names], as_of)
 
-    def scan(self, name: str) -> Snapshot:
-        """All rows of an input or dataflow (raises UnknownCollection)."""
+    def scan(self, name: str, *, as_of: int | None = None) -> Snapshot:
+        """All rows of an input or dataflow (raises as `peek` does)."""
         collection = self._collection(name)
-        return self._read(collection, collection.indexes[0][1], None)
+        return self._read(collection, collection.indexes[0][1], None, as_of)
 
-    def _read(self, collection: Collection, index: Index, values: list[object] | None) -> Snapshot:
+    def _read(
+        self, collection: Collection, index: Index, values: list[object] | None, as_of: int | None
+    ) -> Snapshot:
+        wanted = None if as_of is None else one_time(as_of)
         with Naming(f"a look-up in {collection.name!r}"):
-            rows, counts, time = snapshot(
+            rows, counts, last = snapshot(
                 index.traces,
                 self._schedule,
                 index.restored(),
@@ -448,53 +441,33 @@ class Pool:
                 self._interner,
                 values,
                 Layout(index.key_schema),
+                wanted,
             )
-        # The inner sum is one step for other threads: a step may add errors meanwhile.
-        errors = sum(
-            sum(self._errors.get(piece, {}).values()) for piece in collection.piece.all_needed()
+        errors = self._row_errors.counted(collection, wanted)
+        # Only now: a hold that is there afterwards was there when the batches were taken.
+        if wanted is not None and wanted < last and not self._holds.cover(index, wanted):
+            raise TimeCompacted(
+                f"time {wanted} of {collection.name!r} is not kept for its arrangement by"
+                f" ({', '.join(index.key_names)}): without a hold only the last one is, {last}"
+            )
+        return Snapshot(
+            (None if last < 0 else last) if wanted is None else wanted, rows, counts, errors
         )
-        return Snapshot(None if time < 0 else time, rows, counts, errors)
 
     def arrangements(self) -> list[ArrangementInfo]:
-        """What every arrangement holds, and who reads it."""
-        users: dict[Piece, list[str]] = {}
-        for collection in list(self._collections.values()):
-            for piece in collection.piece.all_needed():
-                if not collection.is_input:
-                    users.setdefault(piece, []).append(collection.name)
-        infos = []
-        for piece in self._pieces():
-            accounts = [trace.account() for trace in piece.traces]
-            if accounts:
-                records, memory = (sum(column) for column in zip(*accounts, strict=True))
-                names = tuple(users.get(piece, ()))
-                infos.append(ArrangementInfo(piece.name, records, memory, names))
-        return infos
+        """What every arrangement holds, and every other state of dataflows, and who reads it.
+
+        State of an operator is named by its kind, as in `reached[node] (known rows)`.
+        """
+        return accounts(self._pieces(), list(self._collections.values()))
 
     def explain(self, node: Node, key: Sequence[str]) -> Installed:
         """What `install` would reuse and create, without doing so.
 
         Raises UnknownCollection, SchemaMismatch.
         """
-        reused: dict[str, None] = {}
-        created: dict[str, None] = {}
-        pending: list[Node] = [Arrange(node, key_positions("the view", node.schema, key))]
-        while pending:
-            each = pending.pop()
-            known = self._arrangements.get(each) if isinstance(each, Arrange) else None
-            if known is not None:
-                reused[known[0].name] = None
-                continue
-            if isinstance(each, Get):
-                reused[self._collection(each.name).indexes[0][0].name] = None
-            elif isinstance(each, Arrange):
-                get = each.input if isinstance(each.input, Get) else None
-                source = self._collection(get.name).name if get else "(new)"
-                names = ", ".join(each.input.schema.field(i).name for i in each.key)
-                created[f"{source}[{names}]"] = None
-            if not (isinstance(each, Arrange) and isinstance(each.input, Get)):
-                pending += children(each)
-        return Installed(tuple(reused), tuple(created))
+        wanted = Arrange(node, key_positions("the view", node.schema, key))
+        return forecast(wanted, self._arrangements, self._collection)
 
     # --- names ---
 

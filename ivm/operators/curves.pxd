@@ -48,6 +48,8 @@ cdef class Curves:
     cdef vector[Touch] touches          # the first `used` are of this step
     cdef vector[uint64_t] bounds        # for each touch the least upper bound of all its times
     cdef size_t used
+    cdef Py_ssize_t records             # entries of all histories
+    cdef Py_ssize_t room                # entries that fit there, for those who ask beside a step
     cdef Curve* curve(self, uint32_t key) noexcept nogil
     # The least upper bound of a touched key's times.
     cdef uint64_t* bound(self, uint32_t place) noexcept nogil

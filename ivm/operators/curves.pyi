@@ -15,4 +15,4 @@ class Curves:
     @property
     def strings(self) -> tuple[tuple[int, bool], ...]: ...
     def account(self) -> tuple[int, int]:
-        """Updates held and bytes of memory, between steps."""
+        """Updates held and bytes of memory, as of the last step; it may be called beside one."""

@@ -41,6 +41,7 @@ cdef class Curves:
         self.words = words
         self.stride = words + time_words + 1
         self.used = 0
+        self.records = self.room = 0
 
     def __dealloc__(self):
         cdef uint32_t key
@@ -52,13 +53,9 @@ cdef class Curves:
             _release_touch(&self.touches[i])
 
     def account(self) -> tuple[int, int]:
-        """Updates held and bytes of memory, between steps."""
-        cdef size_t records = 0, room = 0
-        cdef uint32_t key
-        for key in range(self.groups.length()):
-            records += self.curve(key).past.length
-            room += self.curve(key).past.capacity
-        return records, self.groups.account()[1] + room * self.stride * sizeof(uint64_t)
+        """Updates held and bytes of memory, as of the last step; it may be called beside one."""
+        cdef Py_ssize_t memory = self.room * self.stride * sizeof(uint64_t)
+        return self.records, self.groups.account()[1] + memory
 
     cdef Curve* curve(self, uint32_t key) noexcept nogil:
         return <Curve*> self.groups.state(key)
@@ -157,9 +154,14 @@ cdef class Curves:
         for i in range(self.used):
             touch = &self.touches[i]
             curve = self.curve(touch.key)
+            self.records -= curve.past.length
+            self.room -= curve.past.capacity
             self._absorb(curve, &touch.now)
+            self.records += curve.past.length
+            self.room += curve.past.capacity
             curve.touched = 0
             if curve.past.length == 0:
+                self.room -= curve.past.capacity
                 release_entries(&curve.past)
                 self.groups.remove(touch.key)
         if self.used > KEPT_TOUCHES:

@@ -12,6 +12,7 @@ cdef class Groups:
     cdef vector[uint32_t] holes         # entries that are free
     cdef vector[uint32_t] slots         # entry + 1, or 0 where empty; a power of two of them
     cdef size_t used
+    cdef size_t room                    # bytes of memory, for those who ask beside a step
     # The entry of `key`, made with a zero state if there is none.
     cdef uint32_t find(self, const uint64_t* key) except? 0xFFFFFFFF nogil
     # Makes room for `more` further keys at once.
@@ -27,4 +28,5 @@ cdef class Groups:
     cdef uint64_t* state(self, uint32_t entry) noexcept nogil
     cdef size_t slot_of(self, const uint64_t* key) noexcept nogil
     cdef int grow(self, size_t slots) except -1 nogil
+    cdef void measure(self) noexcept nogil
     cdef void place(self, uint32_t held) noexcept nogil

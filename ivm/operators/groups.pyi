@@ -7,4 +7,4 @@ class Groups:
     @property
     def strings(self) -> tuple[tuple[int, bool], ...]: ...
     def account(self) -> tuple[int, int]:
-        """Groups held and bytes of memory."""
+        """Groups held and bytes of memory; it may be called beside a step."""

@@ -31,10 +31,14 @@ cdef class Groups:
         self.state_words = state_words
         self.stride = key_words + state_words
         self.slots.resize(FIRST_SLOTS, 0)
+        self.measure()
 
     def account(self) -> tuple[int, int]:
-        """Groups held and bytes of memory."""
-        return self.used, self.entries.capacity() * 8 + self.slots.capacity() * 4
+        """Groups held and bytes of memory; it may be called beside a step."""
+        return self.used, self.room
+
+    cdef inline void measure(self) noexcept nogil:
+        self.room = self.entries.capacity() * 8 + self.slots.capacity() * 4
 
     cdef uint32_t length(self) noexcept nogil:
         return <uint32_t> (self.entries.size() // self.stride)
@@ -76,6 +80,7 @@ cdef class Groups:
         if self.holes.empty():
             entry = <uint32_t> (self.entries.size() // self.stride)
             self.entries.resize(self.entries.size() + self.stride)
+            self.measure()
         else:
             entry = self.holes.back()
             self.holes.pop_back()
@@ -93,6 +98,7 @@ cdef class Groups:
             self.entries.reserve(max((self.used + more) * self.stride, 2 * self.entries.capacity()))
         if slots > self.slots.size():
             self.grow(slots)
+        self.measure()
         return 0
 
     cdef int grow(self, size_t slots) except -1 nogil:
@@ -101,6 +107,7 @@ cdef class Groups:
         cdef vector[uint32_t] old
         old.resize(slots, 0)
         old.swap(self.slots)
+        self.measure()
         if self.holes.empty():      # then entries can be read in their order in memory
             for held in range(1, self.length() + 1):
                 self.place(held)

@@ -13,6 +13,7 @@ cdef class Ranking:
     cdef Ordering ordering
     cdef int stride                 # words of an entry
     cdef readonly Py_ssize_t length # values held
+    cdef Py_ssize_t held            # leaves held
     cdef vector[Leaf*] leaves       # none is empty
     cdef vector[int64_t] copies     # of each leaf's values, where counts are positive
     # Holds these values instead, which are in order.

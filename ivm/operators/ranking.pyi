@@ -8,6 +8,8 @@ class Ranking:
     def __init__(self, ordering: Ordering) -> None: ...
     @property
     def length(self) -> int: ...
+    def account(self) -> tuple[int, int]:
+        """Values held and bytes of memory; it may be called beside a step."""
 
 def ranked(
     ordering: Ordering, filled: int, changes: Iterable[tuple[tuple[int, ...], int]], wanted: int

@@ -28,6 +28,10 @@ cdef class Ranking:
     def __dealloc__(self):
         self.clear()
 
+    def account(self) -> tuple[int, int]:
+        """Values held and bytes of memory; it may be called beside a step."""
+        return self.length, self.held * (sizeof(Leaf) + LEAF * self.stride * sizeof(uint64_t))
+
     cdef void clear(self) noexcept nogil:
         cdef Leaf* leaf
         for leaf in self.leaves:
@@ -35,6 +39,7 @@ cdef class Ranking:
         self.leaves.clear()
         self.copies.clear()
         self.length = 0
+        self.held = 0
 
     cdef int fill(self, const vector[Candidate]* values) except -1 nogil:
         cdef size_t i
@@ -128,6 +133,7 @@ cdef class Ranking:
             with gil:
                 raise MemoryError("no memory for the order of a large group")
         leaf.length = 0
+        self.held += 1
         return leaf
 
     # The last leaf whose first value is not above `val`, or the first leaf.
@@ -187,6 +193,7 @@ cdef class Ranking:
                 (leaf.length - at) * self.stride * sizeof(uint64_t))
         if leaf.length == 0:
             free(leaf)
+            self.held -= 1
             self.leaves.erase(self.leaves.begin() + l)
             self.copies.erase(self.copies.begin() + l)
 

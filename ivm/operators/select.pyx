@@ -58,6 +58,18 @@ cdef class Select(Grouped):
         release(&self.news)
         release(&self.changes)
 
+    def account(self) -> tuple[int, int]:
+        """Values in rankings, and bytes of memory of these and of what is noted of groups.
+
+        It may be called beside a step.
+        """
+        records, memory = 0, self.debts.account()[1]
+        for ranking in list(self.rankings.values()):
+            length, more = ranking.account()
+            records += length
+            memory += more
+        return records, memory
+
     # Emits what changes for `key`, time by time.
     cdef int change_key(self, const uint64_t* key) except -1 nogil:
         cdef uint64_t time

@@ -5,6 +5,7 @@ A piece lives while an input or a dataflow needs it, directly or through other p
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import pyarrow as pa
 
@@ -23,9 +24,19 @@ from ivm.trace.trace import Trace
 from ivm.workers.stage import Loop, Stage
 
 
+class Stateful(Protocol):
+    """What holds the state of an operator."""
+
+    def account(self) -> tuple[int, int]:
+        """Records held and bytes of memory."""
+
+
 @dataclass(eq=False, slots=True)
 class Piece:
-    """Stages that belong together, in order, and the pieces that they read."""
+    """Stages that belong together, in order, and the pieces that they read.
+
+    `states` lists what its operators hold beside `traces`, each with its kind.
+    """
 
     name: str
     stages: list[Stage] = field(default_factory=list)
@@ -36,6 +47,7 @@ class Piece:
     traces: list[Trace] = field(default_factory=list)
     groups: list[Groups] = field(default_factory=list)
     curves: list[Curves] = field(default_factory=list)
+    states: list[tuple[str, Stateful]] = field(default_factory=list)
 
     def all_needed(self) -> Iterator["Piece"]:
         """This piece and all that it needs, each once."""

@@ -97,6 +97,7 @@ class Reductions(Mechanics):
             lambda s: Known(region, form.words, source.operators[s], strings)
         )
         self.piece.groups += [operator.groups for operator in operators]
+        self.piece.states += [("known rows", operator.groups) for operator in operators]
         return Rendered(operators, form)
 
     def top_k(self, node: TopK) -> Rendered:
@@ -234,6 +235,7 @@ class Reductions(Mechanics):
             lambda s: Select(region, form.words, self.reader(traces[s]), logic())
         )
         self.piece.groups += [operator.debts for operator in operators]
+        self.piece.states += [("rankings", operator) for operator in operators]
         return Rendered(operators, form)
 
     def _in_loop(
@@ -252,6 +254,7 @@ class Reductions(Mechanics):
             )
         )
         self.piece.curves += [operator.curves for operator in operators]
+        self.piece.states += [("histories", operator.curves) for operator in operators]
         return Rendered(operators, form)
 
     def _accumulated(self, node: Reduce) -> Rendered:
@@ -283,6 +286,7 @@ class Reductions(Mechanics):
                 )
             )
             self.piece.groups += [operator.groups for operator in operators]
+            self.piece.states += [("groups", operator.groups) for operator in operators]
             reduced = Rendered(operators, form)
         else:
             reduced = self._in_loop(source, key_format.words, logic, types, form)

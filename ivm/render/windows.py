@@ -98,6 +98,7 @@ class Windows(Mechanics):
             )
         )
         self.piece.groups += [operator.totals for operator in operators]
+        self.piece.states += [("totals", operator.totals) for operator in operators]
         return self._unpacked(node, Rendered(operators, form), taken, rows, results)
 
     def _unpacked(

@@ -21,7 +21,7 @@ from ivm.errors import TimeInPast
 cdef class Handle:
     """A reader of `trace` as of the frontier `since`, by default all that can still be read.
 
-    Raises TimeInPast for a frontier with times that were compacted already. Make and move handles
+    Raises TimeCompacted for a frontier with times that were compacted already. Make and move handles
     between steps; they may be dropped at any time, from any thread.
     """
 

@@ -15,7 +15,9 @@ moves at most EFFORT * n updates, and SMALL, for each class, whatever the trace 
 Small layers merge at once with whatever comes, so they are always compacted. A large batch first
 merges the smaller layers before it with each other, and a first one is a layer as it is.
 Merging compacts times to `since`, which no reader can tell: it is at or before the times of all
-handles and of the step that runs.
+handles and of the step that runs. Once handles that held many times apart are gone, a layer may shrink by
+a third or more: it is merged with its younger neighbour, whatever their classes. Each such merge is paid
+for by the updates that it gets rid of.
 """
 
 from libc.stdint cimport int64_t, uint64_t
@@ -34,7 +36,7 @@ from ivm.trace.merge cimport (
 from ivm.trace.frontier cimport Antichain
 from ivm.trace.times cimport less_equal, meet_into
 
-from ivm.errors import TimeInPast
+from ivm.errors import TimeCompacted
 
 cdef extern from *:
     int leading_zeros "__builtin_clzll"(unsigned long long) noexcept nogil
@@ -180,13 +182,16 @@ cdef class Trace:
             self.layers.erase(self.layers.begin() + i)
         self.stale = True
 
-    # Starts a merge of every two neighbours that are due and free, the youngest first.
+    # Starts a merge of every two neighbours that are due, or of which the elder would shrink, and that
+    # are free, the youngest first.
     cdef int start_merges(self, uint64_t apart) except -1 nogil:
         cdef size_t i = self.layers.size()
         cdef Merge* m
         while i > 1:
             i -= 1
             if (not due(self.layers[i - 1], self.layers[i], MOST_UPDATES)
+                    and not shrinks(self.layers[i - 1], self.since[0])
+                    or self.layers[i - 1].updates + self.layers[i].updates > MOST_UPDATES
                     or newest(self.layers[i]) >= apart or newest(self.layers[i - 1]) >= apart
                     or self.merging(self.layers[i - 1]) or self.merging(self.layers[i])):
                 continue
@@ -255,7 +260,7 @@ cdef class Trace:
 
     cdef int move(self, Hold* hold, bint logical, const uint64_t* since) except -1:
         if logical and not less_equal(self.since, since, self.time_words):
-            raise TimeInPast(f"the trace can be read as of {list(self.readable())} or later only")
+            raise TimeCompacted(f"the trace can be read as of {list(self.readable())} or later only")
         self.guard.lock()
         hold.logical = logical
         if logical:
@@ -381,6 +386,11 @@ cdef inline int size_class(Py_ssize_t updates) noexcept nogil:
 cdef inline bint due(const Batch* elder, const Batch* younger, Py_ssize_t most) noexcept nogil:
     return (size_class(elder.updates) <= size_class(younger.updates)
             and elder.updates + younger.updates <= most)
+
+
+# Whether merging a layer leaves at most two thirds of its updates: times up to `since` become one.
+cdef inline bint shrinks(const Batch* b, uint64_t since) noexcept nogil:
+    return b.time_words == 1 and 2 * b.updates >= 3 * b.vals and newest(b) <= since
 
 
 # The greatest root coordinate among a batch's times, which ascend.

@@ -36,8 +36,12 @@ def snapshot(
     interner: Interner,
     values: Sequence[object] | None,
     key: Layout,
+    as_of: int | None,
 ) -> tuple[pa.RecordBatch, NDArray[np.int64], int]:
-    """The published rows of an arrangement, their counts, and the time; time -1: none yet."""
+    """The published rows of an arrangement, their counts, and the time; time -1: none yet.
+
+    With `as_of` the rows at that time; raises TimeIncomplete if it is after the published one.
+    """
 
 def take_errors(
     operators: Iterable[Fallible], layout: Layout, interner: Interner

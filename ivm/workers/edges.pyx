@@ -20,12 +20,16 @@ from ivm.rows.packing cimport Packing
 from ivm.rows.strings cimport Interner
 from ivm.rows.updates cimport Updates, append, empty_updates, push, release
 from ivm.trace.batch cimport (
-    Batch, diff_of, drop, first_update, first_val, key_at, retain, seek_key, val_at,
+    Batch, count_as_of, drop, first_val, key_at, retain, seek_key, val_at,
 )
 from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport compare_words
 from ivm.trace.trace cimport Trace
 from ivm.workers.schedule cimport Schedule
+
+from ivm.errors import TimeIncomplete
+
+cdef uint64_t ALL = 0xFFFFFFFFFFFFFFFF
 
 
 def enqueue(Input shard, batch, Layout layout, Interner interner, times, const int64_t[::1] diffs):
@@ -85,21 +89,24 @@ cdef void _copy_column(const Updates* updates, int word, uint64_t[::1] target):
 
 
 def snapshot(traces, Schedule schedule, Packing packing, Layout layout, Interner interner, values,
-             Layout key):
+             Layout key, as_of):
     """The published rows of an arrangement as (RecordBatch, counts, time); time -1: none yet.
 
     `traces` has one for each shard; `packing` makes a row of `layout` from (key, value). With
     `values` (of the key's columns, laid out by `key`) only that key's rows, else (None) all.
+
+    `as_of` is None or a time to read the rows at, which is right if no step has compacted it away;
+    raises TimeIncomplete if it is after the published one.
     """
     interner.open_snapshot()
     try:
-        return _snapshot(traces, schedule, packing, layout, interner, values, key)
+        return _snapshot(traces, schedule, packing, layout, interner, values, key, as_of)
     finally:
         interner.close_snapshot()
 
 
 cdef object _snapshot(traces, Schedule schedule, Packing packing, Layout layout, Interner interner,
-                      values, Layout key):
+                      values, Layout key, as_of):
     cdef vector[Batch*] batches
     cdef vector[uint64_t] words
     cdef Updates rows = empty_updates(layout.words, 0)
@@ -108,6 +115,7 @@ cdef object _snapshot(traces, Schedule schedule, Packing packing, Layout layout,
     cdef const uint64_t* wanted = NULL
     cdef int failed = 0
     cdef int64_t time
+    cdef uint64_t last
     if values is not None:
         words.resize(key.words + 1, 0)
         encode_key(values, key, interner, words.data())
@@ -117,12 +125,16 @@ cdef object _snapshot(traces, Schedule schedule, Packing packing, Layout layout,
     for trace in traces:
         batches.insert(batches.end(), trace.published.begin(), trace.published.end())
     time = schedule.published
+    if as_of is not None and as_of > time:
+        raise TimeIncomplete(f"time {as_of} is not complete: the last one that is, is {time}"
+                             if time >= 0 else "no time is complete yet")
+    last = ALL if as_of is None else as_of
     for b in batches:
         retain(b)
     try:
         with nogil:
             for b in batches:
-                failed |= _read(b, wanted, packing, &rows)
+                failed |= _read(b, wanted, last, packing, &rows)
             failed |= consolidate(&rows)
         if failed != 0:
             raise MemoryError("no memory to read an arrangement")
@@ -135,24 +147,23 @@ cdef object _snapshot(traces, Schedule schedule, Packing packing, Layout layout,
         release(&rows)
 
 
-# Appends the batch's rows (of `key`, or all) with their diffs, whatever their times.
-cdef int _read(const Batch* b, const uint64_t* key, Packing packing, Updates* rows) noexcept nogil:
-    cdef Py_ssize_t k = 0, last = b.keys, v, u
+# Appends the batch's rows (of `key`, or all) with what their diffs up to time `last` add up to.
+cdef int _read(const Batch* b, const uint64_t* key, uint64_t last, Packing packing,
+               Updates* rows) noexcept nogil:
+    cdef Py_ssize_t k = 0, end = b.keys, v
     cdef uint64_t* row
     if key != NULL:
         k = seek_key(b, key, 0)
         if k == b.keys or compare_words(key_at(b, k), key, b.key_words) != 0:
             return 0
-        last = k + 1
-    while k < last:
+        end = k + 1
+    while k < end:
         for v in range(first_val(b, k), first_val(b, k + 1)):
             row = push(rows)
             if row == NULL:
                 return -1
             packing.pack(key_at(b, k), val_at(b, v), NULL, row)
-            row[rows.stride - 1] = 0
-            for u in range(first_update(b, v), first_update(b, v + 1)):
-                row[rows.stride - 1] += <uint64_t> diff_of(b, u)
+            row[rows.stride - 1] = <uint64_t> count_as_of(b, v, &last)
         k += 1
     return 0
 

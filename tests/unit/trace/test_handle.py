@@ -2,7 +2,7 @@
 
 import pytest
 
-from ivm.errors import TimeInPast
+from ivm.errors import TimeCompacted, TimeInPast
 from ivm.trace import shims
 from ivm.trace.frontier import Antichain
 from ivm.trace.handle import Handle
@@ -72,7 +72,7 @@ def test_the_earliest_of_two_holds_counts() -> None:
 
 def test_a_hold_on_times_that_were_compacted_is_refused() -> None:
     trace = counted(5)
-    with pytest.raises(TimeInPast, match="can be read as of"):
+    with pytest.raises(TimeCompacted, match="can be read as of"):
         Handle(trace, Antichain(1, [(3,)]))
     assert shims.as_of(trace, (5,)) == {(1, 1): 5}
 

@@ -1,0 +1,87 @@
+"""Errors of rows: data that each piece of a dataflow carries beside its rows, as retractable.
+
+For each piece the errors that stand now are counted by message. While anybody may read the past,
+the changes since then are kept as well: what stood at a time is what stands now without what came
+later.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ivm.render.pieces import Collection, Piece
+from ivm.rows.layout import Layout
+from ivm.rows.strings import Interner
+from ivm.workers.edges import take_errors
+
+SCHEMA = pa.schema([pa.field("error", pa.string(), nullable=False)])
+
+
+class RowErrors:
+    """The errors of all pieces of a pool. `counted` may be called beside steps."""
+
+    def __init__(self, interner: Interner) -> None:
+        self._interner = interner
+        self._layout = Layout(SCHEMA)
+        self._standing: dict[Piece, dict[str, int]] = {}
+        self._held: int | None = None
+        self._later: list[tuple[Piece, int, int]] = []  # (piece, time, diff) after `_held`
+
+    def keep_from(self, held: int | None) -> None:
+        """Say which the earliest time is that can be read (None: the last completed one)."""
+        self._held = held
+        self._later = [] if held is None else [e for e in self._later if e[1] > held]
+
+    def take(self, piece: Piece, collections: Iterable[Collection]) -> None:
+        """Take the new errors of `piece`, and hand them to the dataflows that it is part of."""
+        standing = self._standing.setdefault(piece, {})
+        for message, time, diff in zip(
+            *take_errors(piece.fallible, self._layout, self._interner), strict=True
+        ):
+            standing[message] = standing.get(message, 0) + diff
+            if standing[message] == 0:
+                del standing[message]
+            if self._held is not None:
+                self._later.append((piece, time, diff))
+            for collection in collections:
+                if not collection.is_input and piece in set(collection.piece.all_needed()):
+                    collection.pending_errors.append((message, time, diff))
+
+    def share(self, collection: Collection, new: set[Piece], now: int) -> None:
+        """Give a new dataflow the errors that stand in what it shares: not in `new` nor its own."""
+        for piece in collection.piece.all_needed():
+            if piece not in new and piece is not collection.piece:
+                for message, count in self._standing.get(piece, {}).items():
+                    collection.pending_errors.append((message, now, count))
+
+    def counted(self, collection: Collection, time: int | None) -> int:
+        """How many stand in a dataflow as of a time that can be read (None: now)."""
+        pieces = set(collection.piece.all_needed())
+        # Each inner sum is one step for other threads: a step may add errors meanwhile.
+        now = sum(sum(self._standing.get(piece, {}).values()) for piece in pieces)
+        if time is None:
+            return now
+        return now - sum(d for piece, at, d in list(self._later) if at > time and piece in pieces)
+
+    def forget(self, alive: Iterable[Piece]) -> None:
+        """Drop the errors of all other pieces."""
+        self._standing = {p: self._standing[p] for p in alive if p in self._standing}
+
+
+def drained(
+    collection: Collection,
+) -> tuple[pa.RecordBatch, NDArray[np.uint64], NDArray[np.int64]]:
+    """Take a dataflow's errors since the last call: messages, times, diffs; consolidated."""
+    sums: dict[tuple[int, str], int] = {}
+    for message, time, diff in collection.pending_errors:
+        sums[time, message] = sums.get((time, message), 0) + diff
+    collection.pending_errors = []
+    errors = sorted((t, m, d) for (t, m), d in sums.items() if d != 0)
+    messages = pa.array([m for _, m, _ in errors], pa.string())
+    return (
+        pa.RecordBatch.from_arrays([messages], schema=SCHEMA),
+        np.array([t for t, _, _ in errors], np.uint64),
+        np.array([d for _, _, d in errors], np.int64),
+    )
