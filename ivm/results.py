@@ -39,9 +39,9 @@ class Snapshot:
 class ArrangementInfo:
     """One arrangement: `name` is what it indexes, as in `orders[customer_id]`.
 
-    Or what operators keep beside it, by its kind: known rows, groups, rankings, totals or histories,
-    as in `reached[node] (known rows)`. `records` counts the updates, rows or groups held, `bytes` the
-    memory that they take, `users` lists the dataflows that read it.
+    Or what operators keep beside it, by its kind: known rows, groups, rankings, totals or
+    histories, as in `reached[node] (known rows)`. `records` counts the updates, rows or groups
+    held, `bytes` the memory that they take, `users` lists the dataflows that read it.
     """
 
     name: str
