@@ -20,6 +20,9 @@ from ivm.workers.stage import Stage
 AT_ONCE = 10_000
 """Updates that are caught up with while the pool stands still."""
 
+TIMES_AT_ONCE = 64
+"""Times of each arrangement that a recursion takes at once: it tries the joins of a key's times."""
+
 
 class Hydration:
     """The catching up of `stages`, whose `readers` read traces of their own and `shared` ones.
@@ -60,14 +63,21 @@ class Hydration:
         It is if that is little, and if it is not much less than the time before: then the pool
         goes on faster than the dataflow can follow, and must wait for it.
         """
-        self._from, self.upto = self.upto, frontier
+        self.upto = frontier
         before, self._taken = self._taken, sum([m.take() for m in self._mirrors.values()])
         return self._taken <= AT_ONCE or 2 * self._taken > before
 
     def go_on(self) -> None:
         """Run on what was taken over (raises StageFailed)."""
-        if self._from < self.upto:
-            self._schedule.run(self._from, self.upto, all=True)
+        mirrors = self._mirrors.values()
+        while self._from < self.upto:
+            upper = self.upto
+            if self._schedule.recursive:
+                upper = min((m.after(TIMES_AT_ONCE, upper) for m in mirrors), default=upper)
+            for mirror in mirrors:
+                mirror.pass_on(upper)
+            self._schedule.run(self._from, upper, all=True)
+            self._from = upper
 
     def attach(self) -> None:
         """Read the shared arrangements from now on."""

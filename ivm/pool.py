@@ -40,7 +40,7 @@ from ivm.errors import (
 from ivm.explaining import forecast
 from ivm.gate import Gate
 from ivm.holds import Hold, Holds
-from ivm.hydration import Hydration
+from ivm.hydration import TIMES_AT_ONCE, Hydration
 from ivm.operators.capture import Capture
 from ivm.operators.input import Input
 from ivm.operators.operator import Region
@@ -58,7 +58,6 @@ from ivm.workers.schedule import Schedule, StageFailed
 from ivm.workers.sweep import sweep
 
 FIRST_SWEEP = 16 << 20  # bytes of strings
-TIMES_AT_ONCE = 64  # of each input, where there is a recursion: it tries the joins of a key's times
 
 
 class Pool:

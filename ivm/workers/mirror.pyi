@@ -11,4 +11,10 @@ class Mirror:
     @property
     def shared(self) -> Trace: ...
     def take(self) -> int:
-        """Make what was sealed since the last call the mirror's fresh batch; its updates."""
+        """Take over what was sealed since the last call; its updates."""
+
+    def after(self, times: int, upper: int) -> int:
+        """The frontier, at most `upper`, before which at most `times` times wait."""
+
+    def pass_on(self, upper: int) -> None:
+        """Make the times below `upper` that wait the mirror's fresh batch."""

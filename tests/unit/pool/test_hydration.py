@@ -7,9 +7,22 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import Aggregate, Arrange, Get, Join, Reduce
+from ivm import hydration
+from ivm.dataflow import (
+    Aggregate,
+    Arrange,
+    Concat,
+    Distinct,
+    Get,
+    Iterate,
+    Join,
+    Recursive,
+    Reduce,
+)
 from ivm.errors import InUse, UnknownCollection
+from ivm.hydration import Hydration
 from ivm.pool import Pool
+from ivm.workers.mirror import Mirror
 
 PAIRS = pa.schema(
     [pa.field("key", pa.int64(), nullable=False), pa.field("value", pa.int64(), nullable=False)]
@@ -117,3 +130,73 @@ def test_an_input_cannot_be_dropped_under_a_dataflow_that_is_being_hydrated(pool
     installation.join()
     dropped = isinstance(installation.error, UnknownCollection)
     assert dropped or (installation.error is None and pool.scan("large").rows.num_rows == VALUES)
+
+
+# --- a recursion that catches up with many times ---
+
+TIMES = 500
+NODES = 12
+known = Arrange(Recursive("reached", PAIRS), (1,))
+along = Join(known, Arrange(pairs, (0,)), (("key", 1), ("value", 2)))
+reached = Iterate((("reached", Distinct(Concat((pairs, along)))),), "reached")
+
+
+def _edge(time: int) -> tuple[int, int]:
+    return time * 7 % NODES, (time * 5 + time // NODES) % NODES
+
+
+def _step(pool: Pool, time: int) -> None:
+    """A time with one edge more, and one less that came some times ago."""
+    edges, diffs = [_edge(time)], [1]
+    if time >= NODES:
+        edges, diffs = [*edges, _edge(time - NODES)], [1, -1]
+    rows = pa.RecordBatch.from_pylist(
+        [{"key": key, "value": value} for key, value in edges], schema=PAIRS
+    )
+    pool.feed("pairs", rows, np.array(diffs, np.int64), time)
+    pool.advance(time + 1)
+
+
+def _recursion(installed_at: int, begun_until: int, monkeypatch: pytest.MonkeyPatch) -> Pool:
+    """`reached`, installed once a time is complete, with others completed while it is hydrated."""
+    pool = Pool()
+    pool.create_input("pairs", PAIRS, ["key"])
+    for time in range(installed_at):
+        _step(pool, time)
+    begin = Hydration.begin
+
+    def begin_while_time_passes(hydration: Hydration) -> None:
+        begin(hydration)
+        for time in range(installed_at, begun_until):
+            _step(pool, time)
+
+    monkeypatch.setattr(Hydration, "begin", begin_while_time_passes)
+    pool.install("reached", reached, ["key"])
+    return pool
+
+
+def test_a_recursion_that_caught_up_with_many_times_has_the_deltas_of_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    late = _recursion(1, TIMES, monkeypatch).drain("reached")
+    early = _recursion(0, 0, monkeypatch)
+    for time in range(TIMES):
+        _step(early, time)
+    deltas = early.drain("reached")
+    assert late.rows.equals(deltas.rows)
+    assert late.times.tolist() == deltas.times.tolist()
+    assert late.diffs.tolist() == deltas.diffs.tolist()
+
+
+def test_a_recursion_catches_up_with_few_times_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    passed: list[int] = []
+
+    class Watched(Mirror):
+        def pass_on(self, upper: int) -> None:
+            passed.append(upper)
+            super().pass_on(upper)
+
+    monkeypatch.setattr(hydration, "Mirror", Watched)
+    _recursion(1, TIMES, monkeypatch)
+    assert np.diff([1, *passed]).max() == hydration.TIMES_AT_ONCE
+    assert passed[-1] == TIMES
