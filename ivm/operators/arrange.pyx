@@ -16,8 +16,9 @@ cdef class Arrange(Operator):
         self.source = source
         self.trace = Trace(key_words, row_words - key_words, region.depth, strings)
 
+    # In a loop, what the round before sealed becomes history even if nothing follows.
     cdef Py_ssize_t load(self) noexcept nogil:
-        return self.source.out.length
+        return self.source.out.length + (self.trace.fresh != NULL)
 
     cdef bint yields(self) noexcept nogil:
         return self.trace.fresh != NULL

@@ -49,7 +49,10 @@ cdef class Stage:
                 (<Operator> self.shards[s]).step()
         else:
             for s in range(n):
-                (<Operator> self.shards[s]).step()
+                if (<Operator> self.shards[s]).load() > 0:
+                    (<Operator> self.shards[s]).step()
+                else:
+                    (<Operator> self.shards[s]).out.length = 0
         return 0
 
     cdef Py_ssize_t load(self) noexcept nogil:
