@@ -126,7 +126,9 @@ WINDOWS: dict[str, Node] = {
     "running counts of copies": Window(
         TWICE, (), (Order(0),), (_count(RUNNING), _count(_rows(None, 0)))
     ),
-    "running sum that overflows": Window(people, (TEAM,), (BY_ID,), (_sum(SCORE, RUNNING, pa.int16()),)),
+    "running sum that overflows": Window(
+        people, (TEAM,), (BY_ID,), (_sum(SCORE, RUNNING, pa.int16()),)
+    ),
     "totals": Window(
         people,
         (TEAM,),
