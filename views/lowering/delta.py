@@ -4,7 +4,8 @@ Each change of a relation looks its partners up in the arrangements of all other
 between them is stored. Chosen for three relations and more where every arrangement that this needs
 is there already; otherwise joins are binary. Chosen for two where a key may be NULL on one side
 and not on the other: arrangements whose keys have different types cannot be merged, but a look-up
-converts what it looks for, so that both serve as they are and no copy is made.
+converts what it looks for, so that both serve as they are and no copy is made. Never chosen where
+two keys that shall be equal may be NULL, since look-ups find NULL by NULL.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -16,7 +17,7 @@ from ivm.paths import delta_join
 from views.lowering.access import arrangement_name
 from views.lowering.lowered import Lowered, conjoined, moved
 from views.plan.nodes import Join, Plan
-from views.plan.scalars import columns_of, test
+from views.plan.scalars import columns_of
 from views.plan.stored import stored
 from views.plan.trees import inner_members, numbers_of
 
@@ -35,12 +36,11 @@ def delta_joined(
     own = [numbers_of(member) for member in members]
     if not all(len({c.index for c in each} & n) <= 1 for each in classes for n in own):
         return None
-    mixed = any(len({c.nullable for c in each}) == 2 for each in classes)
-    if len(members) == 2 and not (mixed and all(s.whole for s in map(stored, members) if s)):
+    nulls = [sum(c.nullable for c in each) for each in classes]
+    if max(nulls, default=0) > 1 or (len(members) == 2 and 1 not in nulls):
         return None
     inputs = Inputs.of(members, lower)
     residual = [c for c in conditions if c not in equal]
-    residual += [test("is_not_null", each[0]) for each in classes if all(c.nullable for c in each)]
     wanted = sorted(inputs.at[n] for n in needed | columns_of(*residual))
     conditions = [moved(c, inputs.at) for c in residual] + inputs.deferred
     kept = sorted({*wanted, *columns_of(*conditions)}) or [0]
@@ -49,7 +49,7 @@ def delta_joined(
         [[inputs.at[c.index] for c in each] for each in classes],
         [(inputs.name(i), i) for i in kept],
     )
-    if not _is_chosen(node, existing):
+    if not _is_chosen(node, existing, inputs):
         return None
     index = {position: i for i, position in enumerate(kept)}
     positions = {n: index[inputs.at[n]] for n in needed}
@@ -68,6 +68,7 @@ class Inputs:
     sources: tuple[df.Get, ...]
     at: dict[int, int]
     deferred: list[Expression]
+    whole: list[df.Get]  # those without conditions
 
     @classmethod
     def of(cls, members: Sequence[Plan], lower: Lower) -> "Inputs":
@@ -75,6 +76,7 @@ class Inputs:
         sources: list[df.Get] = []
         at: dict[int, int] = {}
         deferred: list[Expression] = []
+        whole: list[df.Get] = []
         for member in members:
             lowered = lower(member, numbers_of(member))
             start, node = sum(len(s.schema) for s in sources), lowered.node
@@ -84,21 +86,23 @@ class Inputs:
                 node = node.input
             assert isinstance(node, df.Get)
             sources.append(node)
+            if node is lowered.node:
+                whole.append(node)
             at |= {n: start + position for n, position in lowered.positions.items()}
-        return cls(tuple(sources), at, deferred)
+        return cls(tuple(sources), at, deferred, whole)
 
     def name(self, column: int) -> str:
         """The name of a column."""
         return [f.name for source in self.sources for f in source.schema][column]
 
 
-def _is_chosen(node: df.DeltaJoin, existing: Collection[str]) -> bool:
+def _is_chosen(node: df.DeltaJoin, existing: Collection[str], inputs: Inputs) -> bool:
     if any(not lookup.key for path in node.paths for lookup in path.lookups):
         return False
-    if len(node.relations) == 2:
-        return True
+    may_be_made = inputs.whole if len(node.relations) == 2 else []
     return all(
-        isinstance(a.input, df.Get) and arrangement_name(a.input, a.key) in existing
+        isinstance(a.input, df.Get)
+        and (arrangement_name(a.input, a.key) in existing or a.input in may_be_made)
         for a in node.inputs
     )
 

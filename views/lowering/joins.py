@@ -194,11 +194,18 @@ class Joins:
 
 
 def _without_nulls(plan: Join) -> Join:
-    """`plan` with NULL keys dropped from the left where they would otherwise meet."""
-    conditions = [test("is_not_null", k.left) for k in equalities(plan).keys if k.may_match_nulls]
-    if not conditions:
+    """`plan` with NULL keys dropped where they would otherwise meet.
+
+    From the left; and from a right side that has no arrangement which others might share.
+    """
+    keys = [k for k in equalities(plan).keys if k.may_match_nulls]
+    if not keys:
         return plan
-    return replace(plan, left=Filter(plan.left, conjunction(conditions)))
+    left = Filter(plan.left, conjunction(test("is_not_null", k.left) for k in keys))
+    if stored(plan.right) is not None:
+        return replace(plan, left=left)
+    right = Filter(plan.right, conjunction(test("is_not_null", k.right) for k in keys))
+    return replace(plan, left=left, right=right)
 
 
 def _null_free(value: Expression, key: Key) -> Expression:

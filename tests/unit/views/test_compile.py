@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import Get, Join, Node
+from ivm.dataflow import DeltaJoin, Get, Join, Node
 from tests.property.shop import CATALOG
 from views.catalog import Catalog, View
 from views.compile import compile_view
@@ -69,10 +69,11 @@ def test_unquoted_names_are_lower_case() -> None:
 
 def arrangements(node: Node) -> set[Node]:
     """The arrangements that a join of two inputs reads."""
-    while not isinstance(node, Join):
+    while not isinstance(node, Join | DeltaJoin):
         assert not isinstance(node, Get)
         node = node.input  # type: ignore[union-attr]
-    return {node.left.input, node.right.input}
+    arranged = node.inputs if isinstance(node, DeltaJoin) else (node.left, node.right)
+    return {arrange.input for arrange in arranged}
 
 
 JOINED = "select c.name from customers c join orders o on o.customer_id = c.id where o.total > 5"
