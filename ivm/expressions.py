@@ -44,10 +44,13 @@ Functions (T: any type; N: a number type; the result's type is the call's own `t
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
+from typing import Any
+from uuid import UUID
 
 import pyarrow as pa
 
-Value = bool | int | float | Decimal | str | bytes | date | time | datetime
+Value = bool | int | float | Decimal | str | bytes | date | time | datetime | UUID | tuple[Any, ...]
+"""A constant: a list is a tuple, an interval an `Arrow.MonthDayNano`, which is a tuple."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ numbers are exact, without zeros at the end of a fraction; so equal documents ar
 days and a day 24 hours; of equal spans by months, then days.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -24,3 +24,15 @@ class Interval(NamedTuple):
     months: int
     days: int
     micros: int
+
+
+_month_day_nano: Any = pa.MonthDayNano
+_MOST_MICROS = (2**63 - 1) // 1000
+
+
+def interval_constant(value: Interval) -> tuple[Any, ...]:
+    """The value of an interval's literal, Arrow's; raises ValueError beyond what that holds."""
+    if abs(value.micros) > _MOST_MICROS or max(abs(value.months), abs(value.days)) >= 2**31:
+        raise ValueError("out of range")
+    constant: tuple[Any, ...] = _month_day_nano([value.months, value.days, value.micros * 1000])
+    return constant

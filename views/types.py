@@ -4,6 +4,7 @@ import re
 
 import pyarrow as pa
 
+from ivm.types import INTERVAL, JSON, UUID
 from views.errors import BadDefinition
 
 MAX_PRECISION = 38
@@ -26,6 +27,9 @@ _NAMES: dict[str, pa.DataType] = {
     "time": pa.time64("us"),
     "timestamp": pa.timestamp("us"),
     "timestamptz": pa.timestamp("us", "UTC"),
+    "interval": INTERVAL,
+    "uuid": UUID,
+    "jsonb": JSON,
 }
 _SYNONYMS = {
     "bool": "boolean",
@@ -39,6 +43,7 @@ _SYNONYMS = {
     "varchar": "text",
     "string": "text",
     "decimal": "numeric",
+    "json": "jsonb",
     "timestamp with time zone": "timestamptz",
     "timestamp without time zone": "timestamp",
     "time without time zone": "time",

@@ -6,7 +6,7 @@ from ivm.errors import Unsupported
 from ivm.expressions import Call
 from ivm.rows.assembly import Assembly, Lowering
 from ivm.rows.computing import MAX_DIGITS, rescale
-from ivm.rows.families import family, literal_text, wants
+from ivm.rows.families import family, integer_range, literal_text, wants
 from ivm.rows.temporal import FIELDS
 
 DAY_MICROS = 86_400_000_000
@@ -38,7 +38,7 @@ def _between(argument: str) -> Lowering:
     def lower(a: Assembly, call: Call) -> int:
         wants(call, argument, argument)
         registers = tuple(a.register(e) for e in call.arguments)
-        low, high = -(1 << 63), (1 << 63) - 1
+        low, high = integer_range(call.type)
         overflow = a.complaint(f"{call.type} out of range", call)
         return a.emit("subtract_signed", registers, call.type, p=low, q=high, overflow=overflow)
 

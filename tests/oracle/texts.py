@@ -52,6 +52,20 @@ def replace(kind: pa.DataType, text: str, old: str, new: str) -> Outcome:
     return text.replace(old, new) if old else text
 
 
+def padding(text: str, n: int, fill: str) -> str:
+    """What `text` lacks of `n` characters."""
+    wanted = max(n - len(text), 0)
+    return "".join(fill[i % len(fill)] for i in range(wanted)) if fill else ""
+
+
+def translate(kind: pa.DataType, text: str, old: str, new: str) -> Outcome:
+    out = []
+    for c in text:
+        at = old.find(c)
+        out.append(c if at < 0 else new[at : at + 1])
+    return "".join(out)
+
+
 FUNCTIONS: dict[str, Callable[..., Outcome]] = {
     "lower": lambda kind, a: a.lower(),
     "upper": lambda kind, a: a.upper(),
@@ -65,6 +79,18 @@ FUNCTIONS: dict[str, Callable[..., Outcome]] = {
     "split_part": split_part,
     "position": lambda kind, text, what: text.find(what) + 1,
     "starts_with": lambda kind, text, prefix: text.startswith(prefix),
+    "left": lambda kind, text, n: text[: n if n >= 0 else max(len(text) + n, 0)],
+    "right": lambda kind, text, n: text[max(len(text) - n, 0) if n >= 0 else -n :],
+    "lpad": lambda kind, text, n, fill: padding(text, n, fill) + text[: max(n, 0)],
+    "rpad": lambda kind, text, n, fill: text[: max(n, 0)] + padding(text, n, fill),
+    "repeat": lambda kind, text, n: "".join(text for _ in range(n)),
+    "reverse": lambda kind, text: "".join(reversed(text)),
+    "strip": lambda kind, text, what: text.strip(what) if what else text,
+    "lstrip": lambda kind, text, what: text.lstrip(what) if what else text,
+    "rstrip": lambda kind, text, what: text.rstrip(what) if what else text,
+    "translate": translate,
+    "octet_length": lambda kind, text: len(text.encode()),
+    "ascii": lambda kind, text: ord(text[0]) if text else 0,
     "like": like,
     "ilike": ilike,
 }

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any, TypeAlias
+from uuid import UUID
 
 import pyarrow as pa
 
@@ -24,7 +25,18 @@ class Error:
 
 
 Scalar: TypeAlias = (
-    bool | int | float | Decimal | str | bytes | date | time | datetime | tuple[Any, ...] | None
+    bool
+    | int
+    | float
+    | Decimal
+    | str
+    | bytes
+    | date
+    | time
+    | datetime
+    | UUID
+    | tuple[Any, ...]
+    | None
 )
 Outcome: TypeAlias = Scalar | Error
 

@@ -35,8 +35,6 @@ from views.sql.coercion import (
     BOOL,
     TEXT,
     Bound,
-    Elapsed,
-    Interval,
     Untyped,
     cast,
     castable,
@@ -188,8 +186,6 @@ class Binder:
 
     def typed(self, bound: Bound, wanted: pa.DataType, node: exp.Expr) -> Expression:
         """What was bound at `node`, as a value; a quoted constant is read as `wanted`."""
-        if isinstance(bound, Interval | Elapsed):
-            raise self.session.source.unsupported("a value of type interval", node)
         if not isinstance(bound, Untyped):
             return bound
         if bound.text is None:
@@ -285,13 +281,11 @@ def name(bound: Bound) -> str:
     """The type of what was bound, for a message."""
     if isinstance(bound, Untyped):
         return "unknown"
-    if isinstance(bound, Interval | Elapsed):
-        return "interval"
     return type_name(bound.type)
 
 
 def _kind(bound: Bound) -> pa.DataType | None:
-    if isinstance(bound, Untyped | Interval | Elapsed):
+    if isinstance(bound, Untyped):
         return None
     return bound.type
 
@@ -302,7 +296,7 @@ def _fitting_type(bounds: Sequence[Bound]) -> pa.DataType | None:
     Thus a column is compared with a constant in the column's own type, unconverted.
     """
     constants = [b for b in bounds if isinstance(b, Literal)]
-    others = {b.type for b in bounds if not isinstance(b, Untyped | Interval | Elapsed | Literal)}
+    others = {b.type for b in bounds if not isinstance(b, Untyped | Literal)}
     if len(others) != 1 or not constants:
         return None
     kind = next(iter(others))

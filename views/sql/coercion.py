@@ -12,9 +12,11 @@ from decimal import Decimal, InvalidOperation
 import pyarrow as pa
 
 from ivm.expressions import Call, Expression, Literal
+from ivm.types import INTERVAL, JSON
 from views.sql import literals
 
 BOOL, TEXT, DATE, TIMESTAMP = pa.bool_(), pa.string(), pa.date32(), pa.timestamp("us")
+TIME, BYTEA = pa.time64("us"), pa.binary()
 TIMESTAMPTZ = pa.timestamp("us", "UTC")
 INT, BIGINT, DOUBLE = pa.int32(), pa.int64(), pa.float64()
 DIGITS = 38
@@ -37,23 +39,7 @@ class Untyped:
     text: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A constant length of time."""
-
-    months: int
-    days: int
-    micros: int
-
-
-@dataclass(frozen=True, slots=True)
-class Elapsed:
-    """The time between two timestamps, of which only the epoch can be taken."""
-
-    micros: Expression
-
-
-Bound = Expression | Untyped | Interval | Elapsed
+Bound = Expression | Untyped
 
 
 def is_integer(kind: pa.DataType) -> bool:
@@ -84,6 +70,11 @@ def common_type(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
         return a
     if is_number(a) and is_number(b):
         return _common_number(promoted(a), promoted(b))
+    if isinstance(a, pa.ListType) and isinstance(b, pa.ListType):
+        element = common_type(a.value_type, b.value_type)
+        return None if element is None else pa.list_(element)
+    if {a, b} == {TIME, INTERVAL}:
+        return INTERVAL
     if is_temporal(a) and is_temporal(b):
         zoned = [t for t in (a, b) if isinstance(t, pa.TimestampType) and t.tz is not None]
         return zoned[0] if zoned else TIMESTAMP
@@ -141,6 +132,12 @@ def castable(source: pa.DataType, target: pa.DataType) -> bool:
     if TEXT in (source, target):
         return True
     if is_number(source) and is_number(target):
+        return True
+    if isinstance(source, pa.ListType) and isinstance(target, pa.ListType):
+        return castable(source.value_type, target.value_type)
+    if source == JSON:
+        return target == BOOL or is_number(target)
+    if {source, target} == {TIME, INTERVAL}:
         return True
     if is_temporal(source) and (is_temporal(target) or pa.types.is_time(target)):
         return not (pa.types.is_date(source) and pa.types.is_time(target))

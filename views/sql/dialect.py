@@ -31,7 +31,7 @@ def _translated(parsers: dict[str, Any]) -> dict[str, Any]:
 
 
 class ViewsParser(PostgresParser):
-    """Adds row constructors, ALL over a list, and JOIN … USING (…) AS alias."""
+    """Adds row constructors, ALL over a list, JOIN … USING (…) AS alias, whole interval texts."""
 
     FUNCTIONS = _translated(PostgresParser.FUNCTIONS) | {
         "ROW": lambda args: exp.Tuple(expressions=args),
@@ -44,6 +44,16 @@ class ViewsParser(PostgresParser):
         if join is not None and join.args.get("using") and self._match(TokenType.ALIAS):
             join.set("alias", self._parse_id_var())
         return join
+
+    def _parse_interval_span(
+        self, this: exp.Expr, parse_function_unit: bool = True
+    ) -> exp.Interval:
+        interval = super()._parse_interval_span(this, parse_function_unit)
+        if this.is_string:
+            if exp.INTERVAL_STRING_RE.findall(this.name):
+                interval.set("unit", None)
+            interval.set("this", this)
+        return interval
 
 
 class PostgresViews(Postgres):

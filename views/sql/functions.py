@@ -7,9 +7,9 @@ from sqlglot import exp
 
 from ivm.expressions import Call, Expression, Literal
 from views.plan.scalars import call, negation, predicate
-from views.sql import patterns, strings
+from views.sql import arrays, numbers, patterns, strings
 from views.sql.binder import Binder, Handler, name
-from views.sql.coercion import BIGINT, INT, TEXT, Bound, cast, is_number, promoted, scale_of
+from views.sql.coercion import BIGINT, BYTEA, INT, TEXT, Bound, cast, is_number, promoted, scale_of
 from views.sql.operators import compare
 
 
@@ -69,12 +69,13 @@ def round_(b: Binder, node: exp.Round) -> Bound:
             return value
         whole = call("round", value, result=value.type)
         return cast(whole, pa.decimal128(38, 0)) if scale_of(value.type) else whole
-    places = b.value(digits, BIGINT)
-    if not isinstance(places, Literal) or not isinstance(places.value, int):
-        raise b.session.source.unsupported("round() to a number of digits that varies", digits)
+    places = b.as_type(digits, BIGINT, "the digits of round()")
     if not (pa.types.is_decimal(value.type) or pa.types.is_integer(value.type)):
         raise b.mismatch("round() to digits takes numeric; cast the number", node.this)
-    kept = max(min(places.value, scale_of(value.type)), 0)
+    if not isinstance(places, Literal) or not isinstance(places.value, int):
+        exact = value if pa.types.is_decimal(value.type) else cast(value, pa.decimal128(38, 0))
+        return numbers.round_varying(exact, places)
+    kept = numbers.kept_digits(places.value)
     exact = value if pa.types.is_decimal(value.type) else cast(value, pa.decimal128(38, 0))
     rounded = call("round", exact, Literal(places.value, BIGINT), result=exact.type)
     return cast(rounded, pa.decimal128(38, kept))
@@ -94,9 +95,14 @@ def _or_empty(value: Expression) -> Expression:
 
 
 def pipes(b: Binder, node: exp.DPipe) -> Bound:
-    """`a || b`: NULL if either is; one of them must be text."""
-    bounds = [b.bind(node.left), b.bind(node.right)]
+    """`a || b` of texts, arrays, documents or bytes."""
+    bounds = (b.bind(node.left), b.bind(node.right))
+    joined = arrays.concatenated(b, *bounds, node)
+    if joined is not None:
+        return joined
     values = [b.typed(x, TEXT, n) for x, n in zip(bounds, (node.left, node.right), strict=True)]
+    if all(v.type == BYTEA for v in values):
+        return call("concat_bytes", *values, result=BYTEA)
     if all(v.type != TEXT for v in values):
         raise b.mismatch(f"no operator {name(values[0])} || {name(values[1])}", node)
     return call("concat", *(b.explicit_cast(v, TEXT, node) for v in values), result=TEXT)

@@ -6,8 +6,11 @@ from sqlglot import exp
 
 from views.sql import (
     aggregates,
+    arrays,
+    documents,
     functions,
     named,
+    numbers,
     operators,
     patterns,
     quantifiers,
@@ -20,7 +23,10 @@ from views.sql.binder import Handler
 HANDLERS: Mapping[type[exp.Expr] | str, Handler] = {
     **operators.HANDLERS,
     **functions.HANDLERS,
+    **numbers.HANDLERS,
     **patterns.HANDLERS,
+    **documents.HANDLERS,
+    **arrays.HANDLERS,
     **named.HANDLERS,
     **temporal.HANDLERS,
     **aggregates.HANDLERS,

@@ -2,12 +2,19 @@
 
 import math
 import re
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
 from decimal import Context, Decimal, InvalidOperation
+from typing import Any
 
 import pyarrow as pa
 
 from ivm.expressions import Literal, Value
+from ivm.rows.scripts.arrays import array_texts
+from ivm.rows.scripts.documents import canonical
+from ivm.rows.scripts.forms import parse_uuid
+from ivm.rows.scripts.intervals import parse_interval
+from ivm.types import INTERVAL, JSON, UUID, interval_constant
 
 _EXACT = Context(prec=200)
 _TRUE = ("true", "yes", "on", "1")
@@ -17,14 +24,14 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def number(text: str) -> Literal:
-    """An unquoted number: the least of int32, int64 and decimal that holds it.
+    """An unquoted number, with its sign: the least of int32, int64 and decimal that holds it.
 
     Raises ValueError beyond 38 digits.
     """
-    if text.isdigit():
+    if text.removeprefix("-").isdigit():
         value = int(text)
         for kind in (pa.int32(), pa.int64()):
-            if value < 2 ** (kind.bit_width - 1):
+            if -(2 ** (kind.bit_width - 1)) <= value < 2 ** (kind.bit_width - 1):
                 return Literal(value, kind)
     exact = _EXACT.create_decimal(text)
     _, digits, exponent = exact.as_tuple()
@@ -65,6 +72,14 @@ def read(text: str, kind: pa.DataType) -> Value:
         if text.startswith("\\x"):
             return bytes.fromhex(text[2:])
         return text.encode()
+    if kind == INTERVAL:
+        return interval_constant(parse_interval(text))
+    if kind == UUID:
+        return parse_uuid(text)
+    if kind == JSON:
+        return canonical(text)
+    if isinstance(kind, pa.ListType):
+        return _array(array_texts(text, kind), kind)
     stripped = text.strip()
     if pa.types.is_boolean(kind):
         return _boolean(stripped.lower())
@@ -82,6 +97,13 @@ def read(text: str, kind: pa.DataType) -> Value:
             return moment.replace(tzinfo=None)
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     return _quoted_number(stripped, kind)
+
+
+def _array(texts: Sequence[Any], kind: pa.ListType) -> Value:
+    element = kind.value_type
+    if isinstance(element, pa.ListType):
+        return tuple(None if t is None else _array(t, element) for t in texts)
+    return tuple(None if t is None else read(t, element) for t in texts)
 
 
 def _quoted_number(text: str, kind: pa.DataType) -> Value:

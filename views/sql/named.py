@@ -3,17 +3,26 @@
 from sqlglot import exp
 
 from views.errors import UnknownFunction, suggestion
-from views.sql import patterns, strings
+from views.sql import arrays, documents, moments, numbers, patterns, strings
 from views.sql.binder import Binder, Handler
 from views.sql.coercion import Bound
 from views.sql.signatures import Signatures, bind_call
 
-FUNCTIONS: Signatures = {**strings.FUNCTIONS, **patterns.FUNCTIONS}
+FUNCTIONS: Signatures = {
+    **strings.FUNCTIONS,
+    **patterns.FUNCTIONS,
+    **numbers.FUNCTIONS,
+    **moments.FUNCTIONS,
+    **documents.FUNCTIONS,
+    **arrays.FUNCTIONS,
+}
 
 
 def named(b: Binder, node: exp.Anonymous) -> Bound:
     """A call by PostgreSQL's name and order of arguments."""
     function = node.name.lower()
+    if function == "make_interval":
+        return moments.make_interval(b, node)
     if function not in FUNCTIONS:
         near = suggestion(function, [*FUNCTIONS])
         raise b.fault(UnknownFunction, f"no function {node.name}(){near}", node)

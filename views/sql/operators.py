@@ -7,6 +7,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ivm.expressions import Call, Expression, Literal
+from ivm.types import INTERVAL, JSON
 from views.errors import BadDefinition, InvalidLiteral
 from views.plan.scalars import (
     FALSE,
@@ -18,14 +19,12 @@ from views.plan.scalars import (
     predicate,
     test,
 )
-from views.sql import literals, temporal
+from views.sql import documents, literals, temporal
 from views.sql.binder import Binder, Handler, name
 from views.sql.coercion import (
     BOOL,
     TEXT,
     Bound,
-    Elapsed,
-    Interval,
     Untyped,
     arithmetic_type,
     cast,
@@ -68,16 +67,15 @@ def arithmetic(b: Binder, node: exp.Binary) -> Bound:
     """`+ - * / %` of numbers, or of dates, timestamps and intervals."""
     function, symbol = _ARITHMETIC[type(node)]
     left, right = b.bind(node.left), b.bind(node.right)
-    moved = temporal.arithmetic(b, function, left, right, node)
-    if moved is not None:
-        return moved
-    if isinstance(left, Untyped) and not isinstance(right, Untyped | Interval | Elapsed):
+    for family in (temporal.arithmetic, documents.arithmetic):
+        found = family(b, function, left, right, node)
+        if found is not None:
+            return found
+    if isinstance(left, Untyped) and not isinstance(right, Untyped):
         left = b.typed(left, right.type, node.left)
-    if isinstance(right, Untyped) and not isinstance(left, Untyped | Interval | Elapsed):
+    if isinstance(right, Untyped) and not isinstance(left, Untyped):
         right = b.typed(right, left.type, node.right)
-    if isinstance(left, Untyped | Interval | Elapsed) or isinstance(
-        right, Untyped | Interval | Elapsed
-    ):
+    if isinstance(left, Untyped) or isinstance(right, Untyped):
         raise b.mismatch(f"no operator {name(left)} {symbol} {name(right)}", node)
     if not (is_number(left.type) and is_number(right.type)):
         raise b.mismatch(f"no operator {name(left)} {symbol} {name(right)}", node)
@@ -117,6 +115,10 @@ def compare_bound(
 ) -> Expression:
     """The comparison of what was bound already."""
     x, y = b.same_type([left[0], right[0]], f"operator {symbol}", [left[1], right[1]])
+    if x.type == INTERVAL:
+        x, y = temporal.span(x), temporal.span(y)
+    if x.type == JSON and function in ("lt", "le", "gt", "ge"):
+        raise b.session.source.unsupported("an ordering of jsonb values", left[0])
     if function in ("is_distinct", "is_not_distinct"):
         return test(function, x, y)
     return predicate(function, x, y)
@@ -134,13 +136,15 @@ def not_(b: Binder, node: exp.Not) -> Bound:
 
 def negate(b: Binder, node: exp.Neg) -> Bound:
     bound = b.bind(node.this)
-    if isinstance(bound, Interval):
-        return Interval(-bound.months, -bound.days, -bound.micros)
     value = b.typed(bound, pa.float64(), node.this)
+    if value.type == INTERVAL:
+        return temporal.negated(value)
     if not is_number(value.type):
         raise b.mismatch(f"no operator - {name(value)}", node)
     if isinstance(value, Literal) and value.value is not None:
         assert isinstance(value.value, int | float | Decimal)
+        if isinstance(node.this, exp.Literal) and not node.this.is_string:
+            return literals.number(f"-{node.this.this}")
         return replace(value, value=-value.value)
     return call("negate", cast(value, promoted(value.type)), result=promoted(value.type))
 
@@ -191,7 +195,7 @@ def _type_of(b: Binder, node: exp.DataType, bound: Bound) -> pa.DataType:
     """The type that a cast names; a bare `numeric` keeps the scale of what it is given."""
     spelled = node.sql(dialect="postgres").lower()
     if node.this == exp.DType.DECIMAL and not node.expressions:
-        exact = None if isinstance(bound, Untyped | Interval | Elapsed) else bound.type
+        exact = None if isinstance(bound, Untyped) else bound.type
         if exact is None or pa.types.is_floating(exact) or exact == TEXT:
             raise b.session.source.unsupported("numeric without precision and scale", node)
         return pa.decimal128(38, scale_of(exact))

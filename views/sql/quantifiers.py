@@ -22,7 +22,7 @@ from views.plan.scalars import (
     test,
 )
 from views.plan.trees import renamed
-from views.sql import rows
+from views.sql import arrays, rows
 from views.sql.binder import Binder, Handler, Pending
 from views.sql.coercion import BIGINT, BOOL, Bound
 from views.sql.operators import COMPARISONS, SYMBOLS, compare_bound
@@ -103,7 +103,7 @@ def _answer(b: Binder, asked: Quantified, node: exp.Expr) -> Expression:
             for item in operand.expressions
         )
     elif not isinstance(operand, QUERIES):
-        raise b.session.source.unsupported("ANY or ALL of a value that is no list", node)
+        found = arrays.any_of(b, asked.function, asked.left, operand)
     else:
         found = _among(b, asked, operand, node)
     return negation(found) if asked.negated else found

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from ivm.errors import Unsupported
 from ivm.expressions import Call, Expression, Literal
+from ivm.types import INTERVAL
 from views.errors import InvalidLiteral, UnknownFunction
 from views.sql.binder import Binder, name
 from views.sql.coercion import (
@@ -21,11 +22,10 @@ from views.sql.coercion import (
     DOUBLE,
     INT,
     TEXT,
+    TIME,
     TIMESTAMP,
     TIMESTAMPTZ,
     Bound,
-    Elapsed,
-    Interval,
     Untyped,
     cast,
     is_integer,
@@ -41,6 +41,7 @@ Build = Callable[[Binder, exp.Expr, list[Expression]], Expression]
 
 _WIDER: dict[pa.DataType, tuple[Parameter, ...]] = {
     DATE: (TIMESTAMP, TIMESTAMPTZ),
+    TIME: (INTERVAL,),
     TIMESTAMP: (TIMESTAMPTZ,),
 }
 
@@ -124,8 +125,6 @@ def _rank(signature: Signature, bounds: Sequence[Bound]) -> int | None:
 def _distance(bound: Bound, parameter: Parameter) -> int | None:
     if isinstance(bound, Untyped):
         return 0
-    if isinstance(bound, Interval | Elapsed):
-        return None
     kind = bound.type
     if parameter == "any" or kind == parameter:
         return 0

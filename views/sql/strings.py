@@ -7,10 +7,9 @@ from ivm.expressions import Call, Expression, Literal
 from views.errors import InvalidLiteral
 from views.plan.scalars import call, test
 from views.sql.binder import Binder
-from views.sql.coercion import BIGINT, INT, TEXT, cast
+from views.sql.coercion import BIGINT, BYTEA, INT, TEXT, cast
 from views.sql.signatures import Signature, Signatures, constant_texts
 
-BYTEA = pa.binary()
 _SPACE = Literal(" ", TEXT)
 
 

@@ -1,94 +1,159 @@
-"""Dates, timestamps and intervals."""
+"""Dates, times, timestamps and intervals: operators and the syntax of their own."""
 
-import re
 from decimal import Decimal
 
 import pyarrow as pa
 from sqlglot import exp
 
 from ivm.expressions import Expression, Literal
+from ivm.rows.scripts.intervals import parse_interval
+from ivm.rows.scripts.moments import (
+    CLOCK_FIELDS,
+    INTERVAL_FIELDS,
+    INTERVAL_UNITS,
+    fixed_offset,
+    known_zone,
+)
+from ivm.types import INTERVAL, Interval, interval_constant
 from views.errors import InvalidLiteral
-from views.plan.scalars import call
-from views.sql.binder import Binder, Handler
+from views.plan.scalars import call, conjunction, disjunction, predicate
+from views.sql.binder import Binder, Handler, name
 from views.sql.coercion import (
     BIGINT,
     DATE,
+    DOUBLE,
+    INT,
     TEXT,
+    TIME,
     TIMESTAMP,
+    TIMESTAMPTZ,
     Bound,
-    Elapsed,
-    Interval,
     Untyped,
     cast,
+    common_of,
     is_integer,
+    is_number,
     is_temporal,
 )
 
-_MICROS = {
-    "microsecond": 1,
-    "millisecond": 1_000,
-    "second": 1_000_000,
-    "minute": 60_000_000,
-    "hour": 3_600_000_000,
-}
-_DAYS = {"day": 1, "week": 7}
-_MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
-_SYNONYMS = {"sec": "second", "min": "minute", "mon": "month", "hr": "hour", "yr": "year"}
-_EXTRACTED = {
-    "year", "month", "day", "hour", "minute", "quarter",
-    "dow", "isodow", "doy", "week", "isoyear",
-}  # fmt: skip
+_DAY_MICROS = 86_400_000_000
+_SPAN = pa.decimal128(38, 0)
 _FRACTIONAL = pa.decimal128(38, 6)
-_TRUNCATED = {
-    "microseconds", "milliseconds", "second", "minute", "hour",
-    "day", "week", "month", "quarter", "year",
+_FRACTIONS = {"epoch", "second", "milliseconds"}
+_FIELDS = {
+    "century", "day", "decade", "dow", "doy", "hour", "isodow", "isoyear", "microseconds",
+    "millennium", "minute", "month", "quarter", "week", "year",
 }  # fmt: skip
-_TERM = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*")
+_UNITS = {
+    "microseconds", "milliseconds", "second", "minute", "hour", "day", "week", "month", "quarter",
+    "year", "decade", "century", "millennium",
+}  # fmt: skip
+_SYNONYMS = {
+    "years": "year", "months": "month", "days": "day", "hours": "hour", "minutes": "minute",
+    "seconds": "second", "weeks": "week", "millisecond": "milliseconds", "decades": "decade",
+    "microsecond": "microseconds", "centuries": "century", "millenniums": "millennium",
+}  # fmt: skip
 
 
 def arithmetic(
     b: Binder, function: str, left: Bound, right: Bound, node: exp.Binary
 ) -> Bound | None:
-    """`left` plus or minus `right` if one of them is a date, a timestamp or an interval."""
-    if function == "add" and (isinstance(left, Interval) or _is_moment(right)):
+    """`left` and `right` combined, if one of them is a date, a time or an interval."""
+    kinds = [None if isinstance(x, Untyped) else x.type for x in (left, right)]
+    if not any(k is not None and (is_temporal(k) or k in (TIME, INTERVAL)) for k in kinds):
+        return None
+    if function == "add" and (kinds[0] in (None, INTERVAL) or kinds == [TIME, DATE]):
         left, right = right, left
-    if function not in ("add", "subtract") or not _is_moment(left):
-        return None
-    assert not isinstance(left, Untyped | Interval | Elapsed)
-    sign = 1 if function == "add" else -1
-    if isinstance(right, Interval):
-        return shifted(left, right, sign)
-    if isinstance(right, Untyped) and function == "subtract":
-        right = b.typed(right, left.type, node.right)
-    if isinstance(right, Untyped | Elapsed):
-        return None
-    if left.type == DATE and is_integer(right.type):
-        days = cast(right, BIGINT)
-        return call("add_days", left, days if sign == 1 else _negated(days), result=DATE)
-    if function == "subtract" and left.type == right.type == DATE:
-        return call("days_between", left, right, result=BIGINT)
-    if function == "subtract" and is_temporal(right.type):
-        pair = b.same_type([node.left, node.right], "operator -", [left, right])
-        return Elapsed(call("micros_between", *pair, result=BIGINT))
+    if isinstance(left, Untyped):
+        assert not isinstance(right, Untyped)
+        left = b.typed(left, right.type, node.left)
+    if isinstance(right, Untyped):
+        wanted = left.type if function == "subtract" or left.type == INTERVAL else INTERVAL
+        right = b.typed(right, DOUBLE if function in ("multiply", "divide") else wanted, node.right)
+    match function:
+        case "add":
+            return _sum(left, right)
+        case "subtract":
+            return _difference(b, left, right, node)
+        case "multiply" if right.type == INTERVAL:
+            return _scaled("interval_multiply", right, left)
+        case "multiply" | "divide":
+            return _scaled(f"interval_{function}", left, right)
     return None
 
 
-def shifted(moment: Expression, by: Interval, sign: int) -> Expression:
+def _sum(left: Expression, right: Expression) -> Expression | None:
+    kinds = (left.type, right.type)
+    if is_temporal(left.type) and right.type == INTERVAL:
+        return shifted(left, right)
+    if left.type == DATE and is_integer(right.type):
+        return call("add_days", left, cast(right, BIGINT), result=DATE)
+    if is_integer(left.type) and right.type == DATE:
+        return call("add_days", right, cast(left, BIGINT), result=DATE)
+    if kinds == (DATE, TIME):
+        return call("combine", left, right, result=TIMESTAMP)
+    if kinds == (TIME, INTERVAL):
+        return call("add_interval_to_time", left, right, result=TIME)
+    if kinds == (INTERVAL, INTERVAL):
+        return call("interval_add", left, right, result=INTERVAL)
+    return None
+
+
+def _difference(
+    b: Binder, left: Expression, right: Expression, node: exp.Binary
+) -> Expression | None:
+    kinds = (left.type, right.type)
+    if right.type == INTERVAL:
+        return _sum(left, negated(right))
+    if left.type == DATE and is_integer(right.type):
+        return call("add_days", left, _negated_days(cast(right, BIGINT)), result=DATE)
+    if kinds == (DATE, DATE):
+        return call("days_between", left, right, result=INT)
+    if kinds == (TIME, TIME):
+        return call("clock_difference", left, right, result=INTERVAL)
+    if is_temporal(left.type) and is_temporal(right.type):
+        pair = b.same_type([node.left, node.right], "operator -", [left, right])
+        return call("elapsed", *pair, result=INTERVAL)
+    return None
+
+
+def _scaled(function: str, value: Expression, factor: Expression) -> Expression | None:
+    if value.type != INTERVAL or not is_number(factor.type):
+        return None
+    return call(function, value, cast(factor, DOUBLE), result=INTERVAL)
+
+
+def shifted(moment: Expression, by: Expression) -> Expression:
     """`moment` moved by an interval: months first, then days, then the rest. It is a timestamp."""
     value = cast(moment, TIMESTAMP) if moment.type == DATE else moment
-    if by.months:
-        value = call("add_months", value, Literal(sign * by.months, BIGINT), result=value.type)
-    micros = by.days * 24 * _MICROS["hour"] + by.micros
+    if not isinstance(by, Literal) or not isinstance(by.value, tuple):
+        return call("add_interval", value, by, result=value.type)
+    months, days, nanos = by.value
+    if months:
+        value = call("add_months", value, Literal(months, BIGINT), result=value.type)
+    micros = days * _DAY_MICROS + nanos // 1000
     if micros:
-        value = call("add_micros", value, Literal(sign * micros, BIGINT), result=value.type)
+        value = call("add_micros", value, Literal(micros, BIGINT), result=value.type)
     return value
 
 
-def _is_moment(bound: Bound) -> bool:
-    return not isinstance(bound, Untyped | Interval | Elapsed) and is_temporal(bound.type)
+def negated(value: Expression) -> Expression:
+    """`- interval`."""
+    if isinstance(value, Literal) and isinstance(value.value, tuple):
+        months, days, nanos = value.value
+        return Literal(interval_constant(Interval(-months, -days, -nanos // 1000)), INTERVAL)
+    return call("interval_negate", value, result=INTERVAL)
 
 
-def _negated(days: Expression) -> Expression:
+def span(value: Expression) -> Expression:
+    """What intervals compare by: microseconds, where a month has 30 days and a day 24 hours."""
+    if isinstance(value, Literal) and isinstance(value.value, tuple):
+        months, days, nanos = value.value
+        return Literal(Decimal((months * 30 + days) * _DAY_MICROS + nanos // 1000), _SPAN)
+    return call("interval_span", value, result=_SPAN)
+
+
+def _negated_days(days: Expression) -> Expression:
     if isinstance(days, Literal) and isinstance(days.value, int):
         return Literal(-days.value, BIGINT)
     return call("negate", days, result=BIGINT)
@@ -100,81 +165,102 @@ def interval(b: Binder, node: exp.Interval) -> Bound:
     if not isinstance(amount, exp.Literal) or not (unit is None or isinstance(unit, exp.Var)):
         raise b.session.source.unsupported("an interval that is not constant", node)
     text = amount.this if unit is None else f"{amount.this} {unit.name}"
-    return parse_interval(b, text, amount)
-
-
-def parse_interval(b: Binder, text: str, node: exp.Expr) -> Interval:
-    """The interval that `text` spells in terms of a number and a unit."""
-    months = days = micros = Decimal(0)
-    rest = text.strip()
-    fault = b.fault(InvalidLiteral, f"{text!r} is not an interval like '1 day 2 hours'", node)
-    if not rest:
-        raise fault
-    while rest:
-        term = _TERM.match(rest)
-        if term is None:
-            raise fault
-        amount, unit = Decimal(term[1]), _unit(term[2])
-        if unit in _MICROS:
-            micros += amount * _MICROS[unit]
-        elif unit in _DAYS:
-            days += amount * _DAYS[unit]
-        elif unit in _MONTHS:
-            months += amount * _MONTHS[unit]
-        else:
-            raise fault
-        rest = rest[term.end() :]
-    if any(part != int(part) for part in (months, days, micros)):
-        raise b.session.source.unsupported("a fraction of a day or month", node)
-    return Interval(int(months), int(days), int(micros))
-
-
-def _unit(text: str) -> str:
-    unit = text.lower()
-    unit = unit.removesuffix("s") if unit != "s" else "second"
-    return _SYNONYMS.get(unit, unit)
+    try:
+        return Literal(interval_constant(parse_interval(text)), INTERVAL)
+    except ValueError as error:
+        raise b.fault(
+            InvalidLiteral, f"{text!r} is not an interval like '1 day 2 hours'", amount
+        ) from error
 
 
 def extract(b: Binder, node: exp.Extract) -> Bound:
-    """`extract(field from moment)`, and `extract(epoch from later - earlier)`."""
+    """`extract(field from …)` of a date, a timestamp, a time of day or an interval."""
     field = node.this.name.lower()
-    bound = b.bind(node.expression)
-    if isinstance(bound, Elapsed):
-        if field != "epoch":
-            raise b.session.source.unsupported(f"extract({field}) of an interval", node)
-        micros = cast(bound.micros, pa.decimal128(38, 0))
-        seconds = Literal(Decimal("0.000001"), pa.decimal128(6, 6))
-        return call("multiply", micros, seconds, result=_FRACTIONAL)
-    moment = _moment(b, bound, node.expression)
-    if field in ("epoch", "second"):
-        result: pa.DataType = _FRACTIONAL
-    elif field in _EXTRACTED:
-        result = BIGINT
-    else:
-        raise b.session.source.unsupported(f"extract({field})", node)
-    return call("extract", Literal(field, TEXT), moment, result=result)
+    field = _SYNONYMS.get(field, field)
+    value = b.typed(b.bind(node.expression), TIMESTAMP, node.expression)
+    if value.type == INTERVAL and field in INTERVAL_FIELDS:
+        result = _FRACTIONAL if field in _FRACTIONS else BIGINT
+        return _extracted("interval_field", field, value, result)
+    if value.type == TIME and field in CLOCK_FIELDS:
+        result = _FRACTIONAL if field in _FRACTIONS else BIGINT
+        return _extracted("clock_field", field, value, result)
+    if not is_temporal(value.type) or field not in _FIELDS | _FRACTIONS:
+        raise b.session.source.unsupported(f"extract({field}) of {name(value)}", node)
+    result = _FRACTIONAL if field in _FRACTIONS else BIGINT
+    return call("extract", Literal(field, TEXT), value, result=result)
+
+
+def _extracted(function: str, field: str, value: Expression, result: pa.DataType) -> Expression:
+    """A field that comes with six digits after the point."""
+    exact = call(function, Literal(field, TEXT), value, result=_FRACTIONAL)
+    return cast(exact, result)
 
 
 def date_trunc(b: Binder, node: exp.TimestampTrunc | exp.DateTrunc) -> Bound:
-    """`date_trunc(unit, moment)`; a date gives a timestamp without zone."""
+    """`date_trunc(unit, …)`; a date gives a timestamp without zone."""
     unit = node.args["unit"].name.lower()
-    if unit not in _TRUNCATED:
-        raise b.session.source.unsupported(f"date_trunc({unit!r})", node)
-    moment = _moment(b, b.bind(node.this), node.this)
+    unit = _SYNONYMS.get(unit, unit)
+    moment = b.typed(b.bind(node.this), TIMESTAMP, node.this)
+    if moment.type == INTERVAL and unit in INTERVAL_UNITS:
+        return call("interval_trunc", Literal(unit, TEXT), moment, result=INTERVAL)
+    if not is_temporal(moment.type) or unit not in _UNITS:
+        raise b.session.source.unsupported(f"date_trunc({unit!r}) of {name(moment)}", node)
     result = TIMESTAMP if moment.type == DATE else moment.type
     return call("date_trunc", Literal(unit, TEXT), moment, result=result)
 
 
-def _moment(b: Binder, bound: Bound, node: exp.Expr) -> Expression:
-    moment = b.typed(bound, TIMESTAMP, node)
+def at_time_zone(b: Binder, node: exp.AtTimeZone) -> Bound:
+    """`moment AT TIME ZONE 'zone'`, the zone being constant: an offset or a known name."""
+    moment = b.value(node.this, TIMESTAMPTZ)
     if not is_temporal(moment.type):
-        raise b.mismatch("a date or timestamp is needed here", node)
-    return moment
+        raise b.mismatch(f"no time zone for {name(moment)}", node)
+    zone = b.value(node.args["zone"])
+    if not isinstance(zone, Literal) or not isinstance(zone.value, str):
+        raise b.session.source.unsupported("a time zone that is not a constant text", node)
+    if not known_zone(zone.value):
+        raise b.fault(InvalidLiteral, f"no time zone {zone.value!r} is known here", node)
+    here = cast(moment, TIMESTAMPTZ) if moment.type == DATE else moment
+    local = here.type == TIMESTAMP
+    result = TIMESTAMPTZ if local else TIMESTAMP
+    if fixed_offset(zone.value) == 0:
+        return cast(here, result)
+    return call("from_local" if local else "to_local", here, zone, result=result)
+
+
+def overlaps(b: Binder, node: exp.Overlaps) -> Bound:
+    """`(start, end) OVERLAPS (start, end)`, where an end may be a length."""
+    sides = [node.this, node.expression]
+    if not all(isinstance(s, exp.Tuple) and len(s.expressions) == 2 for s in sides):
+        raise b.mismatch("OVERLAPS takes two pairs", node)
+    starts = b.same_type([s.expressions[0] for s in sides], "OVERLAPS")
+    ends = [_end(b, start, side.expressions[1]) for start, side in zip(starts, sides, strict=True)]
+    kind = common_of([x.type for x in (*starts, *ends)])
+    if kind is None:
+        raise b.mismatch("OVERLAPS takes pairs of one type", node)
+    starts, ends = ([cast(x, kind) for x in side] for side in (starts, ends))
+    if any(x.nullable for x in (*starts, *ends)):
+        raise b.session.source.unsupported("OVERLAPS of what may be NULL; use COALESCE", node)
+    low = [call("least", s, e, result=kind) for s, e in zip(starts, ends, strict=True)]
+    high = [call("greatest", s, e, result=kind) for s, e in zip(starts, ends, strict=True)]
+    return disjunction(
+        [
+            predicate("eq", low[0], low[1]),
+            conjunction([predicate("gt", low[0], low[1]), predicate("lt", low[0], high[1])]),
+            conjunction([predicate("lt", low[0], low[1]), predicate("lt", low[1], high[0])]),
+        ]
+    )
+
+
+def _end(b: Binder, start: Expression, node: exp.Expr) -> Expression:
+    end = b.value(node, start.type)
+    return shifted(start, end) if end.type == INTERVAL else end
 
 
 HANDLERS: dict[type[exp.Expr] | str, Handler] = {
-    exp.Interval: Handler(interval, ("this", "unit")),
-    exp.Extract: Handler(extract, ("this", "expression")),
-    exp.TimestampTrunc: Handler(date_trunc, ("this", "unit")),
+    exp.AtTimeZone: Handler(at_time_zone, ("this", "zone")),
     exp.DateTrunc: Handler(date_trunc, ("this", "unit")),
+    exp.Extract: Handler(extract, ("this", "expression")),
+    exp.Interval: Handler(interval, ("this", "unit", "fraction_in_string")),
+    exp.Overlaps: Handler(overlaps, ("this", "expression")),
+    exp.TimestampTrunc: Handler(date_trunc, ("this", "unit")),
 }

@@ -78,6 +78,15 @@ def array_reader(type_: pa.ListType) -> Callable[[str], Elements]:
     return lambda text: [value(part) for part in _parts(text.strip(), nested)]
 
 
+def array_texts(text: str, type_: pa.ListType) -> list[Any]:
+    """The texts of an array's elements, of inner arrays as lists; None for NULL."""
+    element = type_.value_type
+    if not isinstance(element, pa.ListType):
+        return [*_parts(text.strip(), False)]
+    parts = _parts(text.strip(), True)
+    return [None if part is None else array_texts(part, element) for part in parts]
+
+
 def _parts(text: str, nested: bool) -> list[str | None]:
     """The texts of an array's elements, None for NULL."""
     if len(text) < 2 or text[0] != "{" or text[-1] != "}":
@@ -122,21 +131,22 @@ def _part(text: str, at: int) -> tuple[str | None, int]:
         if at >= len(text) - 1:
             raise ValueError(text)
         c = text[at]
-        if c == "\\":
-            at += 1
-            out.append(text[at])
-        elif c == '"':
+        if c == '"':
+            if not quoted and "".join(out).strip():
+                raise ValueError(text)
+            out = out if quoted else []
             quoted, was_quoted = not quoted, True
         elif c == "," and not quoted:
             break
         elif c in "{}" and not quoted:
             raise ValueError(text)
-        else:
-            out.append(c)
+        elif not (was_quoted and not quoted and c.isspace()):
+            at += c == "\\"
+            out.append(text[at])
         at += 1
     part = "".join(out)
     if was_quoted:
-        return part.strip() if not part.strip() else part, at
+        return part, at
     part = part.strip()
     if not part:
         raise ValueError(text)

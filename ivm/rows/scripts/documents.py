@@ -249,14 +249,10 @@ def _push(call: Call) -> Callable[[str, Any], str]:
 
 
 def _joined(a: str, b: str) -> str:
-    """`||`."""
+    """`||`: of two objects one; else an array, in which what is none is an item."""
     one, other = parse(a), parse(b)
     if isinstance(one, dict) and isinstance(other, dict):
         return dump({**one, **other})
-    if isinstance(one, dict) and not isinstance(other, list):
-        raise ValueError("an object and a scalar")
-    if isinstance(other, dict) and not isinstance(one, list):
-        raise ValueError("a scalar and an object")
     first = one if isinstance(one, list) else [one]
     return dump([*first, *(other if isinstance(other, list) else [other])])
 

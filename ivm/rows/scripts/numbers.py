@@ -44,12 +44,6 @@ def power(x: float, y: float) -> float:
     return answer
 
 
-def _cbrt(x: float) -> float:
-    root = math.cbrt(x) if math.isfinite(x) else x
-    whole = round(root) if math.isfinite(root) else 0
-    return float(whole) if whole**3 == x else root
-
-
 def _sign(x: float) -> float:
     return x if math.isnan(x) else float((x > 0) - (x < 0))
 
@@ -152,7 +146,7 @@ def factorial(n: int) -> Decimal:
 
 _FLOATS: dict[str, Callable[[float], float]] = {
     "sqrt": math.sqrt,
-    "cbrt": _cbrt,
+    "cbrt": math.cbrt,
     "exp": _exp,
     "ln": math.log,
     "log10": math.log10,

@@ -105,6 +105,16 @@ def texts() -> Iterator[Call]:
     yield call("split_part", TEXT, TEXT, TEXT, INT)
     yield call("position", SHORT, TEXT, TEXT)
     yield call("starts_with", BOOL, TEXT, TEXT)
+    for name in ("left", "right", "repeat"):
+        yield call(name, TEXT, TEXT, SHORT)
+    for name in ("lpad", "rpad"):
+        yield call(name, TEXT, TEXT, SHORT, TEXT)
+    for name in ("strip", "lstrip", "rstrip"):
+        yield call(name, TEXT, TEXT, TEXT)
+    yield call("reverse", TEXT, TEXT)
+    yield call("translate", TEXT, TEXT, TEXT, TEXT)
+    yield call("octet_length", SHORT, TEXT)
+    yield call("ascii", SHORT, TEXT)
     for pattern in ("a%", "%B", "_", "%é_%", "a\\%%", "%a%b%", "", "%", "日_b"):
         yield call("like", BOOL, TEXT, literal(pattern, TEXT))
         yield call("ilike", BOOL, TEXT, literal(pattern, TEXT))

@@ -48,6 +48,8 @@ def column(call: Call, index: int, type_: pa.DataType) -> st.SearchStrategy[list
         return st.lists(st.none() | st.integers(-500, 500), min_size=ROWS, max_size=ROWS)
     if call.function == "add_months" and index == 0:
         return st.lists(st.none() | far_from_the_ends(type_), min_size=ROWS, max_size=ROWS)
+    if call.function in ("left", "right", "repeat", "lpad", "rpad") and index == 1:
+        return st.lists(st.none() | st.integers(-9, 20), min_size=ROWS, max_size=ROWS)
     if call.function in ("substring", "split_part") and pa.types.is_integer(type_):
         return plain | st.lists(st.integers(-3, 9), min_size=ROWS, max_size=ROWS)
     if call.function in ("like", "ilike") and index:

@@ -48,7 +48,7 @@ TYPES: list[tuple[str, pa.DataType]] = [
     ("d2 * f8", pa.float64()),
     ("-d2", pa.decimal128(12, 2)),
     ("day + 1", pa.date32()),
-    ("day - day", pa.int64()),
+    ("day - day", pa.int32()),
     ("day + interval '1 day'", pa.timestamp("us")),
     ("tz - interval '1 hour'", pa.timestamp("us", "UTC")),
     ("extract(year from ts)", pa.int64()),
