@@ -13,10 +13,10 @@ from sqlglot import exp
 
 from ivm.dataflow import UP_TO_PEERS, Frame, FrameUnit
 from ivm.expressions import Literal
+from ivm.types import INTERVAL
 from views.errors import InvalidLiteral, SqlSyntaxError
 from views.sql.binder import Binder, Ordering, name
-from views.sql.coercion import BIGINT, Bound, Interval, Untyped, is_integer, scale_of
-from views.sql.temporal import parse_interval
+from views.sql.coercion import BIGINT, Bound, is_integer, scale_of
 
 _DAY = 86_400_000_000
 _MOST_DIGITS = 38
@@ -103,13 +103,15 @@ def _distance(b: Binder, node: exp.Expr, order: tuple[Ordering, ...], toward: bo
 
 
 def _micros(b: Binder, bound: Bound, node: exp.Expr) -> int:
-    if isinstance(bound, Untyped) and bound.text is not None:
-        bound = parse_interval(b, bound.text, node)
-    if not isinstance(bound, Interval):
-        raise b.mismatch(f"an end of this RANGE must be an interval, not {name(bound)}", node)
-    if bound.months:
+    length = b.typed(bound, INTERVAL, node)
+    if length.type != INTERVAL:
+        raise b.mismatch(f"an end of this RANGE must be an interval, not {name(length)}", node)
+    if not isinstance(length, Literal) or not isinstance(length.value, tuple):
+        raise b.session.source.unsupported("an end of RANGE that varies", node)
+    months, days, nanos = length.value
+    if months:
         raise b.session.source.unsupported("a RANGE of months", node)
-    return bound.days * _DAY + bound.micros
+    return int(days * _DAY + nanos // 1000)
 
 
 def _number(b: Binder, bound: Bound, kind: pa.DataType, node: exp.Expr) -> Decimal | float:
