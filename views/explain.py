@@ -60,7 +60,7 @@ def _explain(
 ) -> tuple[Stage, ...]:
     bound = FRONT_ENDS[language](query, catalog)
     plan = bound.plan
-    stages = [*bound.stages, Stage("bound", plan_text(plan))]
+    stages = [*bound.stages(), Stage("bound", plan_text(plan))]
     for name, rule in RULES:
         before, plan = plan, rule(plan, bound.numbers)
         if plan != before:

@@ -9,7 +9,7 @@ from tests.slt.judge import PostgreSQL
 from tests.slt.script import Query, Record, Refusal, Script, Statement
 
 # What PostgreSQL may well accept.
-_OURS = ("unsupported: ", "query-too-large: ")
+_OURS = ("unsupported: ", "query-too-large: ", "no-fixed-point: ")
 
 
 def run(script: Script, connection: Judge, workers: int = 1) -> None:

@@ -38,7 +38,7 @@ def bind(query: str, catalog: Catalog) -> Bound:
     outputs = tuple((numbers.fresh(name, a), a.column) for name, a in answer.columns)
     plan = Project(answer.plan, outputs)
     tables = {node.name for node in walk(plan) if isinstance(node, Scan)}
-    return Bound(plan, numbers, tuple(sorted(tables)), tuple(stages))
+    return Bound(plan, numbers, tuple(sorted(tables)), lambda: tuple(stages))
 
 
 def _check(program: Program, catalog: Catalog, source: Source) -> None:

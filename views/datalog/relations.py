@@ -29,8 +29,9 @@ from views.plan.nodes import Attribute, Distinct, Fixpoint, Plan, Project, Recur
 from views.plan.trees import renamed, walk
 from views.sql.binder import Binder
 from views.sql.coercion import TEXT, cast, common_type, fitted
+from views.sql.ctes import MAX_NODES
 from views.sql.handlers import HANDLERS
-from views.sql.queries import MAX_NODES, bind_query
+from views.sql.queries import bind_query
 from views.sql.scope import BoundQuery, Environment, Named, Scope, Session
 from views.sql.source import Source
 from views.types import parse_type, type_name

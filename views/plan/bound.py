@@ -1,5 +1,6 @@
 """What every front-end makes of a query's text."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from views.plan.nodes import Plan
@@ -18,10 +19,10 @@ class Stage:
 class Bound:
     """A query's plan over the tables and views `dependencies`, sorted.
 
-    `numbers` goes on numbering columns for the rewrites; `stages` tells of what led to the plan.
+    `numbers` goes on numbering columns for the rewrites; `stages()` tells of what led to the plan.
     """
 
     plan: Plan
     numbers: Numbers
     dependencies: tuple[str, ...]
-    stages: tuple[Stage, ...]
+    stages: Callable[[], tuple[Stage, ...]]

@@ -4,10 +4,13 @@ Syntax trees are sqlglot's; names, types, conversions and the meaning of every c
 What is not listed here is refused with its name and place, never approximated:
 
 - SELECT with WHERE, GROUP BY (expressions, numbers, aliases; ROLLUP, CUBE and GROUPING SETS, with
-  `grouping(…)`), HAVING, DISTINCT [ON], ORDER BY, LIMIT, OFFSET; WITH and WITH RECURSIVE; VALUES;
-  UNION [ALL], EXCEPT, INTERSECT;
-- joins: inner, left, right, full, cross, comma, NATURAL, USING, LATERAL (inner and left);
-- subqueries: derived tables, EXISTS, [NOT] IN, scalar ones, all of them correlated at will;
+  `grouping(…)`), HAVING, DISTINCT [ON], ORDER BY, LIMIT, OFFSET, FETCH FIRST [WITH TIES]; VALUES
+  and TABLE; UNION, EXCEPT and INTERSECT [ALL];
+- WITH, WITH RECURSIVE, and WITH MUTUALLY RECURSIVE as Materialize has it;
+- joins: inner, left, right, full, cross, comma, on any condition, NATURAL, USING; LATERAL (inner
+  and left);
+- subqueries: derived tables, EXISTS, [NOT] IN, comparison with ANY and ALL, scalar ones and rows,
+  all of them correlated at will;
 - aggregates, with DISTINCT, ORDER BY and FILTER inside: count, sum, avg, min, max, any_value,
   bool_and, bool_or, every; array_agg and string_agg; mode, percentile_cont and percentile_disc
   WITHIN GROUP; arg_min, arg_max, min_by, max_by;

@@ -3,6 +3,7 @@
 from views.catalog import Catalog
 from views.plan.bound import Bound, Stage
 from views.plan.nodes import Project
+from views.sql.dialect import PostgresViews
 from views.sql.queries import bind_query
 from views.sql.scope import Environment, Session
 from views.sql.source import Source, parse
@@ -18,5 +19,8 @@ def bind(query: str, catalog: Catalog) -> Bound:
         raise source.unsupported("SELECT without columns", tree)
     outputs = [(session.numbers.fresh(name, a), a.column) for name, a in bound.columns]
     plan = Project(bound.plan, tuple(outputs))
-    parsed = Stage("parsed", tree.sql(dialect="postgres", pretty=True))
-    return Bound(plan, session.numbers, tuple(sorted(session.dependencies)), (parsed,))
+
+    def stages() -> tuple[Stage, ...]:
+        return (Stage("parsed", tree.sql(dialect=PostgresViews, pretty=True)),)
+
+    return Bound(plan, session.numbers, tuple(sorted(session.dependencies)), stages)

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 from sqlglot.dialects.postgres import Postgres
+from sqlglot.generators.postgres import PostgresGenerator
 from sqlglot.helper import seq_get
 from sqlglot.parsers.postgres import PostgresParser
 from sqlglot.tokenizer_core import TokenType
@@ -30,8 +31,17 @@ def _translated(parsers: dict[str, Any]) -> dict[str, Any]:
     return {name: parser for name, parser in parsers.items() if name.lower() not in PLAIN}
 
 
+class MutuallyRecursive(exp.With):
+    """WITH MUTUALLY RECURSIVE; `limit` is its number of rounds, after which it `stops` or fails."""
+
+    arg_types = exp.With.arg_types | {"limit": False, "stops": False}
+
+
 class ViewsParser(PostgresParser):
-    """Adds row constructors, ALL over a list, JOIN … USING (…) AS alias, whole interval texts."""
+    """Adds row constructors, ALL over a list, names of joins by USING, MUTUALLY RECURSIVE.
+
+    The texts of intervals stay whole.
+    """
 
     FUNCTIONS = _translated(PostgresParser.FUNCTIONS) | {
         "ROW": lambda args: exp.Tuple(expressions=args),
@@ -55,9 +65,53 @@ class ViewsParser(PostgresParser):
             interval.set("this", this)
         return interval
 
+    def _parse_with(self, skip_with_token: bool = False) -> exp.With | None:
+        start = self._index
+        begun = skip_with_token or self._match(TokenType.WITH)
+        if begun and self._match_text_seq("MUTUALLY", "RECURSIVE"):
+            return self._parse_mutually_recursive()
+        self._retreat(start)
+        return super()._parse_with(skip_with_token)
+
+    def _parse_mutually_recursive(self) -> exp.With:
+        limit, stops = None, False
+        if self._match(TokenType.L_PAREN):
+            stops = self._match_text_seq("RETURN", "AT")
+            if not stops:
+                self._match_text_seq("ERROR", "AT")
+            if not self._match_text_seq("RECURSION", "LIMIT"):
+                self.raise_error("Expected RECURSION LIMIT")
+            limit = self._parse_number()
+            self._match_r_paren()
+        bindings = self._parse_csv(self._parse_binding)
+        return self.expression(MutuallyRecursive(expressions=bindings, limit=limit, stops=stops))
+
+    def _parse_binding(self) -> exp.Expr:
+        """`name (column type, …) AS (query)`."""
+        name = self._parse_id_var()
+        columns = self._parse_wrapped_csv(self._parse_field_def)
+        if not self._match(TokenType.ALIAS):
+            self.raise_error("Expected AS")
+        query = self._parse_wrapped(self._parse_statement)
+        return self.expression(
+            exp.CTE(this=query, alias=exp.TableAlias(this=name, columns=columns))
+        )
+
+
+class ViewsGenerator(PostgresGenerator):
+    """Writes what the parser adds."""
+
+    def mutuallyrecursive_sql(self, expression: MutuallyRecursive) -> str:
+        """The clause, with its limit."""
+        limit = self.sql(expression, "limit")
+        kind = "RETURN" if expression.args.get("stops") else "ERROR"
+        option = f" ({kind} AT RECURSION LIMIT {limit})" if limit else ""
+        return f"WITH MUTUALLY RECURSIVE{option} {self.expressions(expression, flat=True)}"
+
 
 class PostgresViews(Postgres):
     """The dialect of views. Subscripts of arrays stay counted from 1."""
 
     INDEX_OFFSET = 0
     Parser = ViewsParser
+    Generator = ViewsGenerator

@@ -6,7 +6,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ivm.expressions import Literal
-from views.errors import DuplicateColumn, QueryTooLarge, UnknownColumn
+from views.errors import UnknownColumn
 from views.plan.nodes import (
     Attribute,
     Distinct,
@@ -20,25 +20,23 @@ from views.plan.nodes import (
     Values,
 )
 from views.plan.scalars import conjunction, test
-from views.plan.trees import renamed, walk
 from views.sql.binder import Binder, attach
 from views.sql.coercion import TEXT, cast, common_type
+from views.sql.ctes import bind_with
 from views.sql.handlers import HANDLERS
 from views.sql.limits import bind_limit
-from views.sql.recursion import bind_recursive, is_recursive
 from views.sql.relations import one_row
-from views.sql.scope import BoundQuery, Environment, Named, Scope, Session
+from views.sql.scope import BoundQuery, Environment, Scope, Session
 from views.sql.select import bind_select
 from views.types import type_name
 
-MAX_NODES = 20_000
 _WRAPPER = ("this", "with_", "order", "limit", "offset")
 _SET_OPERATION = (*_WRAPPER, "expression", "distinct")
 
 
 def bind_query(session: Session, env: Environment, node: exp.Expr) -> BoundQuery:
     """The plan of a query and its columns."""
-    env = _with(session, env, node)
+    env = bind_with(session, env, node)
     match node:
         case exp.Select():
             return bind_select(session, env, node)
@@ -53,53 +51,6 @@ def bind_query(session: Session, env: Environment, node: exp.Expr) -> BoundQuery
             return _ordered(session, _values(session, env, node), node)
         case _:
             raise session.source.unsupported(f"{node.key.upper()} as a query", node)
-
-
-def _with(session: Session, env: Environment, node: exp.Expr) -> Environment:
-    """The environment inside `node`, with its WITH queries."""
-    clause = node.args.get("with_")
-    if clause is None:
-        return env
-    session.source.only(clause, ("expressions", "recursive"))
-    named = dict(env.named)
-    for cte in clause.expressions:
-        session.source.only(cte, ("this", "alias", "materialized"))
-        if any(cte.alias == other.alias for other in clause.expressions if other is not cte):
-            raise session.source.fault(DuplicateColumn, f"WITH defines {cte.alias!r} twice", cte)
-        inner = Environment(dict(named), env.outer)
-        if clause.args.get("recursive") and is_recursive(cte):
-            bound = bind_recursive(session, inner, cte)
-        else:
-            bound = _renamed_columns(session, bind_query(session, inner, cte.this), cte)
-        named[cte.alias] = _named(session, bound, cte)
-    return Environment(named, env.outer)
-
-
-def _renamed_columns(session: Session, bound: BoundQuery, cte: exp.CTE) -> BoundQuery:
-    names = [c.name for c in cte.args["alias"].args.get("columns") or []]
-    if len(names) > len(bound.columns):
-        raise session.source.fault(
-            UnknownColumn, f"{len(names)} names for {len(bound.columns)} columns", cte
-        )
-    own = [name for name, _ in bound.columns]
-    names += own[len(names) :]
-    return BoundQuery(
-        bound.plan, tuple((n, a) for n, (_, a) in zip(names, bound.columns, strict=True))
-    )
-
-
-def _named(session: Session, bound: BoundQuery, cte: exp.CTE) -> Named:
-    size = sum(1 for _ in walk(bound.plan))
-    if size > MAX_NODES:
-        raise session.source.fault(
-            QueryTooLarge, f"the plan of {cte.alias!r} has more than {MAX_NODES:,} nodes", cte
-        )
-
-    def make() -> tuple[Plan, tuple[tuple[str, Attribute], ...]]:
-        plan, fresh = renamed(bound.plan, session.numbers)
-        return plan, tuple((name, fresh[a.number]) for name, a in bound.columns)
-
-    return Named(make)
 
 
 def _set_operation(session: Session, env: Environment, node: exp.SetOperation) -> BoundQuery:
