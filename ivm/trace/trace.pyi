@@ -24,9 +24,3 @@ class Trace:
 
         Nothing may be sealed afterwards.
         """
-
-    def exert(self, fuel: int) -> bool:
-        """Move up to `fuel` updates in each merge in progress; whether any is left in progress.
-
-        For idle times between steps: it makes the next look-ups cheaper.
-        """

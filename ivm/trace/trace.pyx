@@ -218,16 +218,6 @@ cdef class Trace:
             self.merges.erase(self.merges.begin() + i)
             self.replace(at, finish_merge(m))
 
-    def exert(self, Py_ssize_t fuel) -> bool:
-        """Move up to `fuel` updates in each merge in progress; whether any is left in progress.
-
-        For idle times between steps: it makes the next look-ups cheaper.
-        """
-        with nogil:
-            self.work(fuel)
-            self.start_merges(self.advance(self.since[0]))
-        return not self.merges.empty()
-
     # Advances `since` as far as the holds allow; the root time from which batches stay apart.
     cdef uint64_t advance(self, uint64_t root) noexcept nogil:
         cdef uint64_t since[MAX_COORDINATES]

@@ -48,7 +48,6 @@ def test_merges_in_progress_keep_the_collection_and_few_layers(seed: int) -> Non
             undone[:, -1] = -undone[:, -1]
             batch = np.concatenate([batch, undone])
         shims.seal(trace, batch, root)
-        trace.exert(int(rng.integers(0, 500)))
         sealed.append(batch)
     layers = shims.layers(trace)
     for root in (29, 30, 31):
@@ -70,18 +69,6 @@ def test_layers_stay_logarithmic_over_many_seals_of_one_update() -> None:
     sizes = [len(layer) for layer in shims.layers(trace)]
     assert sum(sizes) == 20_000
     assert len(sizes) <= 3 * CLASSES
-
-
-def test_exerting_completes_every_merge() -> None:
-    trace = Trace(1, 1, 1, ())
-    unit_seals(trace, 3_000)
-    for _ in range(100):
-        if not trace.exert(1_000):
-            break
-    else:
-        pytest.fail("merges are still in progress")
-    sizes = [len(layer) for layer in shims.layers(trace)]
-    assert sum(sizes) == 3_000
 
 
 def test_what_cancels_gives_its_memory_back() -> None:
