@@ -371,6 +371,25 @@ class TopK(Hashed):
         object.__setattr__(self, "schema", self.input.schema)
 
 
+@dataclass(frozen=True, slots=True)
+class Due(Hashed):
+    """The rows of `events` whose moment, their first column, has come; without that column.
+
+    `clock` is a collection of one row and column of the moment's type, never NULL either: the
+    present moment, which may only grow. While it is empty nothing has come. An interval of time is
+    two events: a row at its beginning, and its negation at its end. Not within an `Iterate`.
+    """
+
+    events: "Node"
+    clock: "Node"
+    schema: pa.Schema = field(init=False, compare=False)
+
+    __hash__ = Hashed.hash_once
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "schema", pa.schema(list(self.events.schema)[1:]))
+
+
 FrameUnit: TypeAlias = OneOf["rows", "groups", "range"]
 
 
@@ -514,6 +533,7 @@ Node: TypeAlias = (
     | Distinct
     | Threshold
     | TopK
+    | Due
     | Window
     | Recursive
     | Iterate

@@ -15,6 +15,7 @@ from ivm.dataflow import (
     Constant,
     DeltaJoin,
     Distinct,
+    Due,
     EnterAt,
     Filter,
     FlatMap,
@@ -35,6 +36,7 @@ from ivm.errors import SchemaMismatch, UnknownCollection, Unsupported
 from ivm.expressions import Call, Column, Expression, Literal
 from ivm.operators.concat import Concat as ConcatOperator
 from ivm.operators.consolidate import Consolidate as ConsolidateOperator
+from ivm.operators.due import Due as DueOperator
 from ivm.operators.fallible import Evaluate
 from ivm.operators.flat_map import FlatMap as FlatMapOperator
 from ivm.operators.flatten import Flatten
@@ -48,7 +50,7 @@ from ivm.render.pieces import Collection, Index, Piece, arranged_formats
 from ivm.render.reductions import Reductions
 from ivm.render.scopes import Rendered, Scope, free_names, recursive_schemas
 from ivm.render.windows import Windows
-from ivm.rows.format import Format, row_format
+from ivm.rows.format import Format, followed_by, row_format, string_words
 from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.program import Program
@@ -392,6 +394,28 @@ class Renderer(Windows, Reductions, Joins):
                 rounds,
             )
         )
+
+    # --- the passing of time ---
+
+    def _render_due(self, node: Due) -> Rendered:
+        if self.scope.parent is not None:
+            raise Unsupported("rows that wait for their moment in a loop")
+        schema, clock = node.events.schema, node.clock.schema
+        if schema.field(0).nullable or clock != pa.schema([schema.field(0).with_name(*clock.names)]):
+            raise SchemaMismatch(f"moments {schema.field(0)} for a clock of {clock}")
+        form = row_format(node.schema)
+        others = tuple(range(1, len(schema)))
+        moments = followed_by(row_format(list(schema)[:1]), form)
+        source = self.keyed(node.events, others, [0, *others], moments)
+        clocks, region = self.render(node.clock), self.scope.region
+        strings = string_words(schema.types, moments)
+        operators = self.add_stage(
+            lambda s: DueOperator(
+                region, form.words, source.operators[s], clocks.operators, strings
+            )
+        )
+        self.piece.traces += [operator.trace for operator in operators]
+        return Rendered(operators, form)
 
     # --- reductions ---
 

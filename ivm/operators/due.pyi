@@ -1,0 +1,18 @@
+from ivm.operators.arrange import Arrange
+from ivm.operators.operator import Operator, Region
+
+class Due(Arrange):
+    """The rows of `source`, each one word of a moment and then a row, whose moment has come.
+
+    `clocks` are the clock's shards: rows of one word, the present moment. The greatest so far
+    counts, and before the first one nothing has come. `trace` holds what has yet to come.
+    """
+
+    def __init__(
+        self,
+        region: Region,
+        row_words: int,
+        source: Operator,
+        clocks: tuple[Operator, ...],
+        strings: tuple[tuple[int, bool], ...],
+    ) -> None: ...
