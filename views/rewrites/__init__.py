@@ -10,6 +10,7 @@ from views.plan.trees import Numbers
 from views.rewrites.decorrelate import decorrelate
 from views.rewrites.factoring import factor_conditions
 from views.rewrites.joinorder import order_joins
+from views.rewrites.outerjoins import strengthen_joins
 from views.rewrites.pushdown import push_filters
 from views.rewrites.ranking import recognise_topk
 from views.rewrites.reduction import reduce_early
@@ -21,6 +22,7 @@ RULES: tuple[tuple[str, Rule], ...] = (
     ("decorrelate", decorrelate),
     ("factor_conditions", factor_conditions),
     ("semijoins", semijoins),
+    ("strengthen_joins", strengthen_joins),
     ("push_filters", push_filters),
     ("reduce_early", reduce_early),
     ("order_joins", order_joins),

@@ -8,7 +8,7 @@ or a top-k other than by their keys.
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ivm.expressions import Call, Column, Expression
+from ivm.expressions import Expression
 from views.plan.nodes import (
     Aggregate,
     Apply,
@@ -16,7 +16,6 @@ from views.plan.nodes import (
     Except,
     Filter,
     Join,
-    JoinKind,
     Plan,
     Project,
     TopK,
@@ -25,8 +24,6 @@ from views.plan.nodes import (
 )
 from views.plan.scalars import columns_of, conjunction, conjuncts, substitute
 from views.plan.trees import Numbers, inputs, numbers_of, with_inputs
-
-_STRICT = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "like", "ilike", "starts_with"})
 
 
 def push_filters(plan: Plan, numbers: Numbers) -> Plan:
@@ -80,9 +77,7 @@ def _push_branch(plan: Union | Except, branch: Plan, conditions: list[Expression
 def _push_join(plan: Join, conditions: list[Expression]) -> Plan:
     left, right = numbers_of(plan.left), numbers_of(plan.right)
     on = conjuncts(plan.predicate)
-    kind: JoinKind = plan.kind
-    if kind == "left" and any(_rejects_null(c, right) for c in conditions):
-        kind = "inner"
+    kind = plan.kind
     if kind == "full":
         joined: Plan = replace(plan, left=_push(plan.left, []), right=_push(plan.right, []))
         return _filtered(joined, conditions)
@@ -103,15 +98,6 @@ def _push_join(plan: Join, conditions: list[Expression]) -> Plan:
 
 def _within(condition: Expression, columns: frozenset[int]) -> bool:
     return columns_of(condition) <= columns
-
-
-def _rejects_null(condition: Expression, columns: frozenset[int]) -> bool:
-    """Whether `condition` cannot be true where all of `columns` are NULL: a plain comparison."""
-    return (
-        isinstance(condition, Call)
-        and condition.function in _STRICT
-        and any(isinstance(a, Column) and a.index in columns for a in condition.arguments)
-    )
 
 
 def _filtered(plan: Plan, conditions: Iterable[Expression]) -> Plan:

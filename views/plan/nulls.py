@@ -1,0 +1,58 @@
+"""Which NULLs keep a condition from being true: facts, each about columns that are not all NULL."""
+
+from collections.abc import Iterable
+from itertools import product
+from math import prod
+from typing import TypeAlias
+
+from ivm.expressions import Call, Column, Expression
+
+MAX_FACTS = 64  # of a disjunction
+
+Fact: TypeAlias = frozenset[int]  # one at least of these columns is not NULL
+Facts: TypeAlias = frozenset[Fact]
+
+# Functions that are NULL where any argument is.
+_STRICT = frozenset(
+    {
+        "eq", "ne", "lt", "le", "gt", "ge", "like", "ilike", "starts_with", "not",
+        "add", "subtract", "multiply", "divide", "modulo", "negate", "abs", "round", "floor",
+        "ceil", "cast", "lower", "upper", "trim", "ltrim", "rtrim", "length", "substring",
+        "position", "extract", "date_trunc", "add_days", "add_months", "add_micros",
+        "days_between", "micros_between",
+    }
+)  # fmt: skip
+
+
+def is_strict(function: str) -> bool:
+    """Whether `function` is known to be NULL where any of its arguments is."""
+    return function in _STRICT
+
+
+def propagates(expression: Expression) -> frozenset[int]:
+    """Columns of which a NULL makes `expression` NULL."""
+    if isinstance(expression, Column):
+        return frozenset({expression.index})
+    if isinstance(expression, Call) and is_strict(expression.function):
+        return frozenset[int]().union(*map(propagates, expression.arguments))
+    return frozenset()
+
+
+def rejects(condition: Expression) -> Facts:
+    """What holds where `condition` is true."""
+    if isinstance(condition, Call):
+        of_arguments = [rejects(a) for a in condition.arguments]
+        if condition.function == "and":
+            return frozenset[Fact]().union(*of_arguments)
+        if condition.function == "or":
+            if prod(map(len, of_arguments)) > MAX_FACTS:
+                return frozenset()
+            return frozenset(frozenset[int]().union(*one) for one in product(*of_arguments))
+        if condition.function == "is_not_null":
+            return singly(propagates(condition.arguments[0]))
+    return singly(propagates(condition))
+
+
+def singly(columns: Iterable[int]) -> Facts:
+    """None of `columns` is NULL."""
+    return frozenset(frozenset({c}) for c in columns)

@@ -1,0 +1,105 @@
+"""Outer joins become inner, or a full join one-sided, where what follows drops the padded rows.
+
+Some columns are *required* where no row in which all of them are NULL reaches the result: a
+condition above is not true of it. A join that pads them with NULL would only make rows to be
+dropped.
+"""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from ivm.expressions import Column
+from views.plan.nodes import (
+    Aggregate,
+    Distinct,
+    Filter,
+    Join,
+    Plan,
+    Project,
+    TopK,
+    Union,
+    Window,
+)
+from views.plan.nulls import Facts, propagates, rejects, singly
+from views.plan.scalars import columns_of
+from views.plan.trees import Numbers, inputs, numbers_of, with_inputs
+
+NOTHING: Facts = frozenset()
+
+
+def strengthen_joins(plan: Plan, numbers: Numbers) -> Plan:
+    """`plan` with joins that pad no more rows than matter."""
+    return _strengthen(plan, NOTHING)
+
+
+def _strengthen(plan: Plan, required: Facts) -> Plan:
+    match plan:
+        case Filter():
+            return _over(plan, required | rejects(plan.predicate))
+        case Project():
+            return _over(plan, _read(plan, required))
+        case Join():
+            return _join(plan, required)
+        case Aggregate():
+            return _over(plan, _within(required, {k.number for k in plan.keys}))
+        case TopK() | Window():
+            return _over(plan, _within(required, {k.index for k in plan.keys}))
+        case Distinct():
+            return _over(plan, required)
+        case Union():
+            branches = (_renamed(required, plan, branch) for branch in plan.inputs)
+            return with_inputs(plan, tuple(map(_strengthen, plan.inputs, branches)))
+        case _:
+            return _over(plan, NOTHING)
+
+
+def _over(plan: Plan, required: Facts) -> Plan:
+    """`plan` over inputs of which the columns `required` are."""
+    return with_inputs(plan, tuple(_strengthen(i, required) for i in inputs(plan)))
+
+
+def _within(required: Facts, columns: Collection[int]) -> Facts:
+    """What is known of `columns` alone."""
+    return frozenset(fact for fact in required if fact <= frozenset(columns))
+
+
+def _renamed(required: Facts, plan: Union, branch: Plan) -> Facts:
+    pairs = zip(plan.attributes, branch.attributes, strict=True)
+    own = {a.number: b.number for a, b in pairs}
+    return frozenset(frozenset(own[n] for n in fact) for fact in required)
+
+
+def _read(plan: Project, required: Facts) -> Facts:
+    """What is known of the columns that the outputs are computed from."""
+    values = {a.number: e for a, e in plan.outputs}
+    known = NOTHING
+    for fact in required:
+        read = [values[n] for n in fact]
+        if len(read) == 1:
+            known |= singly(propagates(read[0]))
+        elif all(isinstance(e, Column) for e in read):
+            known |= {columns_of(*read)}
+    return known
+
+
+def _join(plan: Join, required: Facts) -> Plan:
+    left, right = numbers_of(plan.left), numbers_of(plan.right)
+    of_left, of_right = _within(required, left), _within(required, right)
+    on = rejects(plan.predicate)
+    if plan.kind == "full" and of_right and not of_left:
+        turned = Join("left", plan.right, plan.left, plan.predicate)
+        return Project(_join(turned, required), tuple((a, a.column) for a in plan.attributes))
+    if plan.kind == "full" and of_left:
+        return _join(replace(plan, kind="left"), required)
+    if plan.kind == "left" and of_right:
+        return _join(replace(plan, kind="inner"), required)
+    match plan.kind:
+        case "inner":
+            sides = of_left | _within(on, left), of_right | _within(on, right)
+        case "semi":
+            sides = of_left | _within(on, left), _within(on, right)
+        case "full":
+            sides = NOTHING, NOTHING
+        case _:
+            sides = of_left, _within(on, right)
+    return with_inputs(plan, (_strengthen(plan.left, sides[0]), _strengthen(plan.right, sides[1])))
