@@ -7,18 +7,22 @@
 #   make check   formatting, lint, types, import direction, stubs of the extensions
 #   make checked the engine's tests on extensions that check bounds, addresses and undefined behaviour
 #   make soak    ten million updates through a pool: memory and latency stay flat
+#   make fuzz    a million inputs to the front-ends: no crash, no hang
 #   make bench   the engine's benchmarks beside differential-dataflow; writes benchmarks/results.md
 #   make build   the extensions, in place
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test serve check checked soak bench build extensions
+.PHONY: help demo test serve check checked soak fuzz bench build extensions
 
 # The architecture that the extensions are compiled for: `native`, or e.g. x86-64-v3 for an image.
 IVM_MARCH ?= native
 # Changes that the demo generates.
 CHANGES ?= 500000
+
+# Inputs that the fuzzer makes.
+INPUTS ?= 1000000
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -65,6 +69,10 @@ check: $(BUILT)
 soak: $(BUILT)
 	$(call say,Running ten million updates)
 	@$(BIN)/python -m tests.soak
+
+fuzz: $(BUILT)
+	$(call say,Compiling $(INPUTS) inputs)
+	@$(BIN)/python -m tests.fuzz --inputs $(INPUTS)
 
 bench: $(BUILT)
 	$(call say,Running the benchmarks beside differential-dataflow)

@@ -12,7 +12,7 @@ from typing import Literal
 import pyarrow as pa
 from sqlglot import exp
 
-from views.builder.expressions import Expression, Scalar, literal
+from views.builder.expressions import Expression, F, Scalar, literal
 from views.catalog import Catalog
 from views.errors import DuplicateColumn, SqlError, UnknownColumn, UnknownTable, suggestion
 from views.sql.bind import bind
@@ -36,6 +36,19 @@ class Database:
             raise UnknownTable(f"no table or view {name!r}{suggestion(name, self.catalog)}")
         source = exp.Table(this=_identifier(name))
         return Table(self, self.alias(), source, (), entry.schema)
+
+    def values(self, rows: Sequence[Sequence[Scalar]], **types: str) -> "Table":
+        """Constant rows, at least one, whose columns have these names and types of SQL."""
+        alias = self.alias()
+        values = exp.Values(
+            expressions=[exp.Tuple(expressions=[literal(v) for v in row]) for row in rows],
+            alias=exp.TableAlias(this=_identifier(alias), columns=[*map(_identifier, types)]),
+        )
+        outputs: list[exp.Expr] = [
+            exp.Alias(this=F.col(name).cast(kind).node, alias=_identifier(name))
+            for name, kind in types.items()
+        ]
+        return Table(self, alias, _select(outputs, values), ())
 
     def alias(self) -> str:
         """A name that no table, view or other alias has."""

@@ -50,7 +50,11 @@ class ViewsParser(PostgresParser):
     FUNCTION_PARSERS = _translated(PostgresParser.FUNCTION_PARSERS)
 
     def _parse_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
+        """A join that has its condition: sqlglot tries all ways to nest those that have none."""
+        comma = self._curr.token_type == TokenType.COMMA if self._curr else False
         join = super()._parse_join(*args, **kwargs)
+        if join is not None and not comma and not _is_conditional(join):
+            self.raise_error("JOIN needs ON or USING")
         if join is not None and join.args.get("using") and self._match(TokenType.ALIAS):
             join.set("alias", self._parse_id_var())
         return join
@@ -107,6 +111,11 @@ class ViewsGenerator(PostgresGenerator):
         kind = "RETURN" if expression.args.get("stops") else "ERROR"
         option = f" ({kind} AT RECURSION LIMIT {limit})" if limit else ""
         return f"WITH MUTUALLY RECURSIVE{option} {self.expressions(expression, flat=True)}"
+
+
+def _is_conditional(join: exp.Join) -> bool:
+    stated = join.args.get("on") or join.args.get("using")
+    return bool(stated) or join.kind == "CROSS" or join.method == "NATURAL"
 
 
 class PostgresViews(Postgres):

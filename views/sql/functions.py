@@ -125,6 +125,8 @@ def trim(b: Binder, node: exp.Trim) -> Bound:
 
 def substring(b: Binder, node: exp.Substring) -> Bound:
     text = _text(b, node.this, "an argument of substring()")
+    if node.args.get("start") is None:
+        raise b.session.source.unsupported("substring() without a position or pattern", node)
     pattern = b.value(node.args["start"], BIGINT if node.args.get("length") else TEXT)
     if pattern.type == TEXT:
         if node.args.get("length") is not None:

@@ -108,6 +108,11 @@ def test_order_by_and_limit_keep_the_first_rows(db: Database) -> None:
     assert rows(follows.order_by(follows.src.desc(), "dst").limit(1, offset=1)) == {(3, 3): 1}
 
 
+def test_constant_rows_are_a_table(db: Database) -> None:
+    table = db.values([(1, "a"), (2, None)], x="bigint", y="text")
+    assert rows(table.filter(table.x < 3)) == {(1, "a"): 1, (2, None): 1}
+
+
 def reach(follows: Table) -> Table:
     def step(found: Table) -> Table:
         return found.join(follows.select(dst="src", far="dst"), on="dst").select("src", dst="far")

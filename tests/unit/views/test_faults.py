@@ -47,6 +47,8 @@ FAULTS = [
     ("select id,\n  name,\n  nope\nfrom customers", "unknown-column", 22),
     ("select 1 +", "syntax-error", 10),
     ("selec 1", "syntax-error", 7),
+    ("select c.id from customers c join orders o", "syntax-error", 42),
+    ("select o.id from orders o " + "left join items " * 100, "syntax-error", 1621),
     ("select (1", "syntax-error", 9),
     ('select 1 as "\ud800"', "syntax-error", 14),
     ("select 'abc", "syntax-error", 9),
@@ -55,6 +57,7 @@ FAULTS = [
 ]
 
 REFUSED = [
+    "select substring(name) as s from customers",
     "select now() as x",
     "select id from customers for update",
     "select id from customers tablesample system (1)",
