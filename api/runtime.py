@@ -28,7 +28,7 @@ from connectors.sinks.deltas import DeltaSink
 from connectors.tables import TableSpec
 from ivm.errors import IvmError
 from ivm.pool import Pool
-from ivm.results import Installed
+from ivm.results import Forecast, Installed
 from views.catalog import View
 from views.compile import CompiledView, compile_view
 from views.errors import UnknownName, suggestion
@@ -270,7 +270,7 @@ class Runtime:
 
     def explain(
         self, query: str, language: str, key: Sequence[str] | None
-    ) -> tuple[CompiledView, Installed, tuple[Stage, ...]]:
+    ) -> tuple[CompiledView, Forecast, tuple[Stage, ...]]:
         """A view over `query`: its dataflow, the arrangements it would share or make, its stages.
 
         Raises a kind of SqlError.

@@ -3,22 +3,24 @@
 from collections.abc import Callable, Mapping
 
 from ivm.dataflow import Arrange, Get, Node
+from ivm.estimates import Estimates
 from ivm.render.pieces import Collection, Index, Piece
 from ivm.render.scopes import children
-from ivm.results import Installed
+from ivm.results import Forecast, Foretold
 
 
 def forecast(
     wanted: Arrange,
     arrangements: Mapping[Arrange, tuple[Piece, Index]],
     find: Callable[[str], Collection],
-) -> Installed:
-    """The arrangements that maintaining `wanted` would find and make, by name.
+) -> Forecast:
+    """The arrangements that maintaining `wanted` would find and make.
 
     `find` returns a collection by its name, or raises.
     """
+    estimates = Estimates(lambda name: _records(find(name)))
     reused: dict[str, None] = {}
-    created: dict[str, None] = {}
+    created: dict[Arrange, str] = {}
     pending: list[Node] = [wanted]
     while pending:
         each = pending.pop()
@@ -32,7 +34,17 @@ def forecast(
             get = each.input if isinstance(each.input, Get) else None
             source = find(get.name).name if get else "(new)"
             names = ", ".join(each.input.schema.field(i).name for i in each.key)
-            created[f"{source}[{names}]"] = None
+            created[each] = f"{source}[{names}]"
         if not (isinstance(each, Arrange) and isinstance(each.input, Get)):
             pending += children(each)
-    return Installed(tuple(reused), tuple(created))
+    foretold = (
+        Foretold(name, estimates.rows(arrange), estimates.bytes(arrange))
+        for arrange, name in created.items()
+    )
+    return Forecast(tuple(reused), tuple(foretold))
+
+
+def _records(collection: Collection) -> int:
+    """The updates that a collection's first arrangement holds: its rows, once compacted."""
+    piece, _ = collection.indexes[0]
+    return sum(trace.account()[0] for trace in piece.traces)

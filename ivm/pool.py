@@ -48,7 +48,7 @@ from ivm.render.mechanics import Mechanics
 from ivm.render.pieces import Collection, Index, Piece, arranged_formats
 from ivm.render.renderer import Renderer
 from ivm.render.scopes import Rendered, reads
-from ivm.results import ArrangementInfo, Deltas, Installed, Snapshot
+from ivm.results import ArrangementInfo, Deltas, Forecast, Installed, Snapshot
 from ivm.row_errors import RowErrors, drained
 from ivm.rows.format import row_format, string_words
 from ivm.rows.layout import Layout
@@ -460,8 +460,8 @@ class Pool:
         """
         return accounts(self._pieces(), list(self._collections.values()))
 
-    def explain(self, node: Node, key: Sequence[str]) -> Installed:
-        """What `install` would reuse and create, without doing so.
+    def explain(self, node: Node, key: Sequence[str]) -> Forecast:
+        """What `install` would reuse and create, and how large, without doing so.
 
         Raises UnknownCollection, SchemaMismatch.
         """

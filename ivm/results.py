@@ -51,8 +51,30 @@ class ArrangementInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class Foretold:
+    """An arrangement that is not there yet: how many rows it would have, and bytes."""
+
+    name: str
+    rows: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Installed:
     """What an installation found and made, by arrangement name."""
 
     reused: tuple[str, ...]
     created: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What an installation would find, by arrangement name, and what it would make."""
+
+    reused: tuple[str, ...]
+    foretold: tuple[Foretold, ...]
+
+    @property
+    def created(self) -> tuple[str, ...]:
+        """The names of what it would make."""
+        return tuple(dict.fromkeys(made.name for made in self.foretold))

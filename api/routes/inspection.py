@@ -12,6 +12,11 @@ from api.models import ExplainBody, columns_json
 from api.values import is_natural
 from connectors.quarantine import Rejected
 
+BASIS = (
+    "the rows that its inputs have now, and constant shares of those that satisfy a condition "
+    "or form a group; without strings and the state of operators"
+)
+
 router = APIRouter(prefix="/v1", tags=["inspection"])
 
 
@@ -24,7 +29,13 @@ def explain(body: ExplainBody, runtime: RuntimeDep) -> Response:
             "columns": columns_json(compiled.schema),
             "key": compiled.key,
             "reads": compiled.dependencies,
-            "arrangements": {"reused": arrangements.reused, "created": arrangements.created},
+            "arrangements": {
+                "reused": arrangements.reused,
+                "created": [asdict(made) for made in arrangements.foretold],
+                "rows": sum(made.rows for made in arrangements.foretold),
+                "bytes": sum(made.bytes for made in arrangements.foretold),
+                "basis": BASIS,
+            },
             "stages": [asdict(stage) for stage in stages],
         }
     )

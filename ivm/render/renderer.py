@@ -401,7 +401,9 @@ class Renderer(Windows, Reductions, Joins):
         if self.scope.parent is not None:
             raise Unsupported("rows that wait for their moment in a loop")
         schema, clock = node.events.schema, node.clock.schema
-        if schema.field(0).nullable or clock != pa.schema([schema.field(0).with_name(*clock.names)]):
+        if schema.field(0).nullable or clock != pa.schema(
+            [schema.field(0).with_name(*clock.names)]
+        ):
             raise SchemaMismatch(f"moments {schema.field(0)} for a clock of {clock}")
         form = row_format(node.schema)
         others = tuple(range(1, len(schema)))

@@ -159,6 +159,9 @@ def test_explain_says_what_would_be_shared_and_made(
 ) -> None:
     answer = client.post("/v1/explain", json={"query": "SELECT id, day FROM orders"}).json()
     assert answer["arrangements"]["reused"] == ["orders[id]"]
+    assert answer["arrangements"]["created"] == [{"name": "(new)[id]", "rows": 0, "bytes": 0}]
+    assert (answer["arrangements"]["rows"], answer["arrangements"]["bytes"]) == (0, 0)
+    assert answer["arrangements"]["basis"].startswith("the rows that its inputs have now")
     assert answer["key"] == ["id"]
     assert answer["stages"][0]["name"] == "parsed"
 

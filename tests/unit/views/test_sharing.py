@@ -31,7 +31,7 @@ def installed(queries: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 def private(arrangements: Iterable[str]) -> set[str]:
     """Those that belong to one view, other than its result."""
-    return {name for name in arrangements if "." in name.partition("[")[0]}
+    return {n for n in arrangements if "." in n.partition("[")[0] and n.endswith("]")}
 
 
 def test_views_that_join_by_a_foreign_key_build_its_arrangement_once() -> None:

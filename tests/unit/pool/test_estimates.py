@@ -1,0 +1,62 @@
+"""How large an arrangement would be, foretold from the rows that there are."""
+
+import numpy as np
+import pyarrow as pa
+
+from ivm.dataflow import Aggregate, Arrange, Filter, Get, Join, Reduce, project
+from ivm.expressions import Call, Column, Expression, Literal
+from ivm.pool import Pool
+from ivm.results import Foretold
+
+NUMBER = pa.int64()
+ROWS = pa.schema([pa.field(name, NUMBER, nullable=False) for name in ("id", "a", "b")])
+rows = Get("rows", ROWS)
+
+
+def pool(count: int) -> Pool:
+    """A pool whose input `rows` has `count` rows."""
+    made = Pool()
+    made.create_input("rows", ROWS, ["id"])
+    numbers = pa.array(range(count), NUMBER)
+    batch = pa.RecordBatch.from_arrays([numbers] * 3, schema=ROWS)
+    made.feed("rows", batch, np.ones(count, np.int64), 0)
+    made.advance(1)
+    return made
+
+
+def condition(function: str) -> Expression:
+    return Call(function, (Column(1, NUMBER, False), Literal(3, NUMBER)), pa.bool_(), False)
+
+
+def test_a_table_arranged_anew_is_as_large_as_it_is_now() -> None:
+    (foretold,) = pool(500).explain(rows, ["a"]).foretold
+    assert foretold == Foretold("rows[a]", 500, 500 * 3 * 8)
+
+
+def test_an_arrangement_is_foretold_as_large_as_it_becomes() -> None:
+    full = pool(500)
+    (foretold,) = full.explain(rows, ["a"]).foretold
+    full.install("by_a", rows, ["a"])
+    (made,) = [info for info in full.arrangements() if info.name == "rows[a]"]
+    assert foretold.rows == made.records
+    assert abs(foretold.bytes - made.bytes) < 1000
+
+
+def test_conditions_keep_a_share_of_the_rows() -> None:
+    of_500 = pool(500)
+    for function, kept in (("eq", 50), ("lt", 167), ("ne", 450)):
+        (foretold,) = of_500.explain(Filter(rows, condition(function)), ["id"]).foretold
+        assert foretold.rows == kept
+
+
+def test_of_two_sides_the_larger_one_finds_one_partner_for_each_row() -> None:
+    few = Filter(rows, condition("eq"))
+    node = Join(Arrange(few, (1,)), Arrange(rows, (1,)), (("id", 1), ("b", 2)))
+    sizes = {each.name: each.rows for each in pool(500).explain(node, ["id"]).foretold}
+    assert sizes == {"(new)[a]": 50, "rows[a]": 500, "(new)[id]": 500}
+
+
+def test_a_group_has_ten_rows() -> None:
+    node = Reduce(project(rows, (1,)), (0,), (Aggregate("count", None, "n", NUMBER, False),))
+    (foretold,) = pool(500).explain(node, ["a"]).foretold
+    assert (foretold.rows, foretold.bytes) == (50, 50 * 2 * 8)
