@@ -18,6 +18,7 @@ from views.plan.nodes import (
     AggregateCall,
     Apply,
     Attribute,
+    During,
     Except,
     Filter,
     Fixpoint,
@@ -90,6 +91,12 @@ def _plan_line(plan: Plan) -> str:
             return f"Values {len(plan.rows)} rows {_attributes(plan.attributes)}"
         case Filter():
             return f"Filter {expression_text(plan.predicate, '#')}"
+        case During():
+            begin, end = (
+                "always" if bound is None else expression_text(bound, "#")
+                for bound in (plan.begin, plan.end)
+            )
+            return f"During {begin} until {end}"
         case Project():
             outputs = (f"{_attribute(a)} := {expression_text(e, '#')}" for a, e in plan.outputs)
             return f"Project {', '.join(outputs)}"
@@ -216,6 +223,8 @@ def _dataflow_line(node: df.Node) -> str:
                 for a in node.aggregates
             )
             return f"Reduce by ({', '.join(f'${i}' for i in node.key)}) {', '.join(calls)}"
+        case df.Due():
+            return f"Due by {node.clock.schema.names[0]}"
         case df.TopK():
             order = (_direction(f"${o.column}", o.descending, o.nulls_first) for o in node.order)
             key = ", ".join(f"${i}" for i in node.key)

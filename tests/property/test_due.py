@@ -1,4 +1,4 @@
-"""Rows that wait for their moment: at every time the answer is what the clock has let in by then."""
+"""Rows that wait for their moment: at every time there is what the clock has let in by then."""
 
 from collections import Counter
 from itertools import pairwise
@@ -108,8 +108,8 @@ def test_nothing_is_kept_of_rows_whose_moments_have_all_passed() -> None:
     moves = [1] * LAST
     held = []
     for time in range(LAST):
-        rows = [(time, (time + 1, i, None), 1) for i in range(1000)]
-        ends = [(time, (time + 2, i, None), -1) for i in range(1000)]
+        rows: list[Change] = [(time, (time + 1, i, None), 1) for i in range(1000)]
+        ends: list[Change] = [(time, (time + 2, i, None), -1) for i in range(1000)]
         feed(pool, rows + ends, moves, time, time + 1)
         pool.advance(time + 1)
         held.append(sum(i.records for i in pool.arrangements() if i.name.startswith("due")))

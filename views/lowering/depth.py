@@ -40,6 +40,8 @@ def below(node: df.Node) -> Iterator[df.Node]:
             yield from node.inputs
         case df.Iterate():
             yield from (body for _, body in node.bindings)
+        case df.Due():
+            yield from (node.events, node.clock)
         case df.Get() | df.Constant() | df.Recursive():
             return
         case _:

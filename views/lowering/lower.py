@@ -8,6 +8,7 @@ import pyarrow as pa
 from ivm import dataflow as df
 from ivm.expressions import Column, Expression
 from views.lowering.aggregates import aggregate
+from views.lowering.clock import during
 from views.lowering.depth import check_depth
 from views.lowering.joins import Joins
 from views.lowering.lowered import Lowered
@@ -16,6 +17,7 @@ from views.plan.nodes import (
     Aggregate,
     Attribute,
     Distinct,
+    During,
     Except,
     Filter,
     Fixpoint,
@@ -87,6 +89,9 @@ class Lowering:
             case Filter():
                 below = self.lower(plan.input, needed | columns_of(plan.predicate))
                 return below.filtered(conjuncts(plan.predicate))
+            case During():
+                read = needed | columns_of(*plan.bounds)
+                return during(plan, self.lower(plan.input, read).narrowed(read))
             case Project():
                 return self._project(plan, needed)
             case Join():

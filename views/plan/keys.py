@@ -9,6 +9,7 @@ from views.plan.nodes import (
     Aggregate,
     Apply,
     Distinct,
+    During,
     Filter,
     Fixpoint,
     Join,
@@ -27,6 +28,8 @@ def unique_key(plan: Plan) -> frozenset[int] | None:
     match plan:
         case Scan():
             return frozenset(plan.key) if plan.key else None
+        case During():
+            return unique_key(plan.input)
         case Filter():
             key = unique_key(plan.input)
             return None if key is None else key - _fixed(plan.predicate, numbers_of(plan))

@@ -65,6 +65,27 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
+class During:
+    """The rows while the present moment is at or after `begin` and before `end`.
+
+    Both are of type timestamptz; None is no bound, and a row with a NULL bound is never there.
+    """
+
+    input: "Plan"
+    begin: Expression | None
+    end: Expression | None
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.input.attributes
+
+    @property
+    def bounds(self) -> tuple[Expression, ...]:
+        """The bounds that there are."""
+        return tuple(bound for bound in (self.begin, self.end) if bound is not None)
+
+
+@dataclass(frozen=True, slots=True)
 class Project:
     """Exactly these columns: computed, or passed on under their own number."""
 
@@ -306,6 +327,7 @@ Plan: TypeAlias = (
     Scan
     | Values
     | Filter
+    | During
     | Project
     | Join
     | Apply

@@ -11,6 +11,7 @@ from views.plan.nodes import (
     AggregateCall,
     Apply,
     Attribute,
+    During,
     Except,
     Filter,
     Fixpoint,
@@ -98,6 +99,8 @@ def expressions(plan: Plan) -> tuple[Expression, ...]:
     match plan:
         case Filter() | Join() | Apply():
             return (plan.predicate,)
+        case During():
+            return plan.bounds
         case Project():
             return tuple(e for _, e in plan.outputs)
         case Aggregate():
@@ -148,6 +151,8 @@ def replace_free(plan: Plan, by: Mapping[int, Expression]) -> Plan:
     match below:
         case Filter() | Join() | Apply():
             return replace(below, predicate=substitute(below.predicate, by))
+        case During():
+            return during_by(below, by)
         case Project():
             outputs = tuple((_like(a, e := substitute(old, by)), e) for a, old in below.outputs)
             return replace(below, outputs=outputs)
@@ -162,6 +167,12 @@ def replace_free(plan: Plan, by: Mapping[int, Expression]) -> Plan:
             return moved
         case _:
             return below
+
+
+def during_by(plan: During, by: Mapping[int, Expression]) -> During:
+    """`plan` with its bounds in terms of other columns."""
+    begin, end = (None if b is None else substitute(b, by) for b in (plan.begin, plan.end))
+    return replace(plan, begin=begin, end=end)
 
 
 def _like(attribute: Attribute, expression: Expression) -> Attribute:

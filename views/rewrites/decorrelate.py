@@ -20,6 +20,7 @@ from views.plan.nodes import (
     Apply,
     Attribute,
     Distinct,
+    During,
     Except,
     Filter,
     Fixpoint,
@@ -32,7 +33,15 @@ from views.plan.nodes import (
     Window,
 )
 from views.plan.scalars import TRUE, columns_of, conjunction, conjuncts, substitute, test
-from views.plan.trees import Numbers, bottom_up, free_columns, numbers_of, walk, with_inputs
+from views.plan.trees import (
+    Numbers,
+    bottom_up,
+    during_by,
+    free_columns,
+    numbers_of,
+    walk,
+    with_inputs,
+)
 
 Names = Mapping[int, Attribute]
 
@@ -131,6 +140,9 @@ class Unnesting:
             case Filter():
                 below, names = self.unnest(plan.input, wanted)
                 return Filter(below, substitute(plan.predicate, _columns(names))), names
+            case During():
+                below, names = self.unnest(plan.input, wanted)
+                return during_by(replace(plan, input=below), _columns(names)), names
             case Project():
                 below, names = self.unnest(plan.input, wanted)
                 outputs = [(a, substitute(e, _columns(names))) for a, e in plan.outputs]

@@ -13,6 +13,7 @@ from views.plan.nodes import (
     Aggregate,
     Apply,
     Distinct,
+    During,
     Except,
     Filter,
     Join,
@@ -47,6 +48,8 @@ def _push(plan: Plan, conditions: list[Expression]) -> Plan:
             return with_inputs(plan, branches)
         case Distinct():
             return Distinct(_push(plan.input, conditions))
+        case During():
+            return replace(plan, input=_push(plan.input, conditions))
         case Aggregate():
             return _push_keyed(plan, conditions, {k.number for k in plan.keys})
         case TopK() | Window():

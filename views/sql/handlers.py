@@ -7,6 +7,7 @@ from sqlglot import exp
 from views.sql import (
     aggregates,
     arrays,
+    clock,
     documents,
     functions,
     named,
@@ -29,6 +30,7 @@ HANDLERS: Mapping[type[exp.Expr] | str, Handler] = {
     **arrays.HANDLERS,
     **named.HANDLERS,
     **temporal.HANDLERS,
+    **clock.HANDLERS,
     **aggregates.HANDLERS,
     **subqueries.HANDLERS,
     **quantifiers.HANDLERS,

@@ -12,10 +12,11 @@ from sqlglot import exp
 
 from ivm.expressions import Expression
 from views.errors import GroupingError, UnknownColumn, UnsupportedSql
-from views.plan.nodes import Attribute, Distinct, Filter, Plan, Project, TopK
-from views.plan.scalars import TRUE, columns_of
+from views.plan.nodes import Attribute, Distinct, During, Filter, Plan, Project, TopK
+from views.plan.scalars import TRUE, columns_of, conjunction
 from views.plan.trees import free_columns
 from views.sql.binder import Aggregates, Binder, Ordering, Pending, WindowUse, attach
+from views.sql.clock import bounds, conjuncts, reads_clock
 from views.sql.grouping import Grouping
 from views.sql.groupingsets import Set, grouping_sets
 from views.sql.handlers import HANDLERS
@@ -73,8 +74,12 @@ class Select:
         clause = self.node.args.get("where")
         if clause is not None:
             binder = self.binder("WHERE")
-            condition = decided(binder, clause.this)
+            parts = list(conjuncts(clause.this)) if reads_clock(clause.this) else [clause.this]
+            begin, end = bounds(binder, [part for part in parts if reads_clock(part)])
+            condition = conjunction(decided(binder, p) for p in parts if not reads_clock(p))
             self.plan = Filter(attach(self.plan, binder.pending), condition)
+            if begin is not None or end is not None:
+                self.plan = During(self.plan, begin, end)
 
     def bind_items(self) -> Binder:
         """Bind the select list."""
