@@ -222,6 +222,23 @@ PROGRAMS = [
         in(w, p) :- parts(w, p, _).     in(w, q) :- in(w, p), parts(p, q, _).
         ?- parts(whole: w), n = count : { in(w, _) }.""", kinds),
     Program("kinds by a builder", "sql", _kinds().sql(), kinds),
+    Program("least distances within the recursion", "sql", """
+        with mutually recursive d(node bigint, away bigint) as (
+            select node, min(away) from (select 1::bigint as node, 0::bigint as away union all
+                select roads.dst, d.away + roads.cost from d join roads on roads.src = d.node) r
+            group by node)
+        select * from d""", distances),
+    Program("points to", "sql", """
+        with mutually recursive
+            holds(v bigint, o bigint) as (
+                select var, object from news
+                union select c.target, h.o from copies c join holds h on h.v = c.source
+                union select l.target, p.o from loads l join holds h on h.v = l.base
+                    join heap p on p.base = h.o and p.field = l.field),
+            heap(base bigint, field bigint, o bigint) as (
+                select distinct b.o, s.field, v.o from stores s
+                    join holds b on b.v = s.base join holds v on v.v = s.source)
+        select * from holds""", points_to),
     Program("points to", "datalog", """
         holds(v, o) :- news(v, o).
         holds(t, o) :- copies(t, s), holds(s, o).

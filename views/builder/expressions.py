@@ -189,7 +189,10 @@ def _cast(text: str, kind: str) -> exp.Expr:
 def _binary(
     kind: type[exp.Expr], left: "Expression | Scalar", right: "Expression | Scalar"
 ) -> Expression:
-    return Expression(kind(this=_operand(left), expression=_operand(right)))
+    node = kind(this=_operand(left), expression=_operand(right))
+    if isinstance(node, exp.Div):
+        node.set("typed", True)  # Of integers, an integer, as PostgreSQL has it.
+    return Expression(node)
 
 
 def _operand(value: "Expression | Scalar") -> exp.Expr:

@@ -249,6 +249,14 @@ class Table:
         return query
 
     def _checked(self) -> pa.Schema:
+        """The columns that the query has, once it is seen to hold."""
+        near = {self._alias, *(table._alias for table in self._inputs)}
+        for column in () if self._recursive else self._query.find_all(exp.Column):
+            if column.table and column.table not in near:
+                raise UnknownColumn(
+                    f"{column.name!r} is a column of a table that this step does not read; "
+                    f"F.col({column.name!r}) is one of those that it reads"
+                )
         try:
             plan = bind(self.sql(), self.database.catalog).plan
         except SqlError as error:

@@ -179,8 +179,10 @@ class _Build(Transformer[Token, Any]):
     add = _binary(exp.Add)
     subtract = _binary(exp.Sub)
     multiply = _binary(exp.Mul)
-    divide = _binary(exp.Div)
     modulo = _binary(exp.Mod)
+
+    def divide(self, left: _Operand, right: _Operand) -> Term:
+        return exp.Div(this=self.term(left), expression=self.term(right), typed=True)
 
     def program(self, *parts: object) -> list[object]:
         return list(parts)
