@@ -29,8 +29,10 @@ cdef class Frame:
     cdef int64_t end
     cdef int128_t near              # the ends as distances, exact
     cdef int128_t far
+    cdef int128_t widest
     cdef double near_float
     cdef double far_float
+    cdef double widest_float
     cdef Measure measure
     # Fills `starts` and `ends` with the frame [start, end) of each row from `first` to `last`.
     cdef int bounds(self, Stretch s, Py_ssize_t first, Py_ssize_t last,
@@ -42,6 +44,9 @@ cdef class Frame:
     cdef int by_distance(self, Stretch s, Py_ssize_t first, Py_ssize_t last,
                          vector[Py_ssize_t]* starts, vector[Py_ssize_t]* ends) except -1 nogil
     cdef bint is_null(self, const uint64_t* val) noexcept nogil
-    cdef Target target(self, const uint64_t* val, bint of_start) noexcept nogil
+    # Whether a change of the row `later` can reach the row `earlier`, or the other way round, if
+    # frames have no open end and are by distance.
+    cdef bint reaches(self, const uint64_t* earlier, const uint64_t* later) noexcept nogil
+    cdef Target target(self, const uint64_t* val, int128_t distance, double by) noexcept nogil
     cdef int compare(self, const uint64_t* val, const uint64_t* current,
                      const Target* target) noexcept nogil

@@ -62,9 +62,12 @@ cdef class Frame:
         if self.measure.kind == FLOAT:
             self.near_float = start or 0
             self.far_float = end or 0
+            # What is subtracted from one value is not always enough to come back from the other.
+            self.widest_float = 4 * max(abs(self.near_float), abs(self.far_float))
         else:
             self.near = _wide(start or 0)
             self.far = _wide(end or 0)
+            self.widest = _wide(max(abs(start or 0), abs(end or 0)))
 
     cdef int bounds(self, Stretch s, Py_ssize_t first, Py_ssize_t last,
                     vector[Py_ssize_t]* starts, vector[Py_ssize_t]* ends) except -1 nogil:
@@ -109,10 +112,10 @@ cdef class Frame:
                 start = first_peer(s, i)
                 end = after_peers(s, i)
             else:
-                target = self.target(s.rows[i], True)
+                target = self.target(s.rows[i], self.near, self.near_float)
                 while low < n and self.compare(s.rows[low], s.rows[i], &target) < 0:
                     low += 1
-                target = self.target(s.rows[i], False)
+                target = self.target(s.rows[i], self.far, self.far_float)
                 while high < n and self.compare(s.rows[high], s.rows[i], &target) <= 0:
                     high += 1
                 start, end = low, high
@@ -125,12 +128,18 @@ cdef class Frame:
     cdef bint is_null(self, const uint64_t* val) noexcept nogil:
         return self.measure.null_word >= 0 and val[self.measure.null_word] == self.measure.null
 
-    # The value from, or up to, which the frame of a row reaches.
-    cdef Target target(self, const uint64_t* val, bint of_start) noexcept nogil:
+    cdef bint reaches(self, const uint64_t* earlier, const uint64_t* later) noexcept nogil:
+        cdef Target target
+        if self.is_null(earlier):
+            return self.is_null(later)
+        target = self.target(earlier, self.widest, self.widest_float)
+        return self.compare(later, earlier, &target) <= 0
+
+    # The value so far from a row's, which is not NULL: by `distance`, or `by` if it is a float.
+    cdef Target target(self, const uint64_t* val, int128_t distance, double by) noexcept nogil:
         cdef Target target
         cdef uint64_t given[2]
-        cdef int128_t value, distance = self.near if of_start else self.far
-        cdef double by = self.near_float if of_start else self.far_float
+        cdef int128_t value
         cdef bint down = self.measure.flip != 0
         cdef int w, sign = 1 if distance > 0 else -1
         for w in range(self.measure.words):

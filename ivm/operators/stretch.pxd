@@ -11,7 +11,10 @@ cdef class Stretch:
     cdef vector[Py_ssize_t] groups      # the first row of each, and then the number of rows
     cdef int64_t rows_before            # in the partition, if anybody asks
     cdef int64_t groups_before
+    cdef const uint64_t* head           # the partition's first row, if the stretch begins after it
     cdef void clear(self) noexcept nogil
+    # Gives its memory back.
+    cdef void release(self) noexcept nogil
     # Appends `count` copies of a value that is not below the last one.
     cdef int append(self, const uint64_t* val, int64_t count) except -1 nogil
     # Call after the last row.

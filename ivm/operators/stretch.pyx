@@ -1,8 +1,11 @@
 """Rows in order with their peers: what a window function sees of a partition."""
 
 from libc.stdint cimport int64_t, uint64_t
+from libcpp.vector cimport vector
 
 from ivm.trace.times cimport compare_words
+
+ctypedef const uint64_t* const_words
 
 
 cdef class Stretch:
@@ -12,11 +15,17 @@ cdef class Stretch:
         self.order_words = order_words
         self.rows_before = 0
         self.groups_before = 0
+        self.head = NULL
 
     cdef void clear(self) noexcept nogil:
         self.rows.clear()
         self.group_of.clear()
         self.groups.clear()
+
+    cdef void release(self) noexcept nogil:
+        self.rows = vector[const_words]()
+        self.group_of = vector[Py_ssize_t]()
+        self.groups = vector[Py_ssize_t]()
 
     cdef int append(self, const uint64_t* val, int64_t count) except -1 nogil:
         cdef int64_t i

@@ -1,10 +1,10 @@
-from ivm.operators.grouped import Grouped
 from ivm.operators.groups import Groups
 from ivm.operators.operator import Reader, Region
 from ivm.operators.ordering import Ordering
+from ivm.operators.walk import Walk
 from ivm.operators.window_functions import WindowFunction
 
-class Window(Grouped):
+class Window(Walk):
     """Key words, value words, 0 or an error's word, `result_words` words of results for each row.
 
     Values are in the format of `ordering`; the calls order by its first `order_words` words.

@@ -4,25 +4,27 @@ The input is arranged by partition and then in order, and no output is kept: bef
 old output is what the calls say of the old rows. So for a partition that is touched both states are
 laid out in order, and what the calls say of them differently is emitted.
 
-That need not take the whole partition. Rows are taken from as far before the first change as the
-calls reach to as far behind it, or to the end if a call looks back without bound. Such a call must know how
-many rows there are before and what they come to: that is what the whole partition comes to, which
-is kept for large ones (`totals`), less the rows from there to the end.
+That need not take the whole partition. Rows are taken from as far before a change as the calls
+reach to as far behind it, or to the end if a call looks back without bound. Such a call must know
+how many rows there are before and what they come to: that is what the whole partition comes to,
+which is kept for large ones (`totals`), less the rows from there to the end.
 
-Values are taken together whose order only their contents tell, and together with their peers where
-a call asks who these are: values that agree in their first `together` words.
+What a change can reach is taken first, and then as much again, which decides about those rows.
+Changes that lie in there are taken together; so no row is reached from two sides.
 """
 
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
-from libcpp.algorithm cimport reverse, sort
+from libcpp.algorithm cimport reverse
 from libcpp.vector cimport vector
 
-from ivm.operators.grouped cimport Grouped, Run, add_counts
+from ivm.operators.frames cimport Frame
+from ivm.operators.grouped cimport Run
 from ivm.operators.groups cimport Groups
-from ivm.operators.operator cimport Reader, Region
-from ivm.operators.ordering cimport Candidate, Ordering
+from ivm.operators.operator cimport KEPT_UPDATES, Reader, Region
+from ivm.operators.ordering cimport Ordering
 from ivm.operators.stretch cimport Stretch
+from ivm.operators.walk cimport Step, Walk
 from ivm.operators.window_functions cimport NEAR, ONWARD, WHOLE, WindowFunction
 from ivm.rows.updates cimport Updates, empty_updates, push, release
 from ivm.trace.batch cimport first_update, time_of, val_at
@@ -33,35 +35,26 @@ cdef enum:
     SMALL = 128         # values of a partition that is always taken whole
     TOTALS = 2          # words of a partition's total before the functions': its rows, and groups of peers
 
-# One value of a stretch, with its copies just before a time and at it.
-cdef struct Step:
-    const uint64_t* val
-    int64_t old
-    int64_t new
 
-
-cdef class Window(Grouped):
+cdef class Window(Walk):
     """Key words, value words, 0 or an error's word, and `result_words` words of results for each row.
 
     Values are in the format of `ordering`, whose first `order_words` words are what the calls order by.
     """
 
     cdef readonly Groups totals
-    cdef Ordering ordering
     cdef tuple functions
     cdef vector[void*] calls            # the functions
     cdef int stride                     # words of a row's results, with the error
-    cdef int together                   # leading words of values that are taken together
     cdef bint near                      # no call looks back without bound
     cdef bint whole                     # or some must see all of the partition
+    cdef bint asks_head                 # some must know the first row
     cdef int64_t reach                  # rows that a change can reach, to either side
-    cdef vector[Run] behind             # up to `val`: the values before the stretch
-    cdef vector[Run] ahead              # from `val` on: those after it
-    cdef vector[Step] steps             # of the stretch, in order
+    cdef int64_t reach_groups           # and groups of peers
+    cdef vector[void*] measures         # frames that say how far besides
+    cdef vector[const uint64_t*] changed    # values with an update at the present time, ascending
     cdef size_t from_step               # steps that the change can reach
     cdef size_t to_step
-    cdef vector[Candidate] tied
-    cdef vector[Step] moved
     cdef Stretch old
     cdef Stretch new
     cdef vector[uint64_t] old_results
@@ -77,13 +70,17 @@ cdef class Window(Grouped):
         self.ordering = ordering
         self.functions = functions
         self.stride = result_words + 1
-        self.near, self.whole, self.reach = True, False, 0
+        self.near = True
         self.together = ordering.exact_words
         for call in functions:
             self.calls.push_back(<void*> call)
             self.near = self.near and call.scope == NEAR
             self.whole = self.whole or call.scope == WHOLE
+            self.asks_head = self.asks_head or call.asks_head
             self.reach = max(self.reach, call.reach)
+            self.reach_groups = max(self.reach_groups, call.reach_groups)
+            if call.measured is not None:
+                self.measures.push_back(<void*> call.measured)
             state_words += call.state_words
             if call.asks_peers:
                 self.together = min(self.together, order_words)
@@ -97,24 +94,42 @@ cdef class Window(Grouped):
     def __dealloc__(self):
         release(&self.changes)
 
+    cdef int rest(self) except -1 nogil:
+        if self.steps.capacity() > KEPT_UPDATES:
+            self.steps = vector[Step]()
+            self.old_results = vector[uint64_t]()
+            self.new_results = vector[uint64_t]()
+            self.old.release()
+            self.new.release()
+        return Walk.rest(self)
+
     cdef int change_key(self, const uint64_t* key) except -1 nogil:
         cdef uint64_t time
         for time in self.times:
             if self.whole or self.size <= SMALL:
                 self._change_whole(key, time)
-            elif self.near:
-                self._change_near(key, time)
-            else:
+                continue
+            self._find_changed(time)
+            if self.changed.empty():
+                continue
+            if self.asks_head and not self._find_head(time):
+                self._change_whole(key, time)
+            elif not self.near:
                 self._change_onward(key, time)
+            elif <Py_ssize_t> self.changed.size() * 4 > self.size:
+                self._change_whole(key, time)
+            else:
+                self._change_near(key, time)
         return 0
 
     # --- how much of the partition is looked at ---
 
     cdef int _change_whole(self, const uint64_t* key, uint64_t time) except -1 nogil:
-        self._start_at(NULL)
-        while self._take_ahead(time) != 0:
+        self.start_at(NULL)
+        while self.take_ahead(time):
             pass
         self.from_step, self.to_step = 0, self.steps.size()
+        self.old.head = self.new.head = NULL
         memset(self.before.data(), 0, self.before.size() * sizeof(uint64_t))
         self._lay_out()
         if not self.near and not self.whole:
@@ -123,16 +138,12 @@ cdef class Window(Grouped):
 
     # Goes from the first change to the end.
     cdef int _change_onward(self, const uint64_t* key, uint64_t time) except -1 nogil:
-        cdef size_t slot = self.totals.slot_of(key), w
-        cdef vector[const uint64_t*] changed
+        cdef size_t slot = self.totals.slot_of(key)
         if self.totals.slots[slot] == 0:
             return self._change_whole(key, time)
-        self._find_changed(time, &changed)
-        if changed.empty():
-            return 0
-        self._start_at(changed[0])
-        self._look_back(time)
-        while self._take_ahead(time) != 0:
+        self.start_at(self.changed[0])
+        self._look_back(self.changed[0], time)
+        while self.take_ahead(time):
             pass
         self.to_step = self.steps.size()
         memcpy(self.before.data(), self.totals.state(self.totals.slots[slot] - 1),
@@ -144,217 +155,124 @@ cdef class Window(Grouped):
 
     # Takes each cluster of changes by itself.
     cdef int _change_near(self, const uint64_t* key, uint64_t time) except -1 nogil:
-        cdef vector[const uint64_t*] changed
         cdef size_t i = 0
-        self._find_changed(time, &changed)
-        if <Py_ssize_t> changed.size() * 4 > self.size:
-            return self._change_whole(key, time)
-        while i < changed.size():
-            self._start_at(changed[i])
-            self._look_back(time)
+        while i < self.changed.size():
+            self.start_at(self.changed[i])
+            self._look_back(self.changed[i], time)
             self._look_ahead(time)
             self._lay_out()
             self._emit_changes(key, time)
-            while i < changed.size() and not self._lies_ahead(changed[i]):
+            while i < self.changed.size() and not self.lies_ahead(self.changed[i]):
                 i += 1
         return 0
 
-    # Fills `changed` with the values that have an update at `time`, in the order of their words.
-    cdef int _find_changed(self, uint64_t time, vector[const uint64_t*]* changed) except -1 nogil:
+    # Finds the partition's first row; False if that may change.
+    cdef bint _find_head(self, uint64_t time) except -1 nogil:
+        self.start_at(NULL)
+        while self.steps.empty() and self.take_ahead(time):
+            pass
+        if self.steps.empty() or compare_words(
+                self.changed[0], self.steps[0].val, self.together) <= 0:
+            return False
+        self.old.head = self.new.head = self.steps[0].val
+        return True
+
+    # Finds the values that have an update at `time`, in the order of their words.
+    cdef int _find_changed(self, uint64_t time) except -1 nogil:
         cdef Run run
         cdef Py_ssize_t v, u
         cdef size_t sorted_to
+        self.changed.clear()
         for run in self.runs:
             if not run.is_new:
                 continue
-            sorted_to = changed.size()
+            sorted_to = self.changed.size()
             for v in range(run.val, run.end):
                 for u in range(first_update(run.batch, v), first_update(run.batch, v + 1)):
                     if max(time_of(run.batch, u)[0], self.region.lower) == time:
-                        changed.push_back(val_at(run.batch, v))
+                        self.changed.push_back(val_at(run.batch, v))
                         break
-            self._merge(changed, sorted_to)
+            self._merge_changed(sorted_to)
         return 0
 
     # Brings what ascends up to `middle`, and again from there on, in order.
-    cdef int _merge(self, vector[const uint64_t*]* values, size_t middle) except -1 nogil:
+    cdef int _merge_changed(self, size_t middle) except -1 nogil:
         cdef vector[const uint64_t*] merged
-        cdef size_t i = 0, j = middle
-        if middle == 0 or middle == values.size():
+        cdef size_t i = 0, j = middle, end = self.changed.size()
+        if middle == 0 or middle == end:
             return 0
-        while i < middle or j < values.size():
-            if j == values.size() or (i < middle and compare_words(
-                    values[0][i], values[0][j], self.ordering.words) <= 0):
-                merged.push_back(values[0][i])
+        while i < middle or j < end:
+            if j == end or (i < middle and compare_words(
+                    self.changed[i], self.changed[j], self.ordering.words) <= 0):
+                merged.push_back(self.changed[i])
                 i += 1
             else:
-                merged.push_back(values[0][j])
+                merged.push_back(self.changed[j])
                 j += 1
-        values.swap(merged)
+        self.changed.swap(merged)
         return 0
 
-    # Starts a stretch before the first value that is taken together with `val`, or at the beginning.
-    cdef int _start_at(self, const uint64_t* val) except -1 nogil:
-        cdef size_t i
-        self.steps.clear()
-        self.behind.assign(self.runs.begin(), self.runs.end())
-        self.ahead.assign(self.runs.begin(), self.runs.end())
-        for i in range(self.runs.size() if val != NULL else 0):
-            self.ahead[i].val = self._place_in(&self.runs[i], val)
-            self.behind[i].end = self.ahead[i].val
-        return 0
-
-    # The first value of `run` that does not lie before those taken together with `val`.
-    cdef Py_ssize_t _place_in(self, const Run* run, const uint64_t* val) noexcept nogil:
-        cdef Py_ssize_t low = run.val, high = run.end, middle
-        while low < high:
-            middle = (low + high) // 2
-            if compare_words(val_at(run.batch, middle), val, self.together) < 0:
-                low = middle + 1
-            else:
-                high = middle
-        return low
-
-    cdef bint _lies_ahead(self, const uint64_t* val) noexcept nogil:
-        cdef size_t i
-        for i in range(self.ahead.size()):
-            if self.ahead[i].val > self.runs[i].val and compare_words(
-                    val, val_at(self.runs[i].batch, self.ahead[i].val - 1), self.together) <= 0:
-                return False
-        return True
-
-    # Takes the rows that the changes ahead can reach back to, and those that decide about these.
-    cdef int _look_back(self, uint64_t time) except -1 nogil:
-        cdef int64_t rows
+    # Takes the rows that the change of `val` ahead can reach back to, and those that decide about these.
+    cdef int _look_back(self, const uint64_t* val, uint64_t time) except -1 nogil:
         cdef size_t reached
-        rows = 0
-        while rows < self.reach and self._take_behind(time, &rows):
-            pass
+        self._take_reach_behind(val, time)
         reached = self.steps.size()
-        rows = 0
-        while rows < self.reach and self._take_behind(time, &rows):
-            pass
+        self._take_reach_behind(self.steps.back().val if reached > 0 else val, time)
         reverse(self.steps.begin(), self.steps.end())
         self.from_step = self.steps.size() - reached
         return 0
 
-    # Takes the changes ahead, until there was none for so long that none can reach these rows.
-    cdef int _look_ahead(self, uint64_t time) except -1 nogil:
-        cdef int64_t rows = 0
-        cdef size_t first = self.steps.size(), i
-        cdef bint beyond = False
-        self._take_ahead(time)
+    # Takes the rows that `val`, which lies ahead of them, can reach.
+    cdef int _take_reach_behind(self, const uint64_t* val, uint64_t time) except -1 nogil:
+        cdef int64_t rows = 0, groups = 0
+        cdef const uint64_t* next
+        cdef size_t first, i
         while True:
-            if not beyond and rows >= self.reach:
-                beyond, rows, self.to_step = True, 0, self.steps.size()
-            if beyond and rows >= self.reach:
+            next = self.last_behind()
+            if next == NULL or (rows >= self.reach and groups >= self.reach_groups
+                                and not self._measures_reach(next, val)):
                 return 0
             first = self.steps.size()
-            if self._take_ahead(time) == 0:
+            self.take_behind(time)
+            groups += self.steps.size() > first
+            for i in range(first, self.steps.size()):
+                rows += self.steps[i].new
+
+    # Takes the changes ahead, until there was none for so long that none can reach these rows.
+    cdef int _look_ahead(self, uint64_t time) except -1 nogil:
+        cdef int64_t rows = 0, groups = 0
+        cdef const uint64_t* reaching = NULL    # a change, or the last row that it can reach
+        cdef const uint64_t* next
+        cdef size_t first, i
+        cdef bint beyond = False
+        while True:
+            next = self.first_ahead()
+            if next == NULL:
                 break
+            if reaching != NULL and rows >= self.reach and groups >= self.reach_groups and (
+                    not self._measures_reach(reaching, next)):
+                if beyond:
+                    return 0
+                beyond, rows, groups, self.to_step = True, 0, 0, self.steps.size()
+                reaching = self.steps.back().val
+                continue
+            first = self.steps.size()
+            self.take_ahead(time)
+            groups += self.steps.size() > first
             for i in range(first, self.steps.size()):
                 rows += self.steps[i].new
                 if self.steps[i].old != self.steps[i].new:
-                    beyond, rows = False, 0
+                    beyond, rows, groups, reaching = False, 0, 0, self.steps[i].val
         if not beyond:
             self.to_step = self.steps.size()
         return 0
 
-    # --- taking values ---
-
-    # Adds the next values that belong together to `steps`; returns how many there are.
-    cdef Py_ssize_t _take_ahead(self, uint64_t time) except -1 nogil:
-        cdef Step step
-        cdef const uint64_t* head = NULL
-        cdef size_t first = self.steps.size(), i
-        cdef Py_ssize_t taken = 0
-        cdef Run* run
-        while True:
-            step.val = NULL
-            for i in range(self.ahead.size()):
-                run = &self.ahead[i]
-                if run.val < run.end and (step.val == NULL or compare_words(
-                        val_at(run.batch, run.val), step.val, self.ordering.words) < 0):
-                    step.val = val_at(run.batch, run.val)
-            if step.val == NULL or (head != NULL and compare_words(
-                    step.val, head, self.together) != 0):
-                break
-            head = step.val
-            taken += 1
-            step.old = step.new = 0
-            for i in range(self.ahead.size()):
-                run = &self.ahead[i]
-                if run.val < run.end and compare_words(
-                        val_at(run.batch, run.val), step.val, self.ordering.words) == 0:
-                    add_counts(run, time, self.region.lower, &step.old, &step.new)
-                    run.val += 1
-            self._add_step(&step)
-        self._order_ties(first)
-        return taken
-
-    # Adds the values before, as many as belong together, to `steps`, last first, and counts their
-    # rows; False if there are none.
-    cdef bint _take_behind(self, uint64_t time, int64_t* rows) except -1 nogil:
-        cdef Step step
-        cdef const uint64_t* head = NULL
-        cdef size_t first = self.steps.size(), i
-        cdef Run run
-        while True:
-            step.val = NULL
-            for run in self.behind:
-                if run.val < run.end and (step.val == NULL or compare_words(
-                        val_at(run.batch, run.end - 1), step.val, self.ordering.words) > 0):
-                    step.val = val_at(run.batch, run.end - 1)
-            if step.val == NULL or (head != NULL and compare_words(
-                    step.val, head, self.together) != 0):
-                break
-            head = step.val
-            step.old = step.new = 0
-            for i in range(self.behind.size()):
-                run = self.behind[i]
-                if run.val < run.end and compare_words(
-                        val_at(run.batch, run.end - 1), step.val, self.ordering.words) == 0:
-                    run.val = run.end - 1
-                    add_counts(&run, time, self.region.lower, &step.old, &step.new)
-                    self.behind[i].end -= 1
-            rows[0] += max(step.new, 0)
-            self._add_step(&step)
-        if head == NULL:
-            return False
-        reverse(self.steps.begin() + first, self.steps.end())
-        self._order_ties(first)
-        reverse(self.steps.begin() + first, self.steps.end())
-        return True
-
-    cdef int _add_step(self, Step* step) except -1 nogil:
-        step.old = max(step.old, 0)
-        step.new = max(step.new, 0)
-        if step.old > 0 or step.new > 0:
-            self.steps.push_back(step[0])
-        return 0
-
-    # Puts the steps from `first` on, which ascend by their words, in order.
-    cdef int _order_ties(self, size_t first) except -1 nogil:
-        cdef size_t i = first, j, k
-        if self.ordering.exact:
-            return 0
-        while i < self.steps.size():
-            j = i + 1
-            while j < self.steps.size() and compare_words(
-                    self.steps[i].val, self.steps[j].val, self.ordering.exact_words) == 0:
-                j += 1
-            if j > i + 1:
-                self.tied.clear()
-                for k in range(i, j):
-                    self.tied.push_back(Candidate(self.steps[k].val, k))
-                self.ordering.sort(&self.tied)
-                self.moved.clear()
-                for k in range(j - i):
-                    self.moved.push_back(self.steps[self.tied[k].count])
-                for k in range(i, j):
-                    self.steps[k] = self.moved[k - i]
-            i = j
-        return 0
+    cdef bint _measures_reach(self, const uint64_t* earlier, const uint64_t* later) noexcept nogil:
+        cdef void* frame
+        for frame in self.measures:
+            if (<Frame> frame).reaches(earlier, later):
+                return True
+        return False
 
     # --- totals ---
 

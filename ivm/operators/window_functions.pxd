@@ -6,7 +6,7 @@ from ivm.operators.stretch cimport Stretch
 
 # Which rows' results a change can reach.
 cdef enum Scope:
-    NEAR        # those at most `reach` rows away, or peers of such
+    NEAR        # those at most `reach` rows, `reach_groups` groups or a `measured` distance away
     ONWARD      # those, and all later ones
     WHOLE       # all of the partition
 
@@ -22,6 +22,9 @@ cdef struct Cell:
 cdef class WindowFunction:
     cdef Scope scope
     cdef int64_t reach
+    cdef int64_t reach_groups
+    cdef Frame measured
+    cdef readonly bint asks_head        # of a stretch, for the partition's first row
     cdef readonly bint asks_peers       # whether it matters who is whose peer
     cdef readonly int state_words       # of what it must know of the rows before, if it is ONWARD
     cdef Cell result

@@ -2,7 +2,7 @@
 
 A function sees a stretch of its partition that holds everything within its reach. Those that only
 look back (their scope is ONWARD) are told what they must know of the rows before: how many there
-are, or the state of a sum.
+are, or the state of a sum. Values of the partition's first row are told that row.
 """
 
 from libc.stdint cimport int64_t, uint64_t
@@ -72,15 +72,19 @@ cdef class WindowFunction:
         return 0
 
     cdef int look_through(self, Frame frame) except -1:
+        cdef int64_t ends = 0
         self.asks_peers = not frame.by_rows
-        self.reach = 0
         self.scope = WHOLE
-        if frame.by_range or frame.open_end:
+        if frame.open_end or (frame.by_range and frame.open_start):
             return 0
+        if frame.by_range:
+            self.measured = frame
+        else:
+            ends = max(abs(frame.end), 0 if frame.open_start else abs(frame.start))
         if frame.by_rows:
-            self.reach = max(abs(frame.end), 0 if frame.open_start else abs(frame.start))
-        elif frame.end != 0 or frame.start != 0:
-            return 0
+            self.reach = ends
+        else:
+            self.reach_groups = ends
         self.scope = ONWARD if frame.open_start else NEAR
         return 0
 
@@ -180,12 +184,14 @@ cdef class FrameValue(WindowFunction):
         self.result = _cell(result, 1)
         self.look_through(frame)
         if self.scope == ONWARD:
-            self.scope = NEAR if self.pick == LAST_VALUE else WHOLE
+            self.scope = WHOLE if self.pick == NTH_VALUE else NEAR
+            self.asks_head = self.pick == FIRST_VALUE
 
     cdef int evaluate(self, Stretch s, Py_ssize_t first, Py_ssize_t last, const uint64_t* before,
                       uint64_t* results, int stride) except -1 nogil:
         cdef vector[Py_ssize_t] starts, ends
         cdef Py_ssize_t i, at
+        cdef const uint64_t* val
         cdef uint64_t* target = results + first * stride
         self.frame.bounds(s, first, last, &starts, &ends)
         for i in range(last - first):
@@ -195,7 +201,10 @@ cdef class FrameValue(WindowFunction):
             elif self.pick == NTH_VALUE:
                 at = starts[i] + self.count - 1
             if starts[i] <= at < ends[i]:
-                _copy(&self.argument, s.rows[at], &self.result, target)
+                val = s.rows[at]
+                if self.asks_head and s.head != NULL:
+                    val = s.head
+                _copy(&self.argument, val, &self.result, target)
             else:
                 _set_null(&self.result, target)
             target += stride

@@ -51,6 +51,16 @@ RUNNING = (
     _call("count", SCORE, INT, Frame("rows", None, 2)),
     _call("lag", WEIGHT, DOUBLE, count=3),
 )
+RANGES = (
+    _call("count", None, INT, Frame("range", -20, 5)),
+    _call("min", NAME, TEXT, Frame("range", 2, 3)),
+    _call("lag", WEIGHT, DOUBLE),
+)
+HEADS = (
+    _call("first_value", NAME, TEXT),
+    _call("first_value", SCORE, INT, Frame("rows", None, -2)),
+    _call("lead", SCORE, INT),
+)
 NODES = {
     "neighbours by number": Window(players, (TEAM,), (Order(SCORE),), NEIGHBOURS),
     "neighbours by string": Window(players, (TEAM,), (Order(NAME, True),), NEIGHBOURS),
@@ -58,14 +68,29 @@ NODES = {
     "moving frames by string": Window(players, (), (Order(NAME, False, True),), MOVING),
     "running": Window(players, (TEAM,), (Order(SCORE),), RUNNING),
     "running by string": Window(players, (), (Order(NAME, True),), RUNNING),
-    "ranges": Window(
+    "ranges": Window(players, (TEAM,), (Order(SCORE),), RANGES),
+    "ranges downwards": Window(players, (), (Order(SCORE, True, True),), RANGES),
+    "ranges of floats": Window(
+        players, (TEAM,), (Order(WEIGHT),), (_call("count", None, INT, Frame("range", -0.7, 1.1)),)
+    ),
+    "groups": Window(
+        players,
+        (TEAM,),
+        (Order(NAME, True),),
+        (
+            _call("min", SCORE, INT, Frame("groups", -2, 1)),
+            _call("sum", WEIGHT, DOUBLE, Frame("groups", -3, -1)),
+        ),
+    ),
+    "numbers up to some groups away": Window(
         players,
         (TEAM,),
         (Order(SCORE),),
-        (
-            _call("count", None, INT, Frame("range", -20, 5)),
-            _call("min", NAME, TEXT, Frame("groups", -2, 1)),
-        ),
+        (_call("rank", None, INT), _call("count", None, INT, Frame("groups", None, 2))),
+    ),
+    "heads": Window(players, (TEAM,), (Order(SCORE),), HEADS),
+    "heads and numbers": Window(
+        players, (TEAM,), (Order(NAME),), (*HEADS, _call("row_number", None, INT))
     ),
 }
 
@@ -74,13 +99,14 @@ def _player(random: Random) -> Player:
     number = random.randrange(250)
     name = random.choice([None, f"{number}", f"player number {number:03}", f"player {number:03}"])
     score = random.choice([None, *[number] * 20])
-    return (random.choice(["a", *["b"] * 9]), name, score, random.choice([0.1, 0.2, 1e16, -1e16]))
+    weight = random.choice([number / 8, number * 0.1, 1e16 + number, -1e16])
+    return (random.choice(["a", *["b"] * 9]), name, score, weight)
 
 
 def _changes(random: Random, steps: int) -> list[Counter[Player]]:
     """A load, then steps that put rows in and take some out, singly or side by side; one empties
     the largest partition almost, and one fills it again."""
-    held = Counter(_player(random) for _ in range(400))
+    held = Counter(_player(random) for _ in range(260))
     changes = [held.copy()]
     for step in range(steps):
         present = sorted(held, key=lambda p: (p[SCORE] is None, p[SCORE]))
@@ -90,7 +116,7 @@ def _changes(random: Random, steps: int) -> list[Counter[Player]]:
         if step == steps // 2:
             gone = present[:-60]
         if step == steps // 2 + 2:
-            come = [_player(random) for _ in range(300)]
+            come = [_player(random) for _ in range(180)]
         diffs = Counter(come)
         diffs.subtract({player: held[player] for player in gone})
         held.update(diffs)
@@ -108,7 +134,7 @@ def _feed(pool: Pool, changes: Counter[Player], at: int) -> None:
 @pytest.mark.parametrize("at_once", [1, 3], ids=["step by step", "three times at once"])
 @pytest.mark.parametrize("name", NODES)
 def test_output_equals_recomputation_at_every_time(name: str, at_once: int) -> None:
-    changes = _changes(Random(name), 11)
+    changes = _changes(Random(name), 9)
     pool = Pool()
     pool.create_input("players", PLAYERS, ["score"])
     pool.install("out", NODES[name], [])
@@ -130,7 +156,7 @@ def test_output_equals_recomputation_at_every_time(name: str, at_once: int) -> N
             assert Counter({r: n for r, n in output.items() if n}) == truth.rows, start + i
 
 
-APPENDED = ("running", "neighbours by number", "moving frames")
+APPENDED = ("running", "neighbours by number", "moving frames", "ranges", "heads")
 
 
 @pytest.mark.parametrize("name", APPENDED)

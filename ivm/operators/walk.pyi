@@ -1,0 +1,4 @@
+from ivm.operators.grouped import Grouped
+
+class Walk(Grouped):
+    """Steps through a group's values in order, to either side of a place."""
