@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 import structlog
 
+from api.clock import PoolClock
 from api.meter import Meter
 from connectors.batches import Offsets, TableUpdates, TimedBatch
 from connectors.progress.journal import Journal
@@ -38,6 +39,7 @@ class Applier:
 
     def __init__(self, pool: Pool, journal: Journal, sink: DeltaSink, meter: Meter) -> None:
         self.pool = pool
+        self.clock = PoolClock(pool)
         self.meter = meter
         self.lock = threading.Lock()
         self.failed: dict[str, str] = dict(journal.failed)
@@ -80,7 +82,7 @@ class Applier:
             listener()
 
     def complete_replay(self) -> None:
-        """Complete the replayed times that are still held back, as of the last one."""
+        """Complete the replayed times that are still held back, and the ticks after them."""
         with self.lock:
             self._complete_held_back()
 
@@ -144,6 +146,7 @@ class Applier:
     def _feed(self, batch: TimedBatch) -> None:
         for table, updates in batch.tables.items():
             self.pool.feed(table, updates.rows, updates.diffs, batch.time)
+        self.clock.feed(batch.moment, batch.time)
         self._offsets.append((batch.time, batch.offsets))
 
     def _is_held_back(self, batch: TimedBatch) -> bool:
@@ -155,10 +158,20 @@ class Applier:
         return False
 
     def _complete_held_back(self) -> None:
-        """Complete what is held back, so that its deltas go nowhere, as they were published."""
-        if self._held_back:
+        """Complete what is held back, so that its deltas go nowhere, as they were published.
+
+        Times that only said that it was later are not replayed: the last one stands for them all.
+        """
+        committed = self._journal.committed_time
+        ticked = committed > self._journal.covered_time and committed >= self.pool.frontier
+        if self._held_back or ticked:
             self._held_back = 0
-            self._advance(self._offsets[-1][0])
+            time, offsets = self._offsets[-1]
+            if ticked:
+                time = committed
+                self.clock.feed(self._journal.committed_moment, time)
+                self._offsets.append((time, offsets))
+            self._advance(time)
             for name in self.errors:
                 self._drained(name)
             self._reflected = self._offsets[-1]

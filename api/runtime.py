@@ -75,6 +75,9 @@ class Runtime:
         self._changing = threading.Lock()
         self._ready = threading.Event()
         self._interrupted = threading.Event()
+        self._stopped = threading.Event()
+        self._ticker = threading.Thread(target=self._tick, name="clock", daemon=True)
+        self._temporal: set[str] = set()
         self._fault: str | None = None
 
     # --- life ---
@@ -94,6 +97,7 @@ class Runtime:
             self._fault = f"{type(error).__name__}: {error}"
         else:
             log.info("ready", time=self.pool.frontier - 1)
+            self._ticker.start()
         self._ready.set()
 
     def _await_replay(self) -> None:
@@ -112,10 +116,19 @@ class Runtime:
 
     def stop(self) -> None:
         """Finish the batch under way, and release everything."""
+        self._stopped.set()
+        if self._ticker.is_alive():
+            self._ticker.join()
         self.pipeline.stop()
         self.sink.close()
         self.quarantine.close()
         self._journal.close()
+
+    def _tick(self) -> None:
+        """Let time pass for the views that filter by it."""
+        while not self._stopped.wait(self.settings.clock_seconds):
+            if self._temporal:
+                self.pipeline.tick()
 
     def _restore(self) -> None:
         """Declare what is registered on the empty pool, and forget what never was acknowledged."""
@@ -127,6 +140,8 @@ class Runtime:
         for view in self.registry.catalog.views:
             compiled = self._compiled(view.query, view.language, view.key)
             self.applier.restore(view.name, compiled.node, view.key)
+            if compiled.temporal:
+                self._temporal.add(view.name)
 
     @property
     def is_replayed(self) -> bool:
@@ -231,12 +246,16 @@ class Runtime:
             for read in compiled.dependencies:
                 self._refuse_failed(read)
             view = View(name, query, language, compiled.schema, compiled.key, compiled.dependencies)
+            if compiled.temporal:
+                self.pipeline.tick()
             installed = self.applier.install(name, compiled.node, compiled.key)
             try:
                 self.registry.add_view(view)
             except (IvmError, OSError):
                 self.applier.drop(name)
                 raise
+            if compiled.temporal:
+                self._temporal.add(name)
             log.info("view installed", view=name, created=installed.created)
             return installed
 
@@ -267,6 +286,7 @@ class Runtime:
             self.view(name)
             self.registry.drop(name)
             self.applier.drop(name)
+            self._temporal.discard(name)
 
     def explain(
         self, query: str, language: str, key: Sequence[str] | None

@@ -26,6 +26,7 @@ class Settings(BaseSettings):
     spark_master: str = "local[2]"
     spark_memory: str = "1g"
     batch_records: int = Field(default=100_000, ge=1)
+    clock_seconds: float = Field(default=1.0, gt=0)
     on_error: Literal["quarantine", "stall"] = "quarantine"
     max_body_bytes: int = Field(default=2 << 20, ge=1)
     max_rows: int = Field(default=10_000, ge=1)

@@ -47,7 +47,8 @@ class TimedBatch:
     `tables` holds only tables with updates. `offsets` is cumulative: the position of every
     partition after this batch. `records` counts input records, those quarantined and ignored
     included. `committed`: the journal says that the deltas of this time are published already (a
-    replay after a restart), so the batch must be applied and its deltas thrown away.
+    replay after a restart), so the batch must be applied and its deltas thrown away. `moment` is
+    when the time was given, in microseconds since the epoch; a batch may say nothing else.
     """
 
     time: int
@@ -57,6 +58,7 @@ class TimedBatch:
     records: int
     rejected: int
     committed: bool
+    moment: int
 
 
 class Receiver(Protocol):

@@ -101,6 +101,15 @@ class Delivery:
             for assigned in self._progress.assign(map(self._piece, known)):
                 self._hand_over(assigned)
 
+    def tick(self) -> None:
+        """Hand over the present moment as a time of its own, unless a replay is under way.
+
+        Raises what the receiver raises.
+        """
+        with self._running:
+            if self._open and not self._progress.pending:
+                self._hand_over(Assigned(self._progress.next_time(), (), None))
+
     def _piece(self, chunk: Chunk) -> Piece:
         spec = self._tables[chunk.key]
         where = Range(spec.name, spec.topic, chunk.partition, chunk.first, chunk.end)
@@ -123,8 +132,10 @@ class Delivery:
 
     def _hand_over(self, assigned: Assigned) -> None:
         ranges = _merged(piece.range for piece in assigned.pieces)
-        if not assigned.recorded:
-            self._journal.prepare(assigned.time, ranges)
+        moment = assigned.moment
+        if moment is None:
+            moment = clock.time_ns() // 1000
+            self._journal.prepare(assigned.time, ranges, moment)
         rejected = _rejected(assigned.pieces)
         if rejected:
             self._quarantine.add(rejected)
@@ -139,6 +150,7 @@ class Delivery:
             records=records,
             rejected=len(rejected),
             committed=assigned.time <= self._journal.committed_time,
+            moment=moment,
         )
         self._receiver.receive(batch)
         self.time = assigned.time

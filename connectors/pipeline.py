@@ -67,7 +67,7 @@ class Pipeline:
     """Runs one streaming query over the topics of all tables; safe to call from several threads.
 
     `receive` runs on a thread of the pipeline. `add_table` and `status` never wait for it;
-    `remove_table` and `stop` do, so do not call these two while holding a lock that `receive`
+    `remove_table`, `tick` and `stop` do, so do not call these while holding a lock that `receive`
     takes.
     """
 
@@ -162,6 +162,20 @@ class Pipeline:
                 raise UnknownTable(f"table {name!r} is not read")
             self._started.remove_table(key)
             self._save()
+
+    def tick(self) -> None:
+        """Hand the present moment over as a time of its own, while the pipeline runs.
+
+        Raises what the receiver raises; the pipeline has failed then.
+        """
+        if self.status().state != "running":
+            return
+        try:
+            self._started.tick()
+        except Exception as error:
+            self._set("failed", f"{type(error).__name__}: {error}")
+            self._started.close()
+            raise
 
     def set_on_error(self, name: str, on_error: OnError) -> None:
         """Change what a bad record of a table does from now on (raises UnknownTable)."""

@@ -19,7 +19,8 @@ from views.languages import FRONT_ENDS
 from views.lowering.lower import lower
 from views.plan.bound import Bound
 from views.plan.keys import unique_key
-from views.plan.nodes import Plan
+from views.plan.nodes import During, Plan
+from views.plan.trees import walk
 from views.rewrites import rewrite
 
 Answer = TypeVar("Answer")
@@ -32,13 +33,15 @@ _ONE_AT_A_TIME = threading.Lock()
 class CompiledView:
     """A dataflow with the view's output `schema`, ready for `Pool.install(name, node, key)`.
 
-    `key` names the columns to look the view up by; `dependencies` the tables and views it reads.
+    `key` names the columns to look the view up by; `dependencies` the tables and views it reads. A
+    `temporal` one reads the clock as well (`CLOCK` of `views.lowering.clock`).
     """
 
     node: Node
     schema: pa.Schema
     key: tuple[str, ...]
     dependencies: tuple[str, ...]
+    temporal: bool
 
 
 def compile_view(
@@ -77,7 +80,8 @@ def _compile(
             raise UnknownColumn(f"the key's column {column!r} is not in the result{near}")
     if len(set(chosen)) != len(chosen) or not chosen:
         raise DuplicateColumn("a key names at least one column, and none twice")
-    return CompiledView(node, node.schema, chosen, bound.dependencies)
+    temporal = any(isinstance(part, During) for part in walk(plan))
+    return CompiledView(node, node.schema, chosen, bound.dependencies, temporal)
 
 
 def existing(catalog: Catalog, arranged: Collection[str]) -> frozenset[str]:

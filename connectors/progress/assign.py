@@ -28,11 +28,11 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """The pieces of one logical time; `recorded` says that the journal holds it already."""
+    """The pieces of one logical time, and its moment if the journal holds it already."""
 
     time: int
     pieces: tuple[Piece, ...]
-    recorded: bool
+    moment: int | None
 
 
 class Progress:
@@ -62,7 +62,7 @@ class Progress:
         for key in [key for key in self._positions if key[0] == table]:
             del self._positions[key]
         kept = [
-            Entry(e.time, tuple(r for r in e.ranges if r.table != table)) for e in self._pending
+            replace(e, ranges=tuple(r for r in e.ranges if r.table != table)) for e in self._pending
         ]
         self._pending = [e for e in kept if e.ranges]
 
@@ -78,11 +78,15 @@ class Progress:
             taken, fresh = _divide(fresh, {(r.table, r.partition): r.end for r in entry.ranges})
             _expect(taken, entry)
             self._pending.pop()
-            assigned.append(Assigned(entry.time, tuple(taken), recorded=True))
+            assigned.append(Assigned(entry.time, tuple(taken), entry.moment))
         if fresh:
-            self._last_time += 1
-            assigned.append(Assigned(self._last_time, tuple(fresh), recorded=False))
+            assigned.append(Assigned(self.next_time(), tuple(fresh), None))
         return assigned
+
+    def next_time(self) -> int:
+        """A new time, after all that there are."""
+        self._last_time += 1
+        return self._last_time
 
     def _trim(self, piece: Piece) -> Piece | None:
         """What of `piece` is new; moves the position of its partition."""

@@ -11,7 +11,7 @@ import os
 import threading
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,14 @@ from connectors.files.durable import append, cut, sync_directory
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One logical time and the records that it covers."""
+    """One logical time, the records that it covers, and the moment at which it was given.
+
+    The moment is in microseconds since the epoch.
+    """
 
     time: int
     ranges: tuple[Range, ...]
+    moment: int
 
 
 class Journal:
@@ -47,8 +51,8 @@ class Journal:
         self._topics: dict[str, str] = {}
         self._published: dict[str, int] = {}
         self._failed: dict[str, str] = {}
-        self._last_time = 0
-        self._committed_time = 0
+        self._last_time = self._last_moment = 0
+        self._committed_time = self._committed_moment = 0
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
             self._reserve()
@@ -67,6 +71,16 @@ class Journal:
     def committed_time(self) -> int:
         """The greatest time whose deltas are published (0: none)."""
         return self._committed_time
+
+    @property
+    def covered_time(self) -> int:
+        """The greatest time prepared with ranges (0: none)."""
+        return self._entries[-1].time if self._entries else 0
+
+    @property
+    def committed_moment(self) -> int:
+        """The moment at which the committed time was given (0: none)."""
+        return self._committed_moment
 
     @property
     def published(self) -> Mapping[str, int]:
@@ -97,17 +111,20 @@ class Journal:
             return self._epochs.get(table, 0)
 
     def entries(self) -> Sequence[Entry]:
-        """Every prepared time, in order, without the ranges of tables dropped since."""
+        """Every prepared time with ranges, in order, without those of tables dropped since."""
         with self._lock:
             born = self._born
             return [
-                Entry(e.time, tuple(r for r in e.ranges if e.time > born.get(r.table, 0)))
+                replace(e, ranges=tuple(r for r in e.ranges if e.time > born.get(r.table, 0)))
                 for e in self._entries
             ]
 
-    def prepare(self, time: int, ranges: Iterable[Range]) -> None:
-        """Tie `time` to `ranges`, durably, before it is applied (raises OffsetGap)."""
-        entry = Entry(time, tuple(ranges))
+    def prepare(self, time: int, ranges: Iterable[Range], moment: int) -> None:
+        """Tie `time` to `ranges` and `moment`, durably, before it is applied (raises OffsetGap).
+
+        A time without ranges says that it has become later, and no more.
+        """
+        entry = Entry(time, tuple(ranges), moment)
         with self._lock:
             assert time > self._last_time, "times rise"
             for r in entry.ranges:
@@ -117,7 +134,8 @@ class Journal:
                         f"table {r.table!r}, topic {r.topic!r}, partition {r.partition}: "
                         f"the next offset is {known}, the batch begins at {r.first}"
                     )
-            self._append({"prepared": time, "ranges": [astuple(r) for r in entry.ranges]})
+            listed = [astuple(r) for r in entry.ranges]
+            self._append({"prepared": time, "ranges": listed, "moment": moment})
 
     def commit(self, time: int, published: Mapping[str, int]) -> None:
         """Say that all deltas up to `time` are durable, views' topics ending at `published`.
@@ -183,15 +201,18 @@ class Journal:
 
     def _apply(self, record: dict[str, Any]) -> None:
         match record:
-            case {"prepared": time, "ranges": ranges}:
-                entry = Entry(time, tuple(Range(*r) for r in ranges))
-                self._entries.append(entry)
-                self._last_time = time
+            case {"prepared": time, "ranges": ranges, "moment": moment}:
+                entry = Entry(time, tuple(Range(*r) for r in ranges), moment)
+                if entry.ranges:
+                    self._entries.append(entry)
+                self._last_time, self._last_moment = time, moment
                 for r in entry.ranges:
                     self._positions[r.table, r.partition] = r.end
                     self._topics[r.table] = r.topic
             case {"committed": time, "views": views}:
                 self._committed_time = max(time, self._committed_time)
+                if time == self._last_time:
+                    self._committed_moment = self._last_moment
                 self._published.update(views)
             case {"dropped_table": table, "time": time}:
                 self._born[table] = time

@@ -14,11 +14,12 @@ from ivm.errors import SchemaMismatch, Unsupported
 from ivm.pool import Pool
 
 LAST = 6
-CLOCK = pa.schema([pa.field("now", pa.int64(), nullable=False)])
+INT: pa.DataType = pa.int64()
+CLOCK = pa.schema([pa.field("now", INT, nullable=False)])
 EVENTS = pa.schema(
     [
-        pa.field("moment", pa.int64(), nullable=False),
-        pa.field("id", pa.int64(), nullable=False),
+        pa.field("moment", INT, nullable=False),
+        pa.field("id", INT, nullable=False),
         pa.field("name", pa.string()),
     ]
 )
@@ -118,7 +119,7 @@ def test_nothing_is_kept_of_rows_whose_moments_have_all_passed() -> None:
 
 def test_a_moment_is_never_null() -> None:
     pool = started(1)
-    loose = Get("loose", pa.schema([pa.field("moment", pa.int64()), *list(EVENTS)[1:]]))
+    loose = Get("loose", pa.schema([pa.field("moment", INT), *list(EVENTS)[1:]]))
     pool.create_input("loose", loose.schema, ["id"])
     with pytest.raises(SchemaMismatch):
         pool.install("due", Due(loose, Get("clock", CLOCK)), ["id"])

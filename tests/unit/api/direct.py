@@ -1,5 +1,6 @@
 """A pipeline that hands over what a test gives it, under the same protocol as Spark's."""
 
+import threading
 import time as clock
 from collections import Counter
 from collections.abc import Sequence
@@ -19,7 +20,10 @@ Change = tuple[dict[str, Any], int]
 
 
 class DirectPipeline:
-    """Journals and delivers batches at once, on the caller's thread."""
+    """Journals and delivers batches at once, on the caller's thread.
+
+    Times are given at `moment`, in microseconds since the epoch, or at the present one.
+    """
 
     def __init__(
         self,
@@ -33,6 +37,8 @@ class DirectPipeline:
         self._journal = journal
         self._receiver = receiver
         self._ends: Counter[str] = Counter()
+        self.moment: int | None = None
+        self.ticks = threading.Semaphore(0)
 
     def start(self, tables: Sequence[TableSpec]) -> None:
         self.tables = {spec.name: spec for spec in tables}
@@ -74,10 +80,22 @@ class DirectPipeline:
             records=len(changes),
             rejected=0,
             committed=False,
+            moment=self._now(),
         )
-        self._journal.prepare(batch.time, ranges)
+        self._journal.prepare(batch.time, ranges, batch.moment)
         self._receiver.receive(batch)
         return batch
+
+    def tick(self) -> None:
+        moment = self._now()
+        offsets = {self.tables[name].topic: {0: end} for name, end in self._ends.items()}
+        batch = TimedBatch(self._journal.last_time + 1, {}, (), offsets, 0, 0, False, moment)
+        self._journal.prepare(batch.time, (), moment)
+        self._receiver.receive(batch)
+        self.ticks.release()
+
+    def _now(self) -> int:
+        return clock.time_ns() // 1000 if self.moment is None else self.moment
 
 
 def updates(schema: pa.Schema, changes: Sequence[Change]) -> TableUpdates:

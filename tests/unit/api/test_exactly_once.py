@@ -86,7 +86,7 @@ def test_new_deltas_do_not_carry_those_of_a_replay_that_ended_early(
     again = started_again(tmp_path)
     again.applier.receive(replayed(batches[0], committed=True))
     third = replace(batches[0], time=3, committed=False, tables={})
-    again._journal.prepare(3, ())
+    again._journal.prepare(3, (), 0)
     again.applier.receive(third)
     assert lines(tmp_path)[len(before) :] == [
         {"frontier": 3, "offsets": {"orders": {"0": 1}}},

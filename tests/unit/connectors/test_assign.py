@@ -26,7 +26,11 @@ def contents(assigned: list[Assigned]) -> list[tuple[int, bool, list[tuple[int, 
         expected = [n for n in range(part.range.first, part.range.end) for _ in range(2)]
         assert part.updates[OFFSET].to_pylist() == expected
     return [
-        (a.time, a.recorded, [(p.range.partition, p.range.first, p.range.end) for p in a.pieces])
+        (
+            a.time,
+            a.moment is not None,
+            [(p.range.partition, p.range.first, p.range.end) for p in a.pieces],
+        )
         for a in assigned
     ]
 
@@ -72,7 +76,7 @@ def test_missing_records_are_not_passed_over() -> None:
 
 
 def test_journaled_times_come_back_with_their_records() -> None:
-    entries = [Entry(2, (where(0, 3),)), Entry(5, (where(3, 4), where(0, 2, 1)))]
+    entries = [Entry(2, (where(0, 3),), 0), Entry(5, (where(3, 4), where(0, 2, 1)), 0)]
     progress = Progress(entries, 5)
     assigned = progress.assign([piece(0, 6), piece(0, 3, partition=1)])
     assert contents(assigned) == [
@@ -84,26 +88,26 @@ def test_journaled_times_come_back_with_their_records() -> None:
 
 
 def test_a_replay_may_come_in_several_batches() -> None:
-    entries = [Entry(time, (where(time - 1, time),)) for time in range(1, 6)]
+    entries = [Entry(time, (where(time - 1, time),), 0) for time in range(1, 6)]
     progress = Progress(entries, 5)
     assert [a.time for a in progress.assign([piece(0, 2)])] == [1, 2]
     assert [a.time for a in progress.assign([piece(2, 5)])] == [3, 4, 5]
 
 
 def test_a_replay_that_lacks_records_of_a_time_halts() -> None:
-    progress = Progress([Entry(1, (where(0, 3), where(0, 2, 1)))], 1)
+    progress = Progress([Entry(1, (where(0, 3), where(0, 2, 1)), 0)], 1)
     with pytest.raises(OffsetGap, match="time 1"):
         progress.assign([piece(0, 3)])
 
 
 def test_a_replay_begins_at_the_first_journaled_offset() -> None:
-    progress = Progress([Entry(1, (where(10, 12),))], 1)
+    progress = Progress([Entry(1, (where(10, 12),), 0)], 1)
     assert progress.positions == {("t", 0): 10}
     assert contents(progress.assign([piece(10, 12)])) == [(1, True, [(0, 10, 12)])]
 
 
 def test_a_forgotten_table_begins_anew_and_is_not_replayed() -> None:
-    progress = Progress([Entry(1, (where(0, 3),)), Entry(2, (where(0, 1, table="u"),))], 2)
+    progress = Progress([Entry(1, (where(0, 3),), 0), Entry(2, (where(0, 1, table="u"),), 0)], 2)
     progress.forget("t")
     assert contents(progress.assign([piece(0, 1, table="u")])) == [(2, True, [(0, 0, 1)])]
     assert contents(progress.assign([piece(0, 2)])) == [(3, False, [(0, 0, 2)])]

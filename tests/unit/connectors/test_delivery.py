@@ -102,7 +102,7 @@ def test_a_batch_is_journaled_delivered_and_committed(
     assert got.ranges == (Range("people", "people", 0, 0, 2),)
     assert got.offsets == {"people": {0: 2}}
     assert (got.time, got.records, got.rejected, got.committed) == (1, 2, 0, False)
-    assert journal.entries() == [Entry(1, got.ranges)]
+    assert journal.entries() == [Entry(1, got.ranges, got.moment)]
     assert journal.committed_time == 1
 
 
@@ -238,3 +238,25 @@ def test_tables_on_one_topic_reflect_the_least_of_their_offsets(
     delivery.deliver(pa.concat_tables([batch(topics, [(0, 3)]), batch(topics, [(0, 2)], other)]))
     assert receiver.batches[0].offsets == {"people": {0: 2}}
     assert set(receiver.batches[0].tables) == {"people", "others"}
+
+
+def test_a_tick_is_a_time_of_its_own_that_is_not_replayed(
+    topics: Path, journal: Journal, quarantine: Quarantine
+) -> None:
+    TopicWriter(topics, "people").append([insert(1), insert(2)])
+    receiver = Recorder(journal)
+    delivery = open_delivery(journal, quarantine, receiver)
+    delivery.deliver(batch(topics, [(0, 1)]))
+    delivery.tick()
+    first, tick = receiver.batches
+    assert (tick.time, tick.ranges, tick.offsets) == (2, (), first.offsets)
+    assert tick.moment >= first.moment
+    assert (journal.committed_time, journal.covered_time) == (2, 1)
+    assert journal.committed_moment == tick.moment
+    again = Recorder(journal)
+    restarted = open_delivery(journal, quarantine, again)
+    restarted.tick()
+    assert again.batches == [], "not while a replay is under way"
+    restarted.deliver(batch(topics, [(0, 2)]))
+    assert [(b.time, b.committed) for b in again.batches] == [(1, True), (3, False)]
+    assert again.batches[0].moment == first.moment

@@ -17,11 +17,11 @@ def range_of(first: int, end: int, table: str = "t", partition: int = 0) -> Rang
 
 def filled(path: Path) -> None:
     journal = Journal(path)
-    journal.prepare(1, [range_of(0, 5)])
+    journal.prepare(1, [range_of(0, 5)], 0)
     journal.commit(1, {"v": 3})
-    journal.prepare(2, [range_of(5, 8), range_of(0, 2, partition=1)])
+    journal.prepare(2, [range_of(5, 8), range_of(0, 2, partition=1)], 0)
     journal.commit(2, {"w": 4})
-    journal.prepare(3, [range_of(8, 9)])
+    journal.prepare(3, [range_of(8, 9)], 0)
     journal.close()
 
 
@@ -29,9 +29,9 @@ def test_everything_is_there_again_after_reopening(tmp_path: Path) -> None:
     filled(tmp_path / "j")
     journal = Journal(tmp_path / "j")
     assert journal.entries() == [
-        Entry(1, (range_of(0, 5),)),
-        Entry(2, (range_of(5, 8), range_of(0, 2, partition=1))),
-        Entry(3, (range_of(8, 9),)),
+        Entry(1, (range_of(0, 5),), 0),
+        Entry(2, (range_of(5, 8), range_of(0, 2, partition=1)), 0),
+        Entry(3, (range_of(8, 9),), 0),
     ]
     assert (journal.last_time, journal.committed_time) == (3, 2)
     assert journal.published == {"v": 3, "w": 4}
@@ -55,7 +55,7 @@ def test_a_journal_cut_anywhere_opens_with_its_whole_lines_and_goes_on(tmp_path:
         whole = content[:size].count(b"\n")
         assert path.read_bytes() == b"".join(content.splitlines(keepends=True)[:whole])
         time = journal.last_time + 1
-        journal.prepare(time, [range_of(0, 1, "other")])
+        journal.prepare(time, [range_of(0, 1, "other")], 0)
         journal.close()
         journal = Journal(path)
         assert journal.last_time == time
@@ -84,20 +84,23 @@ def test_damage_before_the_last_line_halts(tmp_path: Path) -> None:
 
 def test_a_range_must_adjoin_the_one_before(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "j")
-    journal.prepare(1, [range_of(3, 5)])
+    journal.prepare(1, [range_of(3, 5)], 0)
     with pytest.raises(OffsetGap, match="'t', partition 0"):
-        journal.prepare(2, [range_of(6, 7)])
+        journal.prepare(2, [range_of(6, 7)], 0)
     assert journal.last_time == 1
 
 
 def test_a_dropped_table_has_no_positions_and_is_not_replayed(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "j")
-    journal.prepare(1, [range_of(0, 5), range_of(0, 1, "u")])
+    journal.prepare(1, [range_of(0, 5), range_of(0, 1, "u")], 0)
     journal.drop_table("t")
-    journal.prepare(2, [range_of(0, 2)])
+    journal.prepare(2, [range_of(0, 2)], 0)
     journal.close()
     journal = Journal(tmp_path / "j")
-    assert journal.entries() == [Entry(1, (range_of(0, 1, "u"),)), Entry(2, (range_of(0, 2),))]
+    assert journal.entries() == [
+        Entry(1, (range_of(0, 1, "u"),), 0),
+        Entry(2, (range_of(0, 2),), 0),
+    ]
     assert journal.positions() == {("t", 0): 2, ("u", 0): 1}
     assert (journal.epoch("t"), journal.epoch("u")) == (1, 0)
 
@@ -114,7 +117,7 @@ def test_a_full_disk_leaves_the_journal_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal = Journal(tmp_path / "j")
-    journal.prepare(1, [range_of(0, 5)])
+    journal.prepare(1, [range_of(0, 5)], 0)
     before = (tmp_path / "j").read_bytes()
 
     def full(file: int) -> None:
@@ -123,9 +126,9 @@ def test_a_full_disk_leaves_the_journal_as_it_was(
     with monkeypatch.context() as patched:
         patched.setattr("connectors.files.durable.os.fdatasync", full)
         with pytest.raises(OSError, match="no space"):
-            journal.prepare(2, [range_of(5, 6)])
+            journal.prepare(2, [range_of(5, 6)], 0)
     assert (tmp_path / "j").read_bytes() == before
-    journal.prepare(2, [range_of(5, 6)])
+    journal.prepare(2, [range_of(5, 6)], 0)
     journal.close()
     assert Journal(tmp_path / "j").last_time == 2
 
