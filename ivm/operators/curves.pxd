@@ -17,6 +17,7 @@ cdef struct Curve:
 # What the present step has brought to one key.
 cdef struct Touch:
     uint32_t key                # its entry among the groups
+    uint32_t ordered            # entries of `now` that are in order; those after are its tail
     uint64_t visit              # the visit that evaluated it last
     Entries now                 # the input's changes
     Entries said                # the output's changes
@@ -48,6 +49,7 @@ cdef class Curves:
     cdef vector[Touch] touches          # the first `used` are of this step
     cdef vector[uint64_t] bounds        # for each touch the least upper bound of all its times
     cdef size_t used
+    cdef Updates tail                   # scratch
     cdef Py_ssize_t records             # entries of all histories
     cdef Py_ssize_t room                # entries that fit there, for those who ask beside a step
     cdef Curve* curve(self, uint32_t key) noexcept nogil
@@ -57,6 +59,8 @@ cdef class Curves:
     cdef void prefetch(self, const Updates* updates, Py_ssize_t first, Py_ssize_t n) noexcept nogil
     # The place in `touches` of `key`; made if this step did not touch it yet.
     cdef uint32_t touch(self, const uint64_t* key) except? 0xFFFFFFFF nogil
+    # Puts the tail of a touched key's new entries in order: before they are read.
+    cdef int order(self, uint32_t place) except -1 nogil
     # Adds an update's value, sweep time and diff to what is new of a touched key.
     cdef int add(self, uint32_t place, const uint64_t* entry) except -1 nogil
     # Builds a touched key's axes, unless it has them.
@@ -65,4 +69,5 @@ cdef class Curves:
     cdef int settle(self) except -1 nogil
     cdef int _note_axes(self, Touch* touch, const uint64_t* time) except -1 nogil
     cdef int _absorb(self, Curve* curve, Entries* now) except -1 nogil
+    cdef int _merge(self, Entries* into, const uint64_t* added, uint32_t n) except -1 nogil
     cdef int _no_memory(self) except -1 nogil

@@ -5,6 +5,10 @@ change costs one look-up however old the key is. What a step brings is kept apar
 when it joins the past. Nobody can tell the roots of the past apart any more, so all of it lies at root 0,
 where entries cancel. Times lie in the order in which a loop is swept (inner coordinates first,
 the root last), so that this keeps a history sorted.
+
+A history is a sorted array. What a step brings to a key with much that is new is put in order at once when
+the key is evaluated, and joins the past in one merge: so a step moves a hot key's history once, however
+many changes of it there are.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -12,10 +16,11 @@ from libc.string cimport memcpy, memset
 from libcpp.vector cimport vector
 
 from ivm.operators.entries cimport (
-    Entries, add_entry, entry_at, lower_bound, open_at, release_entries,
+    Entries, add_entry, entry_at, lower_bound, merge_entries, open_at, release_entries,
 )
 from ivm.operators.groups cimport Groups
-from ivm.rows.updates cimport Updates, update_at
+from ivm.rows.updates cimport Updates, append, empty_updates, release, update_at
+from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport compare_words, join_into
 
 cdef extern from *:
@@ -24,6 +29,8 @@ cdef extern from *:
 cdef enum:
     AXIS_WORDS = 4          # axis, coordinate, least coordinate on the other axis, 0
     KEPT_TOUCHES = 1 << 12  # buffers of this many keys are reused from step to step
+    MANY = 64               # new entries of a key, from which on those out of order wait in a tail
+    FEW = 4                 # entries up to which inserting each beats a merge
 
 
 cdef class Curves:
@@ -41,6 +48,7 @@ cdef class Curves:
         self.words = words
         self.stride = words + time_words + 1
         self.used = 0
+        self.tail = empty_updates(words, time_words)
         self.records = self.room = 0
 
     def __dealloc__(self):
@@ -51,6 +59,7 @@ cdef class Curves:
                 release_entries(&self.curve(key).past)
         for i in range(self.touches.size()):
             _release_touch(&self.touches[i])
+        release(&self.tail)
 
     def account(self) -> tuple[int, int]:
         """Updates held and bytes of memory, as of the last step; it may be called beside one."""
@@ -96,6 +105,7 @@ cdef class Curves:
         curve.touched = self.used
         touch.key = entry
         touch.visit = 0
+        touch.ordered = 0
         touch.now.length = touch.said.length = touch.axes.length = 0
         memset(self.bound(self.used - 1), 0, self.time_words * sizeof(uint64_t))
         for i in range(curve.past.length):
@@ -106,11 +116,50 @@ cdef class Curves:
     cdef int add(self, uint32_t place, const uint64_t* entry) except -1 nogil:
         cdef Touch* touch = &self.touches[place]
         cdef const uint64_t* time = entry + self.words
-        if add_entry(&touch.now, entry, self.stride) < 0:
-            self._no_memory()
+        cdef uint32_t n = touch.now.length
+        cdef uint64_t* last
+        if n < MANY:
+            if add_entry(&touch.now, entry, self.stride) < 0:
+                self._no_memory()
+            touch.ordered = touch.now.length
+        else:
+            last = open_at(&touch.now, n, self.stride)
+            if last == NULL:
+                self._no_memory()
+            memcpy(last, entry, self.stride * sizeof(uint64_t))
+            if touch.ordered == n and compare_words(
+                    last - self.stride, entry, self.stride - 1) < 0:
+                touch.ordered = n + 1
         join_into(self.bound(place), time, self.time_words)
         if touch.axes.length > 0:
             self._note_axes(touch, time)
+        return 0
+
+    cdef int order(self, uint32_t place) except -1 nogil:
+        cdef Touch* touch = &self.touches[place]
+        cdef uint32_t n = touch.now.length - touch.ordered
+        if n == 0:
+            return 0
+        self.tail.length = 0
+        if append(&self.tail, entry_at(&touch.now, touch.ordered, self.stride), n) < 0:
+            self._no_memory()
+        if consolidate(&self.tail) < 0:
+            self._no_memory()
+        touch.now.length = touch.ordered
+        self._merge(&touch.now, self.tail.words, <uint32_t> self.tail.length)
+        touch.ordered = touch.now.length
+        return 0
+
+    # Adds `n` entries that ascend.
+    cdef int _merge(self, Entries* into, const uint64_t* added, uint32_t n) except -1 nogil:
+        cdef uint32_t i
+        if n > FEW:
+            if merge_entries(into, added, n, self.stride) < 0:
+                self._no_memory()
+            return 0
+        for i in range(n):
+            if add_entry(into, added + <size_t> i * self.stride, self.stride) < 0:
+                self._no_memory()
         return 0
 
     cdef int find_axes(self, uint32_t place) except -1 nogil:
@@ -156,6 +205,7 @@ cdef class Curves:
             curve = self.curve(touch.key)
             self.records -= curve.past.length
             self.room -= curve.past.capacity
+            self.order(<uint32_t> i)
             self._absorb(curve, &touch.now)
             self.records += curve.past.length
             self.room += curve.past.capacity
@@ -171,6 +221,7 @@ cdef class Curves:
             self.touches.shrink_to_fit()
             self.bounds.resize(KEPT_TOUCHES * self.time_words)
             self.bounds.shrink_to_fit()
+            release(&self.tail)
         self.used = 0
         return 0
 
@@ -179,14 +230,11 @@ cdef class Curves:
         cdef uint64_t* entry
         for i in range(now.length):
             entry_at(now, i, self.stride)[self.stride - 2] = 0
+        _add_up(now, self.stride)
         if curve.past.length == 0:
             curve.past, now[0] = now[0], curve.past
-            _add_up(&curve.past, self.stride)
             return 0
-        for i in range(now.length):
-            if add_entry(&curve.past, entry_at(now, i, self.stride), self.stride) < 0:
-                self._no_memory()
-        return 0
+        return self._merge(&curve.past, now.words, now.length)
 
     cdef int _no_memory(self) except -1 nogil:
         with gil:

@@ -67,6 +67,50 @@ cdef inline int add_entry(Entries* entries, const uint64_t* entry, int stride) n
     return 0
 
 
+# Adds `n` entries at `added`, which ascend strictly, as `add_entry` would; -1 where memory is short.
+# Works from the end, so that what lies before the first of them does not move.
+cdef inline int merge_entries(Entries* entries, const uint64_t* added, uint32_t n,
+                              int stride) noexcept nogil:
+    cdef size_t bytes = stride * sizeof(uint64_t)
+    cdef uint32_t i = entries.length, gap, total = entries.length + n, kept
+    cdef uint64_t* grown
+    cdef uint64_t* target
+    cdef uint64_t diff
+    cdef int order
+    if total > entries.capacity:
+        kept = max(total, entries.capacity + entries.capacity // 2)
+        grown = <uint64_t*> realloc(entries.words, kept * bytes)
+        if grown == NULL:
+            return -1
+        entries.words = grown
+        entries.capacity = kept
+    gap = total                     # entries from here on are written
+    while n > 0:
+        order = 1 if i == 0 else compare_words(added + <size_t> (n - 1) * stride,
+                                               entry_at(entries, i - 1, stride), stride - 1)
+        target = entry_at(entries, gap - 1, stride)
+        if order == 0:
+            diff = added[<size_t> n * stride - 1] + entry_at(entries, i - 1, stride)[stride - 1]
+            n -= 1
+            i -= 1
+            if diff != 0:
+                memcpy(target, added + <size_t> n * stride, bytes)
+                target[stride - 1] = diff
+                gap -= 1
+        elif order > 0:
+            n -= 1
+            gap -= 1
+            memcpy(target, added + <size_t> n * stride, bytes)
+        else:
+            i -= 1
+            gap -= 1
+            memcpy(target, entry_at(entries, i, stride), bytes)
+    if gap > i:
+        memmove(entry_at(entries, i, stride), entry_at(entries, gap, stride), (total - gap) * bytes)
+    entries.length = i + total - gap
+    return 0
+
+
 cdef inline void release_entries(Entries* entries) noexcept nogil:
     free(entries.words)
     entries.words = NULL

@@ -136,6 +136,7 @@ cdef class Reduce(Operator):
             if touch.visit == self.visit:
                 continue
             touch.visit = self.visit
+            self.curves.order(place)
             self._find_changes(touch, time)
             if self.changes.length > 0:
                 self._emit(touch, time)
