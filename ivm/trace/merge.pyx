@@ -1,10 +1,9 @@
 """Merging two batches, with fuel: any number of updates at a time.
 
 What is written so far is always the sum of what lies before the two sides' cursors, with times
-advanced; so a merge may stop after any value, and goes on from the cursors. Each distinct time
-is advanced once, not each update: an update names an entry of its batch's dictionary of times, and
-the merge maps entries. Runs that only one side has are found by galloping and copied as blocks; where the
-sides alternate, rows are chosen without branches.
+advanced (`merge_times`); so a merge may stop after any value, and goes on from the cursors. Runs
+that only one side has are found by galloping and copied as blocks; where the sides alternate, rows
+are chosen without branches.
 
 An array is left out of the result while all that it would say is constant. When that ends, it is
 written from there on, and what comes before is filled in at last, with fuel too.
@@ -12,23 +11,24 @@ written from there on, and what comes before is filled in at last, with fuel too
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 from libcpp.algorithm cimport sort
 
-from ivm.rows.updates cimport Updates, empty_updates, push, release, update_at
 from ivm.trace.batch cimport (
     Batch, Room, allocate_batch, diff_of, drop, first_update, first_val, key_at, pack_batch, retain,
     seek_key, val_at,
 )
-from ivm.trace.sort cimport consolidate
-from ivm.trace.times cimport compare_words, join_into
+from ivm.trace.merge_times cimport merge_times
+from ivm.trace.merge_writing cimport (
+    copy_starts, copy_updates, copy_words, write_key, write_update, write_val,
+)
+from ivm.trace.times cimport compare_words
 
 cdef int64_t WITHOUT_END = <int64_t> 1 << 62     # of fuel
 
 cdef enum:
     ZIP_STEPS = 32      # rows chosen one by one between looks for a run
     SHORT_RUN = 4       # keys, from which a run is copied as a block
-    SHORT_COPY = 8      # words, up to which a loop beats a call
 
 
 # --- starting and ending ---
@@ -53,7 +53,7 @@ cdef Merge* start_merge(Batch* a, Batch* b, const uint64_t* since) noexcept nogi
     m.out = allocate_batch(a.key_words, a.val_words, a.time_words, &room)
     m.a.b = a
     m.b.b = b
-    if m.out == NULL or _merge_times(m, since, <uint64_t*> m.slot_diff + times) < 0:
+    if m.out == NULL or merge_times(m, since, <uint64_t*> m.slot_diff + times) < 0:
         drop(m.out)
         free(m)
         return NULL
@@ -100,180 +100,7 @@ cdef Batch* merge_batches(Batch* a, Batch* b, const uint64_t* since) noexcept no
     return finish_merge(m)
 
 
-# --- times ---
-
-# Writes the dictionary of the result, and each side's way into it; `advanced` has room for all
-# times of both. -1 where memory is short.
-cdef int _merge_times(Merge* m, const uint64_t* since, uint64_t* advanced) noexcept nogil:
-    cdef int n = m.out.time_words, order
-    cdef Py_ssize_t i = 0, j = 0, last_a = m.a.b.time_count, last_b = m.b.b.time_count
-    cdef uint64_t* of_b = advanced + last_a * n
-    cdef const uint64_t* least
-    cdef bint ascend = _advance_times(m.a.b, since, advanced)
-    ascend &= _advance_times(m.b.b, since, of_b)
-    if not ascend:
-        if _sort_times(m, advanced) < 0:
-            return -1
-    else:
-        while i < last_a or j < last_b:
-            order = (1 if i == last_a else -1 if j == last_b
-                     else compare_words(advanced + i * n, of_b + j * n, n))
-            least = advanced + i * n if order <= 0 else of_b + j * n
-            memcpy(m.out.times + m.out.time_count * n, least, n * sizeof(uint64_t))
-            while i < last_a and compare_words(advanced + i * n, least, n) == 0:
-                m.a.mapped[i] = <uint32_t> m.out.time_count
-                i += 1
-            while j < last_b and compare_words(of_b + j * n, least, n) == 0:
-                m.b.mapped[j] = <uint32_t> m.out.time_count
-                j += 1
-            m.out.time_count += 1
-    _settle(&m.a)
-    _settle(&m.b)
-    return 0
-
-
-# Whether the advanced times still ascend (some may be equal now).
-cdef bint _advance_times(const Batch* b, const uint64_t* since, uint64_t* advanced) noexcept nogil:
-    cdef int n = b.time_words
-    cdef Py_ssize_t i
-    cdef bint ascend = True
-    memcpy(advanced, b.times, b.time_count * n * sizeof(uint64_t))
-    for i in range(b.time_count):
-        join_into(advanced + i * n, since, n)
-        if i > 0 and compare_words(advanced + (i - 1) * n, advanced + i * n, n) > 0:
-            ascend = False
-    return ascend
-
-
-# The same for times that do not ascend any more once they are advanced.
-cdef int _sort_times(Merge* m, const uint64_t* advanced) noexcept nogil:
-    cdef int n = m.out.time_words
-    cdef Py_ssize_t i, last = m.a.b.time_count + m.b.b.time_count, low, high, middle
-    cdef uint64_t* entry
-    cdef Updates times = empty_updates(0, n)
-    for i in range(last):
-        entry = push(&times)
-        if entry == NULL:
-            release(&times)
-            return -1
-        memcpy(entry, advanced + i * n, n * sizeof(uint64_t))
-        entry[n] = 1
-    if consolidate(&times) < 0:
-        release(&times)
-        return -1
-    for i in range(last):
-        low = 0
-        high = times.length
-        while low < high:
-            middle = (low + high) // 2
-            if compare_words(update_at(&times, middle), advanced + i * n, n) < 0:
-                low = middle + 1
-            else:
-                high = middle
-        m.a.mapped[i] = <uint32_t> low      # b's entries follow a's
-    for i in range(times.length):
-        memcpy(m.out.times + i * n, update_at(&times, i), n * sizeof(uint64_t))
-    m.out.time_count = times.length
-    release(&times)
-    return 0
-
-
-cdef void _settle(Side* side) noexcept nogil:
-    cdef Py_ssize_t i
-    side.single = side.b.update_start == NULL
-    side.steady = True
-    if side.b.update_start != NULL:
-        for i in range(1, side.b.time_count):
-            side.steady &= side.mapped[i - 1] < side.mapped[i]
-
-
-# --- writing ---
-
-cdef inline void _copy(uint64_t* target, const uint64_t* source, Py_ssize_t words) noexcept nogil:
-    cdef Py_ssize_t i
-    if words > SHORT_COPY:
-        memcpy(target, source, words * sizeof(uint64_t))
-    else:
-        for i in range(words):
-            target[i] = source[i]
-
-
-cdef inline void _write_update(Merge* m, uint32_t time, int64_t diff) noexcept nogil:
-    cdef Batch* out = m.out
-    if out.time_of != NULL:
-        out.time_of[out.updates] = time
-    if diff != 1 and m.diffs_from < 0:
-        m.diffs_from = out.updates
-    if m.diffs_from >= 0:
-        out.diff[out.updates] = diff
-        m.odd_diffs |= <uint64_t> (diff ^ 1)
-    out.updates += 1
-
-
-# Ends the value whose updates are those from `first` on, unless there are none.
-cdef inline void _write_val(Merge* m, const uint64_t* val, Py_ssize_t first) noexcept nogil:
-    cdef Batch* out = m.out
-    if out.updates == first:
-        return
-    if out.updates != first + 1 and m.updates_from < 0:
-        m.updates_from = out.vals
-    if m.updates_from >= 0:
-        out.update_start[out.vals] = <uint32_t> first
-    _copy(out.val + out.vals * out.val_words, val, out.val_words)
-    out.vals += 1
-
-
-# Ends the key whose values are those from `first` on, unless there are none.
-cdef inline void _write_key(Merge* m, const uint64_t* key, Py_ssize_t first) noexcept nogil:
-    cdef Batch* out = m.out
-    if out.vals == first:
-        return
-    if out.vals != first + 1 and m.vals_from < 0:
-        m.vals_from = out.keys
-    if m.vals_from >= 0:
-        out.val_start[out.keys] = <uint32_t> first
-    _copy(out.key + out.keys * out.key_words, key, out.key_words)
-    out.keys += 1
-
-
-# The updates [first, last) of a side, in their order.
-cdef void _copy_updates(Merge* m, const Side* side, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-    cdef Batch* out = m.out
-    cdef const Batch* b = side.b
-    cdef Py_ssize_t i, n = last - first
-    cdef uint32_t* time_of = out.time_of + out.updates
-    cdef int64_t* diff = out.diff + out.updates
-    cdef uint64_t odd = 0
-    if out.time_of != NULL:
-        if b.time_of == NULL:
-            for i in range(n):
-                time_of[i] = side.mapped[0]
-        else:
-            for i in range(n):
-                time_of[i] = side.mapped[b.time_of[first + i]]
-    if m.diffs_from >= 0:
-        if b.diff == NULL:
-            for i in range(n):
-                diff[i] = 1
-        else:
-            for i in range(n):
-                diff[i] = b.diff[first + i]
-                odd |= <uint64_t> (b.diff[first + i] ^ 1)
-            m.odd_diffs |= odd
-    out.updates += n
-
-
-# The positions of one array, moved to where another goes on: source[i] + shift, or first + i + shift.
-cdef inline void _copy_starts(uint32_t* target, const uint32_t* source, Py_ssize_t first,
-                              Py_ssize_t last, Py_ssize_t shift) noexcept nogil:
-    cdef Py_ssize_t i
-    if source == NULL:
-        for i in range(last - first):
-            target[i] = <uint32_t> (first + i + shift)
-    else:
-        for i in range(last - first):
-            target[i] = source[first + i] + <uint32_t> shift
-
+# --- runs of one side ---
 
 # The values of a side up to `end`.
 cdef void _copy_vals(Merge* m, Side* side, Py_ssize_t end) noexcept nogil:
@@ -288,11 +115,11 @@ cdef void _copy_vals(Merge* m, Side* side, Py_ssize_t end) noexcept nogil:
             side.val += 1
         return
     if m.updates_from >= 0:
-        _copy_starts(out.update_start + out.vals, b.update_start, side.val, end,
+        copy_starts(out.update_start + out.vals, b.update_start, side.val, end,
                      out.updates - first)
-    _copy(out.val + out.vals * out.val_words, val_at(b, side.val), (end - side.val) * out.val_words)
+    copy_words(out.val + out.vals * out.val_words, val_at(b, side.val), (end - side.val) * out.val_words)
     out.vals += end - side.val
-    _copy_updates(m, side, first, last)
+    copy_updates(m, side, first, last)
     side.val = end
 
 
@@ -305,13 +132,13 @@ cdef void _copy_keys(Merge* m, Side* side, Py_ssize_t end) noexcept nogil:
         while side.key < end:
             before = out.vals
             _copy_vals(m, side, first_val(b, side.key + 1))
-            _write_key(m, key_at(b, side.key), before)
+            write_key(m, key_at(b, side.key), before)
             side.key += 1
         return
     if m.vals_from >= 0:
-        _copy_starts(out.val_start + out.keys, b.val_start, side.key, end,
+        copy_starts(out.val_start + out.keys, b.val_start, side.key, end,
                      out.vals - first_val(b, side.key))
-    _copy(out.key + out.keys * out.key_words, key_at(b, side.key),
+    copy_words(out.key + out.keys * out.key_words, key_at(b, side.key),
           (end - side.key) * out.key_words)
     out.keys += end - side.key
     side.key = end
@@ -343,9 +170,9 @@ cdef void _write_gathered(Merge* m, const uint64_t* val) noexcept nogil:
         diff = m.slot_diff[m.slot_time[i]]
         m.slot_diff[m.slot_time[i]] = 0
         if diff != 0:
-            _write_update(m, m.slot_time[i], diff)
+            write_update(m, m.slot_time[i], diff)
     m.slots = 0
-    _write_val(m, val, first)
+    write_val(m, val, first)
 
 
 # A value that both sides have.
@@ -362,8 +189,8 @@ cdef inline void _merge_val(Merge* m) noexcept nogil:
     if count == 2 and s == t:
         diff = diff_of(m.a.b, u) + diff_of(m.b.b, w)
         if diff != 0:
-            _write_update(m, s, diff)
-            _write_val(m, val_at(m.a.b, m.a.val), first)
+            write_update(m, s, diff)
+            write_val(m, val_at(m.a.b, m.a.val), first)
     else:
         _gather(m, &m.a)
         _gather(m, &m.b)
@@ -416,7 +243,7 @@ cdef void _merge_open_key(Merge* m) noexcept nogil:
         elif m.b.val < m.b.val_end:
             _copy_vals(m, &m.b, _val_run(m, &m.b, NULL))
         else:
-            _write_key(m, m.open_key, m.open_val)
+            write_key(m, m.open_key, m.open_val)
             m.open = False
             return
 
@@ -481,12 +308,12 @@ cdef inline void _zip_keys(Merge* m, int key_words, int val_words) noexcept nogi
                 if w == 0:
                     break
                 mask = -(<uint64_t> (w < 0))
-                _copy(out.key + o * key_words,
+                copy_words(out.key + o * key_words,
                       <const uint64_t*> _either(mask, <uint64_t> x, <uint64_t> y), key_words)
             if val_words == 1:
                 out.val[v] = _either(mask, a.val[va], b.val[vb])
             else:
-                _copy(out.val + v * val_words, <const uint64_t*> _either(
+                copy_words(out.val + v * val_words, <const uint64_t*> _either(
                     mask, <uint64_t> (a.val + va * val_words),
                     <uint64_t> (b.val + vb * val_words)), val_words)
             _zip_update(m, mask, va, vb, v - out.vals)
@@ -603,12 +430,12 @@ cdef void _fill_in(Merge* m) noexcept nogil:
     if m.vals_from > 0 and m.out.vals != m.out.keys:
         end = m.vals_from
         m.vals_from = max(end - max(m.fuel, 0), 0)
-        _copy_starts(m.out.val_start + m.vals_from, NULL, m.vals_from, end, 0)
+        copy_starts(m.out.val_start + m.vals_from, NULL, m.vals_from, end, 0)
         m.fuel -= end - m.vals_from
     if m.updates_from > 0 and m.out.updates != m.out.vals:
         end = m.updates_from
         m.updates_from = max(end - max(m.fuel, 0), 0)
-        _copy_starts(m.out.update_start + m.updates_from, NULL, m.updates_from, end, 0)
+        copy_starts(m.out.update_start + m.updates_from, NULL, m.updates_from, end, 0)
         m.fuel -= end - m.updates_from
 
 
