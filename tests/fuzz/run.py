@@ -15,8 +15,8 @@ from views.compile import compile_view
 from views.explain import explain
 
 SECONDS = 5.0
-"""An input that takes longer hangs."""
-_STUCK_FACTOR = 6
+"""An input that takes more of the processor's time hangs."""
+_STUCK_SECONDS = 120.0
 _EXPLAINED = 10
 
 
@@ -41,12 +41,12 @@ def judge(language: Language, seed: int, numbers: Iterable[int]) -> tuple[list[F
     Runs on the main thread, whose signals tell the time. A process that is stuck where no signal
     reaches it dies with a traceback.
     """
-    signal.signal(signal.SIGALRM, _alarmed)
+    signal.signal(signal.SIGPROF, _alarmed)
     findings, views = [], 0
     for number in numbers:
         text = made(language, seed, number)
-        faulthandler.dump_traceback_later(SECONDS * _STUCK_FACTOR, exit=True)
-        signal.setitimer(signal.ITIMER_REAL, SECONDS)
+        faulthandler.dump_traceback_later(_STUCK_SECONDS, exit=True)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
         try:
             compile_view(text, CATALOG, language=language)
             if number % _EXPLAINED == 0:
@@ -61,7 +61,7 @@ def judge(language: Language, seed: int, numbers: Iterable[int]) -> tuple[list[F
             where = f"{frame.filename}:{frame.lineno}"
             findings.append(Finding(language, number, repr(error)[:200], where, text))
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
             faulthandler.cancel_dump_traceback_later()
     return findings, views
 

@@ -39,7 +39,7 @@ from views.sql.dialect import PostgresViews
 from views.sql.source import Source
 
 MAX_CHARACTERS = 100_000
-MAX_LITERALS = 200
+MAX_LITERALS = 100
 MAX_DEPTH = 100
 ANSWER = "?-"
 """The relation that a query's answers are; no name in a program is spelled so."""

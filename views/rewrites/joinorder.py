@@ -26,7 +26,8 @@ def _chain(members: list[Plan], conditions: list[Expression]) -> Plan:
         following = next((m for m in rest if _connects(conditions, joined, m)), rest[0])
         rest.remove(following)
         visible = joined | numbers_of(following)
-        ready = [c for c in conditions if _is_local(c, visible, [*rest])]
+        later = frozenset(n for member in rest for n in numbers_of(member))
+        ready = [c for c in conditions if _is_local(c, visible, later)]
         conditions = [c for c in conditions if c not in ready]
         plan = Join("inner", plan, following, conjunction(ready))
     return plan
@@ -43,7 +44,7 @@ def _connects(conditions: list[Expression], joined: frozenset[int], member: Plan
     return False
 
 
-def _is_local(condition: Expression, visible: frozenset[int], rest: list[Plan]) -> bool:
-    """Whether no later member is needed for `condition`."""
-    later = frozenset(n for member in rest for n in numbers_of(member))
-    return not columns_of(condition) & later or columns_of(condition) <= visible
+def _is_local(condition: Expression, visible: frozenset[int], later: frozenset[int]) -> bool:
+    """Whether no later member, with the columns `later`, is needed for `condition`."""
+    read = columns_of(condition)
+    return not read & later or read <= visible

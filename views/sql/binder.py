@@ -19,6 +19,7 @@ from views.errors import (
     SqlError,
     TypeMismatch,
     UnknownColumn,
+    UnknownFunction,
     suggestion,
 )
 from views.plan.nodes import (
@@ -166,6 +167,8 @@ class Binder:
         handler = self.handlers.get(key_of(node), self.handlers.get(type(node)))
         if handler is None:
             raise self.session.source.unsupported(_construct(node), node)
+        if any(needed and node.args.get(part) is None for part, needed in node.arg_types.items()):
+            raise self.fault(UnknownFunction, f"{_construct(node)} takes more arguments", node)
         self.session.source.only(node, handler.reads)
         return handler.bind(self, node)
 

@@ -13,6 +13,8 @@ from sqlglot.helper import seq_get
 from sqlglot.parsers.postgres import PostgresParser
 from sqlglot.tokenizer_core import TokenType
 
+from views.errors import QueryTooLarge
+
 PLAIN = frozenset({
     "acos", "acosh", "array_append", "array_cat", "array_length", "array_position",
     "array_prepend", "array_remove", "array_to_string", "ascii", "asin", "asinh", "atan", "atan2",
@@ -37,6 +39,11 @@ class MutuallyRecursive(exp.With):
     arg_types = exp.With.arg_types | {"limit": False, "stops": False}
 
 
+# How often tokens may be read again in search of a reading: in all, and for each token.
+REREAD_AT_LEAST = 10_000
+REREAD_EACH = 5
+
+
 class ViewsParser(PostgresParser):
     """Adds row constructors, ALL over a list, names of joins by USING, MUTUALLY RECURSIVE.
 
@@ -48,6 +55,17 @@ class ViewsParser(PostgresParser):
         "ALL": lambda args: exp.All(this=seq_get(args, 0)),
     }
     FUNCTION_PARSERS = _translated(PostgresParser.FUNCTION_PARSERS)
+
+    def reset(self) -> None:
+        super().reset()
+        self._reread = 0
+
+    def _retreat(self, index: int) -> None:
+        """Go back to try another reading; of a wrong text there may be too many."""
+        self._reread += max(self._index - index, 0)
+        if self._reread > REREAD_AT_LEAST + REREAD_EACH * len(self._tokens):
+            raise QueryTooLarge("the query is wrong, or nested, in more ways than can be tried")
+        super()._retreat(index)
 
     def _parse_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
         """A join that has its condition: sqlglot tries all ways to nest those that have none."""

@@ -119,6 +119,17 @@ def test_a_view_made_later_begins_with_a_snapshot_and_survives_a_restart(
     assert lines(tmp_path) == before
 
 
+def test_a_view_in_datalog_survives_a_restart(
+    client: TestClient, pipeline: DirectPipeline, tmp_path: Path
+) -> None:
+    body = {"query": "?- orders(customer: who).", "language": "datalog"}
+    assert client.put("/v1/views/buyers", json=body).status_code == 201
+    first = pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+    again = started_again(tmp_path)
+    again.applier.receive(replayed(first, committed=True))
+    assert again.pool.scan("buyers").rows.to_pylist() == [{"who": "ada"}]
+
+
 def test_a_view_that_was_never_acknowledged_is_forgotten(
     client: TestClient, pipeline: DirectPipeline, runtime: Runtime, tmp_path: Path
 ) -> None:

@@ -25,6 +25,7 @@ BEYOND = {
     "sum": f"select {' + '.join(['id'] * 5000)} as x from customers",
     "outer joins": "select t0.id from customers t0 "
     + " ".join(f"left join orders t{i} on t{i}.id = t{i - 1}.id" for i in range(1, 80)),
+    "readings": "select id from customers, lateral " + "(id, lateral " * 40,
     "doubling": "with a0 as (select id from customers)"
     + "".join(
         f", a{i} as (select x.id from a{i - 1} x join a{i - 1} y on x.id = y.id)"
