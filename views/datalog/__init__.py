@@ -9,7 +9,7 @@ The syntax is Soufflé's where that has one:
 - Facts and rules; every relation defined by rules is a set. Tables and views are read by position,
   `orders(i, _, t)`, or by name, `orders(id: i, total: t)`, which leaves the other columns open.
 - A body holds relations, `!relation(…)`, comparisons (`= != < <= > >=`) and aggregates:
-  `n = count : { … }`, `s = sum(t) : { … }` (also `sum t`), with any aggregate of SQL. An aggregate
+  `n = count : { … }`, `s = sum(t) : { … }` (also `sum t`), with any aggregate of SQL over values. An aggregate
   ranges over all combinations of rows that satisfy its braces, for each combination of the
   variables that also stand outside of them. Of no rows, `count` and `sum` are 0; the others hold
   for no value.
@@ -19,6 +19,7 @@ The syntax is Soufflé's where that has one:
 - The result is `.output name`, or the answers to one query `?- …`, a column for each variable.
 - `.decl path(x: bigint, y: bigint)` names and types the columns of a relation. Without it they
   have the names of the variables in the head of its first rule.
+- A program has at most 100,000 characters, and a body 100 literals: facts belong in a table.
 - Comments are `// …` and `/* … */`; names are case-sensitive.
 
 As in SQL, NULL equals nothing: a variable that stands twice, or a constant, never matches a NULL.

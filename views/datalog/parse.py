@@ -35,6 +35,8 @@ from views.errors import (
     TypeMismatch,
     UnknownFunction,
 )
+from views.sql.aggregates import AGGREGATES
+from views.sql.binder import key_of
 from views.sql.dialect import PostgresViews
 from views.sql.source import Source
 
@@ -257,16 +259,13 @@ class _Build(Transformer[Token, Any]):
         return Comparison(str(operator), self.term(left), self.term(right))
 
     def count(self, function: Token, body: tuple[Literal, ...]) -> Aggregate:
-        return Aggregate(str(function), None, body, _start(function))
+        return Aggregate(str(function), (), body, _start(function))
 
     def of_variable(self, function: Token, name: Token, body: tuple[Literal, ...]) -> Aggregate:
-        return Aggregate(str(function), self.variable(name), body, _start(function))
+        return Aggregate(str(function), (self.variable(name),), body, _start(function))
 
-    def of_term(self, given: _Call, body: tuple[Literal, ...]) -> Aggregate:
-        arguments = given.arguments
-        if len(arguments) != 1 or arguments[0].term is None or arguments[0].name is not None:
-            raise self._fault(SqlSyntaxError, "an aggregate takes one expression", given.name)
-        return Aggregate(str(given.name), arguments[0].term, body, _start(given.name))
+    def of_terms(self, given: _Call, body: tuple[Literal, ...]) -> Aggregate:
+        return Aggregate(str(given.name), self._values(given), body, _start(given.name))
 
     def call(self, name: Token, *arguments: Argument | None) -> _Call:
         return _Call(name, tuple(a for a in arguments if a is not None))
@@ -311,19 +310,24 @@ class _Build(Transformer[Token, Any]):
             )
         return self._function(given) if isinstance(given, _Call) else given
 
-    def _function(self, given: _Call) -> Term:
-        terms = [a.term for a in given.arguments if a.term is not None and a.name is None]
+    def _values(self, given: _Call) -> tuple[Term, ...]:
+        """The arguments of a function."""
+        terms = tuple(a.term for a in given.arguments if a.term is not None and a.name is None)
         if len(terms) < len(given.arguments):
             raise self._fault(
                 SqlSyntaxError, f"{given.name}() here is a function; it takes values", given.name
             )
+        return terms
+
+    def _function(self, given: _Call) -> Term:
+        terms = self._values(given)
         try:
             node = exp.func(str(given.name), *terms, dialect=PostgresViews, copy=False)
         except (SqlglotError, ValueError, IndexError, AttributeError) as error:
             raise self._fault(
                 UnknownFunction, f"no function {given.name}() of {len(terms)} values", given.name
             ) from error
-        if isinstance(node, exp.AggFunc):
+        if isinstance(node, exp.AggFunc) or key_of(node) in AGGREGATES:
             raise self._fault(
                 SqlSyntaxError,
                 f"an aggregate is written n = {given.name}(…) : {{ … }}, in a rule's body",

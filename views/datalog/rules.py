@@ -31,6 +31,8 @@ from views.datalog.syntax import (
     variables,
 )
 from views.errors import TypeMismatch, UnboundVariable, UnknownColumn, UnknownFunction, suggestion
+from views.sql.aggregates import AGGREGATES
+from views.sql.binder import key_of
 from views.sql.dialect import PostgresViews
 from views.sql.source import Source
 
@@ -177,10 +179,10 @@ class Body:
         if not is_open and not self._knows(literal.left):
             return [literal]
         around = {name: self.bound[name] for name in shared}
-        argument = () if aggregate.argument is None else (aggregate.argument,)
-        inner = Body(self.source, self.columns, shared | names(*argument), around, self.aliases)
+        arguments = aggregate.arguments
+        inner = Body(self.source, self.columns, shared | names(*arguments), around, self.aliases)
         inner.add(aggregate.body)
-        function, never_null = self._function(aggregate, [inner.resolved(a) for a in argument])
+        function, never_null = self._function(aggregate, [inner.resolved(a) for a in arguments])
         value = self._lateral([function], inner.items, inner.conditions)
         if is_open:
             self.bound[literal.left.name] = value
@@ -198,7 +200,7 @@ class Body:
             node = exp.func(name, *(arguments or [exp.Star()]), dialect=PostgresViews, copy=False)
         except (SqlglotError, ValueError, IndexError, AttributeError):
             node = None
-        if not isinstance(node, exp.AggFunc):
+        if node is None or key_of(node) not in AGGREGATES:
             reason = f"no aggregate {aggregate.function}()"
             raise self.source.fault_at(UnknownFunction, reason, aggregate.at)
         if not arguments and name != "count":

@@ -44,10 +44,10 @@ class Negation:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """`function(argument) : { body }`; `argument` is None for `count`."""
+    """`function(arguments) : { body }`; `count` has no arguments."""
 
     function: str
-    argument: Term | None
+    arguments: tuple[Term, ...]
     body: tuple["Literal", ...]
     at: int = field(compare=False)
 
@@ -147,7 +147,6 @@ def occurrences(literal: Literal) -> Iterator[exp.Column]:
     """The occurrences of variables in a literal, those inside an aggregate's braces too."""
     yield from variables(*own_terms(literal))
     if isinstance(literal, Comparison) and isinstance(literal.right, Aggregate):
-        if literal.right.argument is not None:
-            yield from variables(literal.right.argument)
+        yield from variables(*literal.right.arguments)
         for inner in literal.right.body:
             yield from occurrences(inner)

@@ -42,8 +42,9 @@ def _literal(literal: Literal) -> str:
 
 
 def _aggregate(aggregate: Aggregate) -> str:
-    argument = "" if aggregate.argument is None else f"({_term(aggregate.argument)})"
-    return f"{aggregate.function}{argument} : {{ {_body(aggregate.body)} }}"
+    arguments = ", ".join(map(_term, aggregate.arguments))
+    given = f"({arguments})" if arguments else ""
+    return f"{aggregate.function}{given} : {{ {_body(aggregate.body)} }}"
 
 
 def _atom(atom: Atom) -> str:

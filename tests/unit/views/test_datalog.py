@@ -72,6 +72,12 @@ def test_a_sum_of_nothing_is_zero_and_other_aggregates_hold_for_no_value() -> No
     }  # fmt: skip
 
 
+def test_aggregates_are_those_of_sql() -> None:
+    best = "?- customers(id: i), who = arg_max(y, y % 3) : { follows(i, y) }."
+    assert answers(best, CUSTOMERS) == {(1, 2), (2, 3)}
+    assert answers("?- all = array_agg y : { follows(_, y) }.", CUSTOMERS) == {((2, 3, 3),)}
+
+
 def test_an_aggregate_may_stand_in_another() -> None:
     program = "?- n = count : { customers(id: i), 2 = count : { follows(i, _) } }."
     assert answers(program, CUSTOMERS) == {(1,)}
