@@ -9,8 +9,8 @@ The syntax is Soufflé's where that has one:
 - Facts and rules; every relation defined by rules is a set. Tables and views are read by position,
   `orders(i, _, t)`, or by name, `orders(id: i, total: t)`, which leaves the other columns open.
 - A body holds relations, `!relation(…)`, comparisons (`= != < <= > >=`) and aggregates:
-  `n = count : { … }`, `s = sum(t) : { … }` (also `sum t`), with any aggregate of SQL over values. An aggregate
-  ranges over all combinations of rows that satisfy its braces, for each combination of the
+  `n = count : { … }`, `s = sum(t) : { … }` (also `sum t`), with any aggregate of SQL over values.
+  It ranges over all combinations of rows that satisfy the braces, for each combination of the
   variables that also stand outside of them. Of no rows, `count` and `sum` are 0; the others hold
   for no value.
 - `x = expression` gives `x` its value; expressions are SQL's: `+ - * / %`, `x::type`, functions.
