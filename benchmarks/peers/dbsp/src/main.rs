@@ -9,7 +9,7 @@ use common::input::{Pair, read};
 use common::report::Answer;
 use dbsp::mimalloc::MiMalloc;
 use dbsp::operator::{Generator, Min};
-use dbsp::typed_batch::IndexedZSetReader;
+use dbsp::typed_batch::{IndexedZSetReader, SpineSnapshot};
 use dbsp::utils::Tup2;
 use dbsp::{
     Circuit, DBSPHandle, NestedCircuit, OrdZSet, OutputHandle, RootCircuit, Runtime, Stream,
@@ -23,7 +23,8 @@ const ROOTS: u32 = 10;
 
 type Edge = Tup2<u32, u32>;
 type Rows<C> = Stream<C, OrdZSet<Edge>>;
-type Output = OutputHandle<OrdZSet<Edge>>;
+// A transaction puts out a large answer in several steps, which are accumulated.
+type Output = OutputHandle<SpineSnapshot<OrdZSet<Edge>>>;
 
 fn main() {
     let arguments = Arguments::parse();
@@ -37,7 +38,7 @@ fn main() {
     let [initial, removed, inserted] = &sections[..] else { panic!("three sections expected") };
     let (handle, (edges, output)) = Runtime::init_circuit(arguments.workers, move |circuit| {
         let (edges, input) = circuit.add_input_zset::<Edge>();
-        Ok((input, program(circuit, edges).output()))
+        Ok((input, program(circuit, edges).accumulate_output()))
     })
     .expect("a circuit");
     let mut course = Course { handle, edges, output, answer: Answer::default(), differences: 0 };
@@ -90,7 +91,7 @@ impl Course {
     }
 
     fn absorb(&mut self) {
-        for (Tup2(first, second), (), weight) in self.output.consolidate().iter() {
+        for (Tup2(first, second), (), weight) in self.output.concat().consolidate().iter() {
             self.answer.absorb(&(first, second), weight);
             self.differences += 1;
         }
