@@ -53,8 +53,12 @@ class RuntimeCollector(Collector):
 
     def _arrangements(self) -> Iterator[Metric]:
         labels = ["arrangement"]
-        records = GaugeMetricFamily("ivm_arrangement_records", "Updates held.", labels=labels)
-        memory = GaugeMetricFamily("ivm_arrangement_bytes", "Memory of batches.", labels=labels)
+        records = GaugeMetricFamily(
+            "ivm_arrangement_records", "Updates, rows or groups held.", labels=labels
+        )
+        memory = GaugeMetricFamily(
+            "ivm_arrangement_bytes", "Memory of what is held.", labels=labels
+        )
         totals: dict[str, tuple[int, int]] = {}
         for info in self._runtime.pool.arrangements():
             known = totals.get(info.name, (0, 0))

@@ -43,7 +43,7 @@ def explain(body: ExplainBody, runtime: RuntimeDep) -> Response:
 
 @router.get("/arrangements")
 def arrangements(runtime: RuntimeDep) -> Response:
-    """Every arrangement: updates held, bytes of memory, and the views that read it."""
+    """Every arrangement and state beside it: what is held, bytes, and the views that read it."""
     infos = runtime.pool.arrangements()
     return answer({"arrangements": [asdict(info) for info in infos]})
 

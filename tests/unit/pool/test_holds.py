@@ -170,3 +170,13 @@ def test_an_arrangement_that_is_made_under_a_hold_is_not_read_before_its_time(po
         assert pool.peek("stock", {"level": 8}, as_of=8).rows.num_rows == 1
         with pytest.raises(TimeCompacted, match=r"by \(level\)"):
             pool.peek("stock", {"level": 4}, as_of=4)
+
+
+def test_dropping_an_input_ends_its_holds(pool: Pool) -> None:
+    hold = pool.hold("stock")
+    pool.drop("most")
+    pool.drop_input("stock")
+    pool.create_input("stock", STOCK, ["item"])
+    hold.release()
+    with pytest.raises(TimeCompacted):
+        pool.scan("stock", as_of=1)

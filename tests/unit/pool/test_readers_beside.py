@@ -114,3 +114,15 @@ def test_a_look_up_by_a_string_finds_it_while_unused_strings_are_released(pool: 
 
     seen = _beside(lambda: pool.peek("names", {"name": next(wanted)}), write, pause=3e-4)
     assert {found.rows.num_rows for found in seen} == {1}
+
+
+def test_a_held_time_reads_the_same_while_steps_compact_what_they_may(pool: Pool) -> None:
+    def write() -> None:
+        for _ in range(400):
+            _feed(pool, [1, 2], diff=-1)
+            _feed(pool, [1, 2])
+
+    with pool.hold("sales") as hold:
+        _feed(pool, [3], diff=-1)
+        seen = _beside(lambda: pool.scan("sales", as_of=hold.time), write)
+    assert {(found.time, *found.rows["id"].to_pylist()) for found in seen} == {(0, *range(8))}

@@ -62,6 +62,20 @@ def test_dropping_a_handle_lets_compaction_go_on() -> None:
     assert updates_held(trace) < 9
 
 
+def test_what_was_held_apart_is_compacted_although_only_little_comes_after() -> None:
+    trace = Trace(1, 1, 1, ())
+    handle = Handle(trace)
+    for time in range(2_000):  # row (1, t) is there at time t alone
+        rows = [((1, time), (time,), 1)] + ([((1, time - 1), (time,), -1)] if time else [])
+        seal(trace, rows, since=time)
+    assert updates_held(trace) == 3_999
+    del handle
+    for time in range(2_000, 2_600):
+        seal(trace, [((1, time), (time,), 1), ((1, time - 1), (time,), -1)], since=time)
+    assert updates_held(trace) < 500
+    assert shims.as_of(trace, (2_599,)) == {(1, 2_599): 1}
+
+
 def test_the_earliest_of_two_holds_counts() -> None:
     trace = counted(2)
     early, late = (Handle(trace, Antichain(1, [(t,)])) for t in (1, 5))
