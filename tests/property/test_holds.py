@@ -26,7 +26,9 @@ from ivm.results import Snapshot
 from tests.oracle import evaluate
 from tests.property.engine import (
     EDGES,
+    SCHEMAS,
     Change,
+    Output,
     Row,
     contents,
     edges,
@@ -37,6 +39,7 @@ from tests.property.engine import (
     new_pool,
     people,
 )
+from tests.property.nodes import NODES as EVERY_NODE
 
 TIMES = 6
 INT = EDGES.field(0).type
@@ -49,6 +52,8 @@ NODES: dict[str, Node] = {
     "rows with errors": Map(people, (("x", Call("divide", (Literal(1, INT), score), INT, True)),)),
     "paths": Iterate((("paths", Distinct(Concat((edges, steps)))),), "paths"),
 }
+
+ALL = {**NODES, **EVERY_NODE}
 
 
 def rows_of(found: Snapshot) -> Counter[Row]:
@@ -69,7 +74,7 @@ def assert_as_of(pool: Pool, node: Node, changes: Sequence[Change], time: int) -
 
 
 @pytest.mark.parametrize("node", NODES.values(), ids=NODES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_every_time_from_a_hold_on_reads_as_it_was(node: Node, data: st.DataObject) -> None:
     changes = data.draw(histories(TIMES, 16))
@@ -88,3 +93,32 @@ def test_every_time_from_a_hold_on_reads_as_it_was(node: Node, data: st.DataObje
         before = stop
         for time in range(min(times, default=stop - 1), stop):
             assert_as_of(pool, node, changes, time)
+
+
+@pytest.mark.parametrize("node", [*ALL.values()], ids=[*ALL])
+@settings(max_examples=4, deadline=None, derandomize=True)
+@given(changes=histories(TIMES, 16), stops=frontiers(TIMES), late=st.integers(1, TIMES - 1))
+def test_a_dataflow_over_what_is_held_is_hydrated_right(
+    node: Node, changes: list[Change], stops: list[int], late: int
+) -> None:
+    pool = new_pool()
+    holds = [pool.hold(name) for name in SCHEMAS]
+    output = Output([], [])
+    before, first = 0, None
+    for stop in stops:
+        feed(pool, [c for c in changes if before <= c.time < stop])
+        pool.advance(stop)
+        before = stop
+        if first is None and stop >= late:
+            pool.install("out", node, [])
+            first = stop - 1
+        if first is not None:
+            output.drain(pool, "out")
+    assert first is not None
+    assert not output.changes or min(time for _, time, _ in output.changes) >= first
+    for time in range(first, TIMES):
+        truth = evaluate(node, contents(changes, time))
+        assert output.at(time) == truth.rows, f"at time {time}"
+        assert (output.errors_at(time) > 0) == bool(truth.errors), f"errors at time {time}"
+    for hold in holds:
+        assert rows_of(pool.scan(hold.name, as_of=0)) == contents(changes, 0)[hold.name]
