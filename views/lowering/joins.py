@@ -128,7 +128,7 @@ class Joins:
         """The left rows with all columns that deciding about them needs."""
         own = numbers_of(plan.left)
         read = columns_of(*parts.residual, *(k.left for k in parts.keys))
-        wanted = (needed | read) & own
+        wanted = (needed | read) & own or frozenset([plan.left.attributes[0].number])
         return self.lower(plan.left, wanted).narrowed(wanted)
 
     def _matching(self, plan: Join, needed: frozenset[int], parts: Equalities) -> Lowered:
