@@ -8,7 +8,7 @@ converts what it looks for, so that both serve as they are and no copy is made. 
 two keys that shall be equal may be NULL, since look-ups find NULL by NULL.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ivm import dataflow as df
@@ -32,7 +32,7 @@ def delta_joined(
     if any(stored(member) is None for member in members):
         return None
     equal = [c for c in conditions if _is_equality(c)]
-    classes = _classes(equal)
+    classes = _classes(equal, {a.number: a.column for m in members for a in m.attributes})
     own = [numbers_of(member) for member in members]
     if not all(len({c.index for c in each} & n) <= 1 for each in classes for n in own):
         return None
@@ -115,12 +115,12 @@ def _is_equality(condition: Expression) -> bool:
     )
 
 
-def _classes(equalities: Sequence[Expression]) -> list[list[Column]]:
-    """The columns that `equalities` hold equal, together."""
+def _classes(equalities: Sequence[Expression], columns: Mapping[int, Column]) -> list[list[Column]]:
+    """Those of `columns` that `equalities`, which may call them nullable, hold equal together."""
     classes: list[list[Column]] = []
     for equality in equalities:
         assert isinstance(equality, Call)
-        pair = [a for a in equality.arguments if isinstance(a, Column)]
+        pair = [columns[a.index] for a in equality.arguments if isinstance(a, Column)]
         touched = [c for c in classes if any(column in c for column in pair)]
         merged = [column for c in touched for column in c]
         merged += [column for column in pair if column not in merged]
