@@ -1,12 +1,15 @@
-"""Join order: inner joins follow the equalities, so that a comma in FROM is no cross product.
+"""Join order: inner joins follow the equalities and the keys, so that few rows are kept between.
 
-Within a group of inner joins the first input stays first; then comes, each time, the earliest
-input that an equality connects to those before it. Nothing is estimated: the order of FROM is
-kept wherever it is already connected.
+First every input that a look-up reduces takes that look-up in: a look-up is a join by the other
+input's key, which multiplies nothing, and it reduces where the other input has lost rows to
+conditions. So conditions on dimensions reach the facts, dimensions of dimensions first. Then the
+inputs are joined in the order of FROM, each connected by an equality to those before it where one
+is; look-ups that only add columns come last. Nothing is estimated.
 """
 
 from ivm.expressions import Call, Expression
-from views.plan.nodes import Join, Plan
+from views.plan.keys import equated, unique_key
+from views.plan.nodes import Filter, Join, Plan, Project
 from views.plan.scalars import columns_of, conjunction
 from views.plan.trees import Numbers, inner_members, inputs, numbers_of, with_inputs
 
@@ -16,35 +19,90 @@ def order_joins(plan: Plan, numbers: Numbers) -> Plan:
     if not (isinstance(plan, Join) and plan.kind == "inner"):
         return with_inputs(plan, tuple(order_joins(i, numbers) for i in inputs(plan)))
     members, conditions = inner_members(plan)
-    return _chain([order_joins(m, numbers) for m in members], conditions)
+    group = _Group([order_joins(m, numbers) for m in members], conditions)
+    group.reduce()
+    return group.chain()
 
 
-def _chain(members: list[Plan], conditions: list[Expression]) -> Plan:
-    plan, *rest = members
-    while rest:
-        joined = numbers_of(plan)
-        following = next((m for m in rest if _connects(conditions, joined, m)), rest[0])
-        rest.remove(following)
-        visible = joined | numbers_of(following)
-        later = frozenset(n for member in rest for n in numbers_of(member))
-        ready = [c for c in conditions if _is_local(c, visible, later)]
-        conditions = [c for c in conditions if c not in ready]
-        plan = Join("inner", plan, following, conjunction(ready))
-    return plan
+class _Group:
+    """Inputs by number, in the order of FROM, and the conditions that no join has taken yet."""
+
+    def __init__(self, members: list[Plan], conditions: list[Expression]) -> None:
+        self.members = dict(enumerate(members))
+        self.conditions = [(c, columns_of(c)) for c in conditions]
+        self.owner = {n: i for i, member in self.members.items() for n in numbers_of(member)}
+
+    def reduce(self) -> None:
+        """Join each input with the look-ups that reduce it, as long as there are any."""
+        while found := self._lookups():
+            reduced = {member for member, _ in found}
+            member, other = next((f for f in found if f[1] not in reduced), found[0])
+            self._join(member, other)
+
+    def _lookups(self) -> list[tuple[int, int]]:
+        """Inputs with another one that reduces them."""
+        pairs = self._connected()
+        both = sorted([*pairs, *((j, i) for i, j in pairs)])
+        return [
+            (i, j) for i, j in both if _is_reduced(self.members[j]) and self._is_lookup(i, j, pairs)
+        ]
+
+    def chain(self) -> Plan:
+        """All inputs joined, one after another."""
+        first = min(self.members)
+        while len(self.members) > 1:
+            pairs = self._connected()
+            others = sorted(self.members.keys() - {first})
+            connected = [i for i in others if pairs.keys() & {(first, i), (i, first)}]
+            following = (
+                i
+                for i in connected
+                if _is_reduced(self.members[i]) or not self._is_lookup(first, i, pairs)
+            )
+            self._join(first, next(following, (connected or others)[0]))
+        return self.members[first]
+
+    def _join(self, one: int, other: int) -> None:
+        """Replace `one` by its join with `other`, by all conditions that can be tested there."""
+        left, right = self.members[one], self.members.pop(other)
+        self.owner |= dict.fromkeys(numbers_of(right), one)
+        ready = [c for c, read in self.conditions if {self.owner[n] for n in read} <= {one}]
+        taken = set(map(id, ready))
+        self.conditions = [each for each in self.conditions if id(each[0]) not in taken]
+        self.members[one] = Join("inner", left, right, conjunction(ready))
+
+    def _connected(self) -> dict[tuple[int, int], list[Expression]]:
+        """The equalities between two inputs, by these."""
+        found: dict[tuple[int, int], list[Expression]] = {}
+        for condition, read in self.conditions:
+            owners = sorted({self.owner[n] for n in read})
+            if len(owners) == 2 and self._equates(condition):
+                found.setdefault((owners[0], owners[1]), []).append(condition)
+        return found
+
+    def _equates(self, condition: Expression) -> bool:
+        """Whether `condition` is an equality each of whose sides reads one input."""
+        if not (isinstance(condition, Call) and condition.function in ("eq", "is_not_distinct")):
+            return False
+        sides = [{self.owner[n] for n in columns_of(a)} for a in condition.arguments]
+        return all(len(side) == 1 for side in sides)
+
+    def _is_lookup(
+        self, member: int, other: int, pairs: dict[tuple[int, int], list[Expression]]
+    ) -> bool:
+        """Whether each row of `member` finds at most one partner in `other`."""
+        key = unique_key(self.members[other])
+        equal = pairs.get((member, other)) or pairs.get((other, member)) or []
+        join = Join("inner", self.members[member], self.members[other], conjunction(equal))
+        return key is not None and len(key) > 0 and key <= equated(join)
 
 
-def _connects(conditions: list[Expression], joined: frozenset[int], member: Plan) -> bool:
-    own = numbers_of(member)
-    for condition in conditions:
-        if isinstance(condition, Call) and condition.function in ("eq", "is_not_distinct"):
-            one, other = (columns_of(a) for a in condition.arguments)
-            for x, y in ((one, other), (other, one)):
-                if x and y and x <= joined and y <= own:
-                    return True
-    return False
-
-
-def _is_local(condition: Expression, visible: frozenset[int], later: frozenset[int]) -> bool:
-    """Whether no later member, with the columns `later`, is needed for `condition`."""
-    read = columns_of(condition)
-    return not read & later or read <= visible
+def _is_reduced(plan: Plan) -> bool:
+    """Whether conditions have taken rows from `plan`."""
+    match plan:
+        case Project():
+            return _is_reduced(plan.input)
+        case Filter() | Join(kind="inner" | "semi" | "anti"):
+            return True
+        case _:
+            return False

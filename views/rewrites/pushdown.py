@@ -1,14 +1,15 @@
 """Predicate push-down: every condition is tested as early as its columns are there.
 
 Conditions over both inputs of an inner join become part of the join, where lowering finds the
-equalities. A condition never moves into the optional side of an outer join, nor below a window
-or a top-k other than by their keys.
+equalities; what they imply for one input goes down to it. A condition never moves into the optional
+side of an outer join, nor below a window or a top-k other than by their keys.
 """
 
 from collections.abc import Iterable
 from dataclasses import replace
 
 from ivm.expressions import Expression
+from views.plan.implied import implied
 from views.plan.nodes import (
     Aggregate,
     Apply,
@@ -86,6 +87,7 @@ def _push_join(plan: Join, conditions: list[Expression]) -> Plan:
         return _filtered(joined, conditions)
     if kind == "inner":
         on, conditions = on + conditions, []
+        on += [c for side in (left, right) for c in implied(on, side) if c not in on]
     to_left = [c for c in conditions if _within(c, left)]
     above = [c for c in conditions if not _within(c, left)]
     if kind in ("inner", "semi"):

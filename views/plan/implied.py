@@ -1,0 +1,52 @@
+"""Conditions that follow from others, of which an input of a join can be tested alone."""
+
+from collections.abc import Iterable, Iterator
+
+from ivm.expressions import Call, Column, Expression, Literal
+from views.plan.scalars import (
+    columns_of,
+    conjunction,
+    conjuncts,
+    disjunction,
+    disjuncts,
+    substitute,
+)
+
+
+def implied(conditions: Iterable[Expression], columns: frozenset[int]) -> Iterator[Expression]:
+    """What the conjunction of `conditions` says of `columns` alone, beyond its own parts.
+
+    `(a = 1 AND b = 2) OR (a = 3 AND c = 4)` says of a that it is 1 or 3; `a = b AND a = 1` says of
+    b that it is 1.
+    """
+    given = list(conditions)
+    constants = dict(_constants(given))
+    for condition in given:
+        if columns_of(condition) <= columns:
+            continue
+        alternatives = [_about(columns, a) for a in disjuncts(condition)]
+        if len(alternatives) > 1 and all(alternatives):
+            yield disjunction(map(conjunction, alternatives))
+        for one, other in _equated(condition):
+            if one.index in columns and other in constants and one.type == other.type:
+                yield substitute(constants[other], {other.index: one})
+
+
+def _about(columns: frozenset[int], condition: Expression) -> list[Expression]:
+    return [c for c in conjuncts(condition) if columns_of(c) and columns_of(c) <= columns]
+
+
+def _constants(conditions: Iterable[Expression]) -> Iterator[tuple[Column, Expression]]:
+    """The columns that a condition holds equal to a constant, with that condition."""
+    for condition in conditions:
+        if isinstance(condition, Call) and condition.function == "eq":
+            for one, other in (condition.arguments, condition.arguments[::-1]):
+                if isinstance(one, Column) and isinstance(other, Literal):
+                    yield one, condition
+
+
+def _equated(condition: Expression) -> Iterator[tuple[Column, Column]]:
+    if isinstance(condition, Call) and condition.function == "eq":
+        one, other = condition.arguments
+        if isinstance(one, Column) and isinstance(other, Column):
+            yield from ((one, other), (other, one))
