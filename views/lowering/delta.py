@@ -21,6 +21,8 @@ from views.plan.scalars import columns_of
 from views.plan.stored import stored
 from views.plan.trees import inner_members, numbers_of
 
+MAX_RELATIONS = 16  # each has a path of look-ups in all others
+
 Lower = Callable[[Plan, frozenset[int]], Lowered]
 
 
@@ -29,7 +31,7 @@ def delta_joined(
 ) -> Lowered | None:
     """The inner joins at the top of `plan` as one delta join, where that is chosen."""
     members, conditions = inner_members(plan)
-    if any(stored(member) is None for member in members):
+    if len(members) > MAX_RELATIONS or any(stored(member) is None for member in members):
         return None
     equal = [c for c in conditions if _is_equality(c)]
     classes = _classes(equal, {a.number: a.column for m in members for a in m.attributes})
