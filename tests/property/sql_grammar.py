@@ -4,7 +4,7 @@ Each is one to which SQL gives a single answer. Columns are written with their r
 `Scope` knows which columns of which kind there are.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
@@ -128,7 +128,7 @@ class Generator:
         return text, Scope(columns, 2)
 
     def relation(self) -> tuple[str, tuple[tuple[str, str], ...]]:
-        """A table, or a grouped or distinct subquery, under a new alias."""
+        """A table, or a grouped, distinct or windowed subquery, under a new alias."""
         alias = self.alias()
         table = self.pick(*COLUMNS)
         columns = COLUMNS[table]
@@ -137,14 +137,30 @@ class Generator:
         inner = self.alias()
         column = self.pick(*columns)
         kind = columns[column]
-        if self.pick("group", "distinct") == "distinct":
+        shape = self.pick("group", "distinct", "window")
+        if shape == "distinct":
             text = f"(select distinct {inner}.{column} as a from {table} {inner}) {alias}"
             return text, ((f"{alias}.a", kind),)
+        if shape == "window":
+            text = (
+                f"(select {inner}.{column} as a, {self.windowed(inner, columns)} as n "
+                f"from {table} {inner}) {alias}"
+            )
+            return text, ((f"{alias}.a", kind), (f"{alias}.n", "int"))
         text = (
             f"(select {inner}.{column} as a, count(*) as n from {table} {inner} "
             f"group by {inner}.{column}) {alias}"
         )
         return text, ((f"{alias}.a", kind), (f"{alias}.n", "int"))
+
+    def windowed(self, table: str, columns: Mapping[str, str]) -> str:
+        """A window function of integers on which no order of ties has a say."""
+        number = next(f"{table}.{c}" for c, kind in columns.items() if kind == "int")
+        order, key = f"{table}.{self.pick(*columns)}", f"{table}.{self.pick(*columns)}"
+        function = self.pick("rank()", "dense_rank()", "count(*)", f"max({number})")
+        by = self.pick("", f"partition by {key} ")
+        direction = self.pick("nulls first", "nulls last", "desc nulls last")
+        return f"{function} over ({by}order by {order} {direction})"
 
     def on(self, scope: Scope, added: tuple[tuple[str, str], ...]) -> str:
         """A join condition, mostly with an equality to the relation added."""

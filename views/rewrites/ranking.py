@@ -1,8 +1,8 @@
-"""Top-k recognition: a filter on `row_number()` bounds how many rows of each group matter.
+"""Top-k recognition: a filter on `row_number()` or `rank()` bounds which rows of a group matter.
 
-`row_number() over (partition by g order by o) <= k` keeps what TopK keeps. The numbers themselves
-are computed over the k rows that are left, and not at all where nothing reads them. That goes if
-no other call over the same window looks at later rows.
+`row_number() over (partition by g order by o) <= k` keeps what TopK keeps, and `rank()` what it
+keeps with ties. The numbers themselves are computed over the rows that are left, and not at all
+where nothing reads them. That goes if no other call over the same window looks at later rows.
 """
 
 from dataclasses import replace
@@ -17,41 +17,56 @@ _MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq"}
 
 
 def recognise_topk(plan: Plan, numbers: Numbers) -> Plan:
-    """`plan` with a TopK below every row number that a filter bounds."""
+    """`plan` with a TopK below every window whose row numbers or ranks a filter bounds."""
     return bottom_up(plan, _recognise)
 
 
 def _recognise(plan: Plan) -> Plan:
     if not (isinstance(plan, Filter) and isinstance(plan.input, Window)):
         return plan
-    numbered = plan.input
-    numbers = [c.attribute.number for c in numbered.calls if c.function == "row_number"]
-    if not numbers or not all(_looks_back(c) for c in numbered.calls):
-        return plan
-    number = numbers[0]
-    conditions = conjuncts(plan.predicate)
-    bounds = [(c, _bound(c, number)) for c in conditions]
-    limits = [b for _, b in bounds if b is not None]
-    if not limits:
-        return plan
-    limit = max(min(limits), 0)
-    top = TopK(numbered.input, numbered.keys, numbered.order, limit)
-    again = replace(numbered, input=top)
-    rest = [c for c, b in bounds if b is None or not _is_upper(c, number)]
-    if limit == 1:
-        rest = [c for c in rest if not _is_one(c, number)]
-    return Filter(again, conjunction(rest)) if rest else again
+    window, conditions = plan.input, conjuncts(plan.predicate)
+    for call in window.calls:
+        number, ties = call.attribute.number, call.function == "rank"
+        limits = [b for c in conditions if (b := _bound(c, number)) is not None]
+        bounds = call.function == "row_number" or (ties and window.order)
+        if limits and bounds and all(_looks_back(c, ties) for c in window.calls):
+            limit = max(min(limits), 0)
+            top = TopK(window.input, window.keys, window.order, limit, ties=ties and limit > 0)
+            rest = [c for c in conditions if not _is_implied(c, number, limit)]
+            return _filtered(replace(window, input=top), rest)
+    return plan
 
 
-def _looks_back(call: WindowCall) -> bool:
-    """Whether the results of the first rows are the same without the rows behind them."""
+def _filtered(plan: Plan, conditions: list[Expression]) -> Plan:
+    return Filter(plan, conjunction(conditions)) if conditions else plan
+
+
+def _looks_back(call: WindowCall, among_peers: bool) -> bool:
+    """Whether the results of the first rows, or of these with all their peers, are the same without
+    the rows behind them."""
     if call.function in ("row_number", "rank", "dense_rank"):
         return True
     if call.function == "lag":
         return call.count >= 0
     if call.function in ("percent_rank", "cume_dist", "ntile", "lead"):
         return False
-    return call.frame.unit == "rows" and call.frame.end is not None and call.frame.end <= 0
+    closed = call.frame.unit == "rows" or among_peers
+    return closed and call.frame.end is not None and call.frame.end <= 0
+
+
+def _is_implied(condition: Expression, number: int, limit: int) -> bool:
+    """Whether `condition` holds for all numbers from 1 to `limit`, if it bounds them."""
+    match _comparison(condition, number):
+        case ("le", k):
+            return k >= limit
+        case ("lt", k):
+            return k > limit
+        case ("eq", 1):
+            return limit == 1
+        case ("ge", k):
+            return k <= 1
+        case _:
+            return False
 
 
 def _comparison(condition: Expression, number: int) -> tuple[str, int] | None:
@@ -78,15 +93,3 @@ def _bound(condition: Expression, number: int) -> int | None:
             return k - 1
         case _:
             return None
-
-
-def _is_upper(condition: Expression, number: int) -> bool:
-    match _comparison(condition, number):
-        case ("le" | "lt", _):
-            return True
-        case _:
-            return False
-
-
-def _is_one(condition: Expression, number: int) -> bool:
-    return _comparison(condition, number) in (("eq", 1), ("ge", 1))
