@@ -178,6 +178,9 @@ PROGRAMS = [
     Program("closure", "datalog", """
         path(x, y) :- edges(x, y). path(x, z) :- path(x, y), path(y, z).
         .output path""", closure),
+    Program("what 1 reaches", "datalog", """
+        path(x, y) :- edges(x, y). path(x, z) :- edges(x, y), path(y, z).
+        ?- path(1, x).""", lambda tables: {(y,) for x, y in closure(tables) if x == 1}),
     Program("closure by a builder", "sql", _closure(DATABASE["edges"]).sql(), closure),
     Program("same generation", "sql", """
         with recursive sg(x, y) as (
@@ -188,6 +191,10 @@ PROGRAMS = [
         sg(x, y) :- edges(p, x), edges(p, y).
         sg(x, y) :- edges(p, x), sg(p, q), edges(q, y).
         .output sg""", same_generation),
+    Program("the generation of 2", "datalog", """
+        sg(x, y) :- edges(p, x), edges(p, y).
+        sg(x, y) :- edges(p, x), sg(p, q), edges(q, y).
+        ?- sg(x, 2).""", lambda tables: {(x,) for x, y in same_generation(tables) if y == 2}),
     Program("same generation by a builder", "sql", _same_generation().sql(), same_generation),
     Program("distances", "sql", f"""
         with recursive d(node, away) as (select 1::bigint, 0::bigint union

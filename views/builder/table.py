@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from views.builder.expressions import Expression, F, Scalar, literal
 from views.catalog import Catalog
+from views.compile import deeply
 from views.errors import DuplicateColumn, SqlError, UnknownColumn, UnknownTable, suggestion
 from views.sql.bind import bind
 from views.sql.dialect import PostgresViews
@@ -95,7 +96,7 @@ class Table:
 
     def sql(self) -> str:
         """The query in SQL."""
-        return self._whole().sql(dialect=PostgresViews, pretty=True)
+        return deeply(self._text)
 
     def filter(self, *conditions: Value) -> "Table":
         """The rows for which all `conditions` are true."""
@@ -236,6 +237,9 @@ class Table:
     def _cte(self) -> exp.CTE:
         return exp.CTE(this=self._query.copy(), alias=exp.TableAlias(this=_identifier(self._alias)))
 
+    def _text(self) -> str:
+        return self._whole().sql(dialect=PostgresViews, pretty=True)
+
     def _whole(self) -> exp.Expr:
         query: exp.Expr = _select([exp.Star()], self._from())
         tables = self._all()
@@ -258,7 +262,7 @@ class Table:
                     f"F.col({column.name!r}) is one of those that it reads"
                 )
         try:
-            plan = bind(self.sql(), self.database.catalog).plan
+            plan = deeply(lambda: bind(self._text(), self.database.catalog).plan)
         except SqlError as error:
             raise type(error)(error.message) from None
         names = [a.name for a in plan.attributes]
