@@ -1,24 +1,22 @@
 from libc.stdint cimport int64_t, uint64_t
 from libcpp.vector cimport vector
 
+from ivm.operators.comoment cimport int128
 from ivm.operators.logic cimport Logic
-
-cdef extern from *:
-    """
-    typedef __int128 ivm_int128;
-    """
-    ctypedef long long int128 "ivm_int128"
 
 cdef struct Term:
     int function        # one of the functions in accumulation.pyx
     int null_word       # the input's flag, or -1; for count of rows there is no input
     int word            # the input's first word
     int words           # 1, or 2 for a decimal
+    int other_null      # the same of a second input
+    int other           # or -1
     int kind            # how the input's words encode a number
     int state           # first word of the state
     int out_null        # the output's flag word, or -1
     int out             # the output's first word
     int out_kind        # how the output's words encode a number
+    int scale           # digits after the point of the input
     uint64_t scale_up   # an average in decimal is sum * scale_up / count
     int128 bound        # greatest absolute output
 

@@ -1,4 +1,4 @@
-"""Counts, sums and averages: linear in their input, so a state of a few words holds a group.
+"""Counts, sums, averages and comoments: linear in their input, so that a state holds a group.
 
 Integers and decimals add up in 192 bits: what a type cannot hold must be seen to overflow, and
 may come back into its range. Floats add up exactly, in a fixed-point number as wide as the
@@ -6,14 +6,20 @@ format's range, so that a sum depends on the values only and not on the order in
 and went.
 """
 
+from libc.math cimport isinf
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy, memset
 from libcpp.vector cimport vector
 
+from ivm.operators.comoment cimport (
+    FLOAT_WORDS, NUMBER_WORDS, PAIR_WORDS, add_float, add_number, add_pair, comoment_of_floats,
+    comoment_of_numbers, comoment_of_pairs, int128,
+)
 from ivm.operators.exact_sum cimport EXACT_WORDS, exact_add, exact_value
 from ivm.operators.logic cimport Logic
 from ivm.operators.ordering cimport Candidate
 from ivm.rows.updates cimport Updates, push
+from ivm.rows.words cimport decode_double
 
 import pyarrow as pa
 
@@ -24,6 +30,7 @@ cdef enum:
     COUNT = 1
     SUM = 2
     AVERAGE = 3
+    COMOMENT = 4
 
 cdef enum:
     SIGNED = 0      # one word, sign bit flipped
@@ -35,6 +42,9 @@ cdef enum:
     WIDE_WORDS = 3  # of an exact sum, the highest first
 
 cdef uint64_t SIGN = <uint64_t> 1 << 63
+
+
+_FUNCTIONS = {"count": COUNT, "sum": SUM, "avg": AVERAGE, "comoment": COMOMENT}
 
 
 def _kind(type_) -> int:
@@ -75,19 +85,29 @@ cdef class Accumulation(Logic):
             term.out_null = out.null_word + 1 if out.null_word >= 0 else -1
             term.out = out.word + 1
             term.function = COUNT_ROWS
+            term.other = -1
             if a.column is not None:
                 place = source.places[a.column]
-                term.function = {"count": COUNT, "sum": SUM, "avg": AVERAGE}[a.function]
+                term.function = _FUNCTIONS[a.function]
                 term.null_word = place.null_word
                 term.word = place.word
                 term.words = place.words
                 at += 1
             if term.function >= SUM:
                 term.kind = _kind(fields[a.column].type)
+            if term.function in (SUM, AVERAGE):
                 term.out_kind = _kind(a.type)
                 term.bound = _bound(a.type)
                 term.scale_up = self._scale_up(fields[a.column].type, a.type)
                 at += EXACT_WORDS if term.kind == FLOAT else WIDE_WORDS
+            elif term.function == COMOMENT:
+                term.scale = getattr(fields[a.column].type, "scale", 0)
+                at += NUMBER_WORDS if term.kind != FLOAT else FLOAT_WORDS
+                if a.other is not None:
+                    self._check_pair(fields[a.column].type, fields[a.other].type)
+                    term.other_null = source.places[a.other].null_word
+                    term.other = source.places[a.other].word
+                    at += PAIR_WORDS - FLOAT_WORDS
             self.terms.push_back(term)
         self.state_words = at
         self.out_words = target.words + 1
@@ -100,6 +120,10 @@ cdef class Accumulation(Logic):
             raise Unsupported(f"a sum or average of {given} as {wanted}, which has fewer decimal places")
         return 10**up
 
+    def _check_pair(self, one, other):
+        if not (pa.types.is_floating(one) and pa.types.is_floating(other)):
+            raise Unsupported(f"a comoment of {one} and {other}: cast them to floats")
+
     cdef void add(self, uint64_t* state, const uint64_t* val, int64_t diff) noexcept nogil:
         cdef Term* t
         cdef size_t i
@@ -109,11 +133,13 @@ cdef class Accumulation(Logic):
             t = &self.terms[i]
             if t.function == COUNT_ROWS or (t.null_word >= 0 and val[t.null_word] != 0):
                 continue
+            if t.other >= 0 and t.other_null >= 0 and val[t.other_null] != 0:
+                continue
             state[t.state] += <uint64_t> diff
             if t.function == COUNT:
                 continue
             if t.kind == FLOAT:
-                exact_add(state + t.state + 1, val[t.word], diff)
+                _add_float(t, state + t.state + 1, val, diff)
                 continue
             if t.kind == DECIMAL:
                 value = _int128(val[t.word] ^ SIGN, val[t.word + 1])
@@ -121,7 +147,10 @@ cdef class Accumulation(Logic):
                 value = _int128(0, val[t.word])
             else:
                 value = <int64_t> (val[t.word] ^ SIGN)
-            _wide_add(state + t.state + 1, value, diff)
+            if t.function == COMOMENT:
+                add_number(state + t.state + 1, value, diff)
+            else:
+                _wide_add(state + t.state + 1, value, diff)
 
     cdef void finish(self, const uint64_t* state, uint64_t* out) noexcept nogil:
         cdef Term* t
@@ -137,6 +166,10 @@ cdef class Accumulation(Logic):
             elif count <= 0:
                 if t.out_null >= 0:
                     out[t.out_null] = 1
+            elif t.function == COMOMENT:
+                out[t.out] = _comoment(t, state + t.state + 1, count)
+                if isinf(decode_double(out[t.out])):
+                    out[0] = self.overflow
             elif t.kind == FLOAT:
                 out[t.out] = exact_value(state + t.state + 1, count if t.function == AVERAGE else 1)
             elif _wide_value(state + t.state + 1, t, count, &total):
@@ -160,6 +193,23 @@ cdef class Accumulation(Logic):
         self.finish(state.data(), update)
         update[result.stride - 1] = 1
         return 0
+
+
+cdef void _add_float(const Term* t, uint64_t* sums, const uint64_t* val, int64_t diff) noexcept nogil:
+    if t.function != COMOMENT:
+        exact_add(sums, val[t.word], diff)
+    elif t.other < 0:
+        add_float(sums, val[t.word], diff)
+    else:
+        add_pair(sums, val[t.word], val[t.other], diff)
+
+
+cdef uint64_t _comoment(const Term* t, const uint64_t* sums, int64_t count) noexcept nogil:
+    if t.kind != FLOAT:
+        return comoment_of_numbers(sums, count, t.scale)
+    if t.other < 0:
+        return comoment_of_floats(sums, count)
+    return comoment_of_pairs(sums, count)
 
 
 cdef void _write(const Term* t, int128 total, uint64_t* out) noexcept nogil:

@@ -346,7 +346,7 @@ def _comoment(spec: df.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcome
     try:
         return canonical(float(exact))
     except OverflowError:
-        return math.copysign(math.inf, exact)
+        return Error("numeric value out of range in a sum or average")
 
 
 def fit_total(total: Any, kind: pa.DataType) -> Outcome:

@@ -34,7 +34,23 @@ def _joined(separator: str, *order: Order, where: int | None = None) -> Aggregat
     return Aggregate("join", TEAM, "j", TEXT, True, None, order, where, separator)
 
 
+def _comoment(column: int, other: int | None = None) -> Aggregate:
+    return Aggregate("comoment", column, f"c{column}{other}", DOUBLE, True, other)
+
+
+# Two floats, the second one from the scores.
+pairs = Map(
+    people,
+    (
+        ("team", columns(people)[TEAM]),
+        ("weight", columns(people)[WEIGHT]),
+        ("score", Call("cast", (columns(people)[SCORE],), DOUBLE, True)),
+    ),
+)
+
 AGGREGATES: dict[str, Node] = {
+    "comoments": Reduce(people, (TEAM,), (_comoment(SCORE), _comoment(PAY), _comoment(WEIGHT))),
+    "comoments of pairs": Reduce(pairs, (0,), (_comoment(1, 2), _comoment(2, 1), _comoment(2, 2))),
     "first": Reduce(
         people,
         (TEAM,),

@@ -1,0 +1,35 @@
+# Exact sums of products of deviations from the mean, which can be taken back.
+#
+# The sum of (x - mean x) (y - mean y) is (n * sum of x y - sum of x * sum of y) / n. The sums are
+# kept exactly, so that the result is the float nearest to the true one. It may be infinite.
+
+from libc.stdint cimport int64_t, uint64_t
+
+cdef extern from *:
+    """
+    typedef __int128 ivm_int128;
+    """
+    ctypedef long long int128 "ivm_int128"
+
+cdef enum:
+    NUMBER_WORDS = 10   # the sum in 4 words, of squares in 6; two's complement, the lowest first
+    FLOAT_WORDS = 105   # an exact sum, and that of squares in 68 words, in units of 2**-2148
+    PAIR_WORDS = 142    # two exact sums, and that of products
+
+# Adds `diff` copies of a number, which stands for both x and y.
+cdef void add_number(uint64_t* state, int128 value, int64_t diff) noexcept nogil
+
+# The result for `n` such numbers, which are integers of unit 10**-scale, as an order-preserving word.
+cdef uint64_t comoment_of_numbers(const uint64_t* state, int64_t n, int scale) noexcept nogil
+
+# Adds `diff` copies of the float that the order-preserving word `x` encodes.
+cdef void add_float(uint64_t* state, uint64_t x, int64_t diff) noexcept nogil
+
+# The result for `n` floats; NaN where one is not finite.
+cdef uint64_t comoment_of_floats(const uint64_t* state, int64_t n) noexcept nogil
+
+# Adds `diff` copies of a pair of floats.
+cdef void add_pair(uint64_t* state, uint64_t x, uint64_t y, int64_t diff) noexcept nogil
+
+# The result for `n` pairs.
+cdef uint64_t comoment_of_pairs(const uint64_t* state, int64_t n) noexcept nogil
