@@ -1,5 +1,6 @@
 """Our side: every query a live view on a pool."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
@@ -116,6 +117,9 @@ def _counted(batch: pa.RecordBatch, counts: Iterable[int]) -> Iterator[tuple[Row
 
 
 def _hashable(value: Any) -> Any:
+    """A list as a tuple; every NaN as the same one."""
+    if isinstance(value, float) and math.isnan(value):
+        return math.nan
     return tuple(map(_hashable, value)) if isinstance(value, list) else value
 
 

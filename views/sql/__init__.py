@@ -12,8 +12,9 @@ What is not listed here is refused with its name and place, never approximated:
 - subqueries: derived tables, EXISTS, [NOT] IN, comparison with ANY and ALL, scalar ones and rows,
   all of them correlated at will;
 - aggregates, with DISTINCT, ORDER BY and FILTER inside: count, sum, avg, min, max, any_value,
-  bool_and, bool_or, every; array_agg and string_agg; mode, percentile_cont and percentile_disc
-  WITHIN GROUP; arg_min, arg_max, min_by, max_by;
+  bool_and, bool_or, every; stddev, variance, corr, covar and regr in all their forms; array_agg,
+  string_agg, jsonb_agg, jsonb_object_agg; mode, percentile_cont and percentile_disc WITHIN GROUP;
+  arg_min, arg_max, min_by, max_by;
 - windows (OVER, WINDOW) with PARTITION BY, ORDER BY and frames by ROWS, GROUPS or RANGE whose ends
   are constant, outside recursion: row_number, rank, dense_rank, percent_rank, cume_dist, ntile,
   lag, lead, first_value, last_value, nth_value with constant numbers; count, sum, avg, min, max,
@@ -26,5 +27,5 @@ grouping by a table's primary key allows its other columns anywhere they are rea
 ORDER BY without LIMIT has no effect, as a view is a bag of rows; text compares by code points;
 rows that tie in the ORDER BY of a window, LIMIT or DISTINCT ON are in the order of the columns that
 the query reads beside it, and those over the same window agree on it; what PostgreSQL leaves open
-in an aggregate is settled as `orderedaggregates` says.
+in an aggregate is settled as `orderedaggregates` says, and variances are double precision.
 """

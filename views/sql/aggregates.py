@@ -12,7 +12,7 @@ from sqlglot import exp
 from ivm.expressions import Expression
 from views.errors import GroupingError
 from views.plan.nodes import AggregateFunction
-from views.sql import orderedaggregates
+from views.sql import documentaggregates, orderedaggregates, statistics
 from views.sql.binder import Binder, Computation, Handler, Ordering, key_of, name
 from views.sql.coercion import BIGINT, BOOL, DIGITS, DOUBLE, INT, Bound, cast, is_number, scale_of
 from views.sql.coercion import promoted as promoted_type
@@ -122,6 +122,8 @@ _WHOLE = ("this", "expressions", "big_int")
 AGGREGATES: dict[type[exp.Expr] | str, AggregateHandler] = {
     **{kind: AggregateHandler(simple, _WHOLE) for kind in _FUNCTIONS},
     **orderedaggregates.AGGREGATES,
+    **statistics.AGGREGATES,
+    **documentaggregates.AGGREGATES,
 }
 HANDLERS: dict[type[exp.Expr] | str, Handler] = {
     **{kind: Handler(aggregate, handler.reads) for kind, handler in AGGREGATES.items()},

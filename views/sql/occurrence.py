@@ -62,6 +62,13 @@ class Occurrence:
         """The keys of an ORDER BY inside the aggregate."""
         return tuple(ordering_of(self.binder, o, self.binder.value(o.this)) for o in order)
 
+    def check_distinct(self, order: tuple[Ordering, ...], value: Expression) -> None:
+        """See that distinct values are ordered by themselves (raises TypeMismatch)."""
+        if any(each.value != value for each in order):
+            raise self.binder.mismatch(
+                "in an aggregate with DISTINCT, ORDER BY takes the argument only", self.node
+            )
+
     def counted(self, value: Expression) -> Expression:
         """`value`, or NULL in a row that FILTER leaves out."""
         return value if self.condition is None else only_where(self.condition, value)

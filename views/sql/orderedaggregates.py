@@ -52,10 +52,8 @@ def _order(
 ) -> tuple[Ordering, ...]:
     """The order that is asked for, in which `counted`, if given, stands for `value`."""
     order = o.ordering(argument.order)
-    if argument.distinct and any(each.value != value for each in order):
-        raise o.binder.mismatch(
-            "in an aggregate with DISTINCT, ORDER BY takes the argument only", o.node
-        )
+    if argument.distinct:
+        o.check_distinct(order, value)
     return tuple(
         Ordering(counted or value, each.descending, each.nulls_first)
         if each.value == value
