@@ -6,6 +6,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ivm.expressions import Call, Expression, Literal
+from views.errors import UnknownFunction
 from views.plan.scalars import call, negation, predicate
 from views.sql import arrays, numbers, patterns, strings
 from views.sql.binder import Binder, Handler, name
@@ -24,6 +25,8 @@ def _texts(function: str, *parts: str, result: pa.DataType = TEXT) -> Handler:
     """A function whose arguments are all text."""
 
     def bind(b: Binder, node: exp.Func) -> Bound:
+        if any(node.args.get(p) is None for p in parts):
+            raise b.fault(UnknownFunction, f"{function}() takes {len(parts)} arguments", node)
         arguments = [_text(b, node.args[p], f"an argument of {function}()") for p in parts]
         return call(function, *arguments, result=result)
 

@@ -43,6 +43,7 @@ FAULTS = [
     ("select id from customers limit 9999999999999999999", "invalid-literal", 32),
     ("select id from customers offset 9999999999999999999", "invalid-literal", 33),
     ("select 123456789012345678901234567890123456789 as n", "invalid-literal", 8),
+    ("select replace(name, 'x') as r from customers", "unknown-function", 8),
     ("select floor() as x from customers", "unknown-function", 19),
     ("select frobnicate(id) as x from customers", "unknown-function", 8),
     ("select id,\n  name,\n  nope\nfrom customers", "unknown-column", 22),
