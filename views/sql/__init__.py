@@ -19,6 +19,7 @@ What is not listed here is refused with its name and place, never approximated:
   are constant, outside recursion: row_number, rank, dense_rank, percent_rank, cume_dist, ntile,
   lag, lead, first_value, last_value, nth_value with constant numbers; count, sum, avg, min, max,
   bool_and, bool_or with FILTER;
+- now() compared with an expression of the row in WHERE: rows come and go as time passes;
 - the scalar functions and operators that `ivm.expressions` lists.
 
 Unlike PostgreSQL: time zones are UTC; numeric has 38 digits, and scales as in `coercion`; the
