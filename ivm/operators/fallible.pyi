@@ -1,6 +1,8 @@
 from ivm.operators.operator import Operator, Region
+from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.program import Program
+from ivm.rows.strings import Interner
 
 class Fallible(Operator):
     """An operator with an error collection beside its output."""
@@ -13,7 +15,10 @@ class Evaluate(Fallible):
     ) -> None: ...
 
 class Settle(Fallible):
-    """Takes apart rows of (key, error, value): errors, and `packing` of the others."""
+    """Takes apart rows of (key, error, value): errors, and `packing` of the others.
+
+    An error names its key's row, of `named`, which `naming` makes of the key.
+    """
 
     def __init__(
         self,
@@ -22,4 +27,7 @@ class Settle(Fallible):
         source: Operator,
         key_words: int,
         packing: Packing,
+        naming: Packing,
+        named: Layout,
+        interner: Interner,
     ) -> None: ...

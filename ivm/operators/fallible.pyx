@@ -6,10 +6,14 @@ away when the row does.
 
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
+from libcpp.vector cimport vector
 
 from ivm.operators.operator cimport Operator, Region
+from ivm.rows.complaints cimport complain, text_of
+from ivm.rows.layout cimport Layout
 from ivm.rows.packing cimport Packing
 from ivm.rows.program cimport Program
+from ivm.rows.strings cimport Interner
 from ivm.rows.updates cimport Updates, empty_updates, push, release
 
 
@@ -51,17 +55,28 @@ cdef class Evaluate(Fallible):
 
 
 cdef class Settle(Fallible):
-    """Takes apart rows of (key, error, value): errors, and `packing` of (key, value) for the others."""
+    """Takes apart rows of (key, error, value): errors, and `packing` of (key, value) for the others.
+
+    An error names its key's row, of `named`, which `naming` makes of the key.
+    """
 
     cdef Operator source
     cdef Packing packing
+    cdef Packing naming
+    cdef Layout named
+    cdef Interner interner
     cdef int key_words
+    cdef vector[uint64_t] row
 
     def __init__(self, Region region, int row_words, Operator source, int key_words,
-                 Packing packing):
+                 Packing packing, Packing naming, Layout named, Interner interner):
         self.source = source
         self.packing = packing
+        self.naming = naming
+        self.named = named
+        self.interner = interner
         self.key_words = key_words
+        self.row.resize(named.words + 1)
 
     cdef Py_ssize_t load(self) noexcept nogil:
         return self.source.out.length
@@ -82,7 +97,10 @@ cdef class Settle(Fallible):
             if to == &self.out:
                 self.packing.pack(update, update + self.key_words + 1, NULL, target)
             else:
-                target[0] = update[self.key_words]
+                self.naming.pack(update, NULL, NULL, self.row.data())
+                with gil:
+                    target[0] = complain(text_of(update[self.key_words], self.interner),
+                                         self.row.data(), self.named, self.interner)
             memcpy(target + to.row_words, update + self.source.out.row_words,
                    (to.time_words + 1) * sizeof(uint64_t))
         return 0

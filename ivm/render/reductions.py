@@ -45,6 +45,7 @@ from ivm.rows.format import (
     row_format,
     string_words,
 )
+from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.strings import Interner, pinned_word_of
 from ivm.trace.trace import Trace
@@ -299,8 +300,19 @@ class Reductions(Mechanics):
         picks = [(0, i) for i in range(len(node.key))]
         picks += [(1, i) for i in range(len(node.aggregates))]
         packing = Packing((key_format, results), picks, form)
+        named = Layout(pa.schema(list(node.schema)[: len(node.key)]))
+        naming = Packing((key_format,), picks[: len(node.key)], row_format(named.schema))
         operators = self.add_stage(
-            lambda s: Settle(region, form.words, reduced.operators[s], key_format.words, packing)
+            lambda s: Settle(
+                region,
+                form.words,
+                reduced.operators[s],
+                key_format.words,
+                packing,
+                naming,
+                named,
+                self.interner,
+            )
         )
         self.piece.fallible += operators
         return Rendered(operators, form)

@@ -25,6 +25,7 @@ from ivm.render.mechanics import Mechanics
 from ivm.render.reductions import OVERFLOW
 from ivm.render.scopes import Rendered
 from ivm.rows.format import Format, Place, followed_by, is_interned, ordered_format, row_format
+from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.strings import pinned_word_of
 
@@ -109,8 +110,19 @@ class Windows(Mechanics):
         picks = [(0, taken.index(i)) for i in range(len(node.input.schema))]
         picks += [(1, i) for i in range(len(node.calls))]
         packing = Packing((rows, results), picks, form, self.interner)
+        named = Layout(node.input.schema)
+        naming = Packing((rows,), picks[: len(node.input.schema)], row_format(named.schema))
         operators = self.add_stage(
-            lambda s: Settle(region, form.words, windowed.operators[s], rows.words, packing)
+            lambda s: Settle(
+                region,
+                form.words,
+                windowed.operators[s],
+                rows.words,
+                packing,
+                naming,
+                named,
+                self.interner,
+            )
         )
         self.piece.fallible += operators
         return Rendered(operators, form)

@@ -37,7 +37,7 @@ cdef class Program:
     cdef Code _outputs_code
     cdef Output* _outputs
     cdef bint _may_reject                # an output can be an error
-    cdef uint64_t* _messages             # words of the error messages, from number 1 at index 0
+    cdef list _messages                  # texts of errors, from number 1 at index 0
     cdef list _routines                  # Python functions that the code calls
     cdef list _pins                      # words that the interner keeps for this program
     cdef uint32_t _selected[VECTOR]      # updates of the block that are left

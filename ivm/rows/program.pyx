@@ -16,6 +16,7 @@ from ivm.rows import functions
 from ivm.rows.assembly import Assembly
 
 from ivm.rows.codec cimport decode, encode, encode_key
+from ivm.rows.complaints cimport complain
 from ivm.rows.layout cimport STRING, Layout, Slot
 from ivm.rows.strings cimport NO_STRING, Interner
 from ivm.rows.updates cimport Updates, empty_updates, release, reserve
@@ -155,8 +156,8 @@ cdef void free_code(Code* code) noexcept:
 cdef class Program:
     """Filters and maps rows of `schema`; raises Unsupported for an expression that it cannot run.
 
-    `outputs` are (name, expression) pairs, or None to keep the rows. Both literals and messages
-    stay interned while the program lives.
+    `outputs` are (name, expression) pairs, or None to keep the rows. Literals stay interned while
+    the program lives.
     """
 
     def __cinit__(self, schema, predicates, outputs, Interner interner):
@@ -172,7 +173,7 @@ cdef class Program:
             self.output = self.input
         else:
             self._make_outputs(schema, outputs, numbers)
-        self._make_messages(list(numbers))
+        self._messages = list(numbers)
 
     def _make_predicates(self, schema, predicates, numbers):
         cdef Py_ssize_t i
@@ -218,19 +219,6 @@ cdef class Program:
                 out.source = &self._outputs_code.registers[<Py_ssize_t> registers[i]]
                 self._may_reject |= out.source.errors != NULL
 
-    def _make_messages(self, texts):
-        cdef uint64_t word
-        self._messages = <uint64_t*> calloc(len(texts) + 1, sizeof(uint64_t))
-        if self._messages == NULL:
-            raise MemoryError
-        for i, text in enumerate(texts):
-            content = text.encode()
-            word = self._interner.encode(content, len(content))
-            if word == NO_STRING:
-                raise MemoryError
-            pin(word, self._interner, self._pins)
-            self._messages[i] = word
-
     def __dealloc__(self):
         cdef Py_ssize_t i
         for i in range(self._predicate_count):
@@ -241,7 +229,6 @@ cdef class Program:
         free(self._predicates)
         free(self._conditions)
         free(self._outputs)
-        free(self._messages)
 
     cdef int apply(self, const Updates* source, Updates* rows, Updates* errors) except -1 nogil:
         cdef Py_ssize_t rows_before = rows.length, errors_before = errors.length, start = 0
@@ -325,11 +312,16 @@ cdef class Program:
     cdef int _complain(
         self, Updates* errors, uint32_t row, uint32_t message, Py_ssize_t tail
     ) noexcept nogil:
+        cdef const uint64_t* given = self._frame.rows + row * self._frame.stride
         cdef uint64_t* target
         if reserve(errors, 1) < 0:
             return -1
         target = errors.words + errors.length * errors.stride
-        target[0] = self._messages[message - 1]
+        with gil:
+            try:
+                target[0] = complain(self._messages[message - 1], given, self.input, self._interner)
+            except MemoryError:
+                return -1
         memcpy(target + 1, self._frame.rows + row * self._frame.stride + tail,
                (errors.time_words + 1) * sizeof(uint64_t))
         errors.length += 1

@@ -1,4 +1,6 @@
-"""Expressions as short text, for messages."""
+"""Expressions and rows as short text, for messages."""
+
+import pyarrow as pa
 
 from ivm.expressions import Call, Column, Expression, Literal
 
@@ -20,6 +22,8 @@ _INFIX = {
     "ilike": "ilike",
 }
 _LONGEST = 120
+_LONGEST_VALUE = 40
+_MOST_VALUES = 8
 
 
 def render(expression: Expression, names: list[str]) -> str:
@@ -50,3 +54,18 @@ def _operand(expression: Expression, names: list[str]) -> str:
     text = _render(expression, names)
     infix = isinstance(expression, Call) and expression.function in _INFIX
     return f"({text})" if infix else text
+
+
+def in_row(message: str, row: pa.RecordBatch) -> str:
+    """`message` with the one row of `row`: its first columns, long values cut off."""
+    values = [f"{name} = {_value(row.column(i)[0])}" for i, name in enumerate(row.schema.names)]
+    if not values:
+        return message
+    if len(values) > _MOST_VALUES:
+        values = [*values[:_MOST_VALUES], "…"]
+    return f"{message} for the row ({', '.join(values)})"
+
+
+def _value(scalar: pa.Scalar) -> str:
+    text = "NULL" if not scalar.is_valid else str(scalar)
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
