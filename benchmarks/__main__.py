@@ -14,12 +14,11 @@ from benchmarks import bounds, report
 from benchmarks.comparison import Result, Setting, measure, results
 from benchmarks.errors import BenchmarkError
 from benchmarks.sides import BUILD, OURS, PEERS, Run, Side
-from benchmarks.tpch.data import QUERIES, generate
-from benchmarks.tpch.verify import verify as verify_tpch
+from benchmarks.verify import Trial
 from benchmarks.workload import Workload
 
 NAMES = ("arrange", "install", "count", "bfs", "wcc", "scc", "reach", "tpch")
-VERIFIED = (0.01, 0.1)  # scale factors of TPC-H
+VERIFIED = ("tpch", "nexmark")
 BATCHES = 50
 PAIRS = {"tiny": 3, "small": 3, "full": 1}
 INPUTS = BUILD / "benchmarks"
@@ -36,7 +35,7 @@ def main(
     peer: Annotated[str | None, typer.Option(help=", ".join(PEERS))] = None,
     json: Annotated[Path | None, typer.Option(help="write the results here as JSON")] = None,
     page: Annotated[Path | None, typer.Option(help="write them here as Markdown")] = None,
-    verify: Annotated[bool, typer.Option(help="compare tpch's answers with DuckDB's")] = False,
+    verify: Annotated[bool, typer.Option(help="compare tpch or nexmark with DuckDB")] = False,
 ) -> None:
     """Run the workloads NAME (none: all), and compare them with a peer's."""
     try:
@@ -88,19 +87,20 @@ def _run(
 
 
 def _verify(names: list[str]) -> None:
-    if names != ["tpch"]:
-        raise BenchmarkError("--verify is for tpch alone")
+    unknown = [name for name in names if name not in VERIFIED]
+    if unknown:
+        raise BenchmarkError(f"{', '.join(unknown)}: only {', '.join(VERIFIED)} can be verified")
+    trials: list[Trial] = [
+        trial for name in names or VERIFIED for trial in import_module(f"benchmarks.{name}").TRIALS
+    ]
     with _progress() as progress:
-        for factor in VERIFIED:
-            task = progress.add_task(f"tpch at SF {factor}", total=BATCHES + 1)
-            folder = INPUTS / f"tpch-{factor}"
-            generate(folder, factor)
-            step = partial(progress.advance, task)
-            done = verify_tpch(folder, QUERIES, BATCHES, step)
-            slowest = max(done.registered, key=lambda name: done.registered[name])
+        for trial in trials:
+            task = progress.add_task(trial.name, total=BATCHES + 1)
+            done = trial.verify(INPUTS, BATCHES, partial(progress.advance, task))
+            slowest = max(done.registered, key=lambda query: done.registered[query])
             progress.print(
-                f"SF {factor}: {done.compared:,} answers are DuckDB's, {BATCHES} batches; slowest "
-                f"to plan and install: {slowest} in {1000 * done.registered[slowest]:.0f} ms"
+                f"{trial.name}: {done.compared:,} answers are DuckDB's, {BATCHES} batches; "
+                f"slowest to register: {slowest} in {1000 * done.registered[slowest]:.0f} ms"
             )
 
 

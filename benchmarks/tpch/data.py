@@ -140,6 +140,13 @@ def generate(folder: Path, factor: float) -> None:
     partial.rename(folder)
 
 
+def tables(folder: Path, factor: float) -> list[tuple[Table, pa.RecordBatch]]:
+    """The tables at scale factor `factor` with their rows, whose files are kept in `folder`."""
+    files = folder / f"tpch-{factor}"
+    generate(files, factor)
+    return [(table, read(files, table)) for table in TABLES]
+
+
 def read(folder: Path, table: Table) -> pa.RecordBatch:
     """The rows of `table` in `folder`."""
     names = table.schema.names

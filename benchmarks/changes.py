@@ -16,7 +16,6 @@ from views.catalog import Table
 
 SEED = 20_240_131
 ABSENT = 0.1  # of each table's rows, at first
-SHARE = 0.001  # of each table's rows come in a batch, as many go, and as many change
 
 Places = NDArray[np.int64]
 
@@ -32,8 +31,11 @@ class Change:
 class Rows:
     """A table's rows while they change."""
 
-    def __init__(self, table: Table, rows: pa.RecordBatch, random: np.random.Generator) -> None:
+    def __init__(
+        self, table: Table, rows: pa.RecordBatch, share: float, random: np.random.Generator
+    ) -> None:
         self._table = table
+        self._count = max(1, int(share * rows.num_rows))
         self._rows = rows
         self._random = random
         self._values = np.arange(rows.num_rows)
@@ -45,9 +47,8 @@ class Rows:
 
     def next(self) -> Change:
         """Change some rows."""
-        count = max(1, int(SHARE * len(self._values)))
-        coming = self._some(np.flatnonzero(~self._present), count)
-        staying = self._some(np.flatnonzero(self._present), 2 * count)
+        coming = self._some(np.flatnonzero(~self._present), self._count)
+        staying = self._some(np.flatnonzero(self._present), 2 * self._count)
         going, changing = staying[::2], staying[1::2]
         removed = self._at(np.concatenate([going, changing]))
         self._present[coming] = True
@@ -68,11 +69,14 @@ class Rows:
 
 
 class Course:
-    """The tables' rows at first, and batch after batch of changes; the same each time."""
+    """The tables' rows at first, and batch after batch of changes; the same each time.
 
-    def __init__(self, tables: Iterable[tuple[Table, pa.RecordBatch]]) -> None:
+    In a batch a `share` of each table's rows comes, as many go, and as many change.
+    """
+
+    def __init__(self, tables: Iterable[tuple[Table, pa.RecordBatch]], share: float) -> None:
         random = np.random.default_rng(SEED)
-        self._rows = {t.name: Rows(t, rows, random) for t, rows in tables}
+        self._rows = {t.name: Rows(t, rows, share, random) for t, rows in tables}
 
     def first(self) -> dict[str, Change]:
         """The rows of each table at first, as insertions."""

@@ -12,10 +12,10 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from benchmarks.changes import Change, Course
 from benchmarks.errors import BenchmarkError
-from benchmarks.tpch.changes import Change, Course
-from benchmarks.tpch.data import TABLES, catalog, read
 from ivm.pool import Pool
+from views.catalog import Catalog, Table
 from views.compile import compile_view
 
 Row = tuple[Any, ...]
@@ -29,25 +29,34 @@ class Verified:
     registered: Mapping[str, float]  # by query, seconds; over empty tables
 
 
-def verify(
-    folder: Path, queries: Mapping[str, str], batches: int, step: Callable[[], None]
-) -> Verified:
-    """Compare every query over the tables in `folder` after each batch; `step` hears of each.
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Views over `tables`, which get a folder for their files; a batch changes a `share` of each
+    table's rows."""
 
-    Raises BenchmarkError naming the query and the batch that differ.
-    """
-    course = Course([(table, read(folder, table)) for table in TABLES])
-    compared = 0
-    with duckdb.connect() as judge:
-        pool = Pool()
-        registered = _prepare(pool, judge, queries)
-        for time, changes in enumerate(_all(course, batches)):
-            _apply(pool, judge, changes, time)
-            for name, query in queries.items():
-                _compare(pool, judge, name, query, time)
-                compared += 1
-            step()
-    return Verified(compared, registered)
+    name: str
+    queries: Mapping[str, str]
+    tables: Callable[[Path], Sequence[tuple[Table, pa.RecordBatch]]]
+    share: float
+
+    def verify(self, folder: Path, batches: int, step: Callable[[], None]) -> Verified:
+        """Compare every query after each batch; `step` hears of each.
+
+        Raises BenchmarkError naming the query and the batch that differ.
+        """
+        given = self.tables(folder)
+        tables = [table for table, _ in given]
+        compared = 0
+        with duckdb.connect() as judge:
+            pool = Pool()
+            registered = _prepare(pool, judge, tables, self.queries)
+            for time, changes in enumerate(_all(Course(given, self.share), batches)):
+                _apply(pool, judge, tables, changes, time)
+                for name, query in self.queries.items():
+                    _compare(pool, judge, name, query, time)
+                    compared += 1
+                step()
+        return Verified(compared, registered)
 
 
 def _all(course: Course, batches: int) -> Iterator[dict[str, Change]]:
@@ -56,25 +65,32 @@ def _all(course: Course, batches: int) -> Iterator[dict[str, Change]]:
 
 
 def _prepare(
-    pool: Pool, judge: duckdb.DuckDBPyConnection, queries: Mapping[str, str]
+    pool: Pool,
+    judge: duckdb.DuckDBPyConnection,
+    tables: Sequence[Table],
+    queries: Mapping[str, str],
 ) -> dict[str, float]:
-    tables, registered = catalog(), {}
-    for table in TABLES:
+    catalog, registered = Catalog(tables), {}
+    for table in tables:
         pool.create_input(table.name, table.schema, table.key)
         judge.from_arrow(table.schema.empty_table()).create(table.name)
     for name, query in queries.items():
         began = perf_counter()
         arranged = [info.name for info in pool.arrangements()]
-        view = compile_view(query, tables, arranged=arranged)
+        view = compile_view(query, catalog, arranged=arranged)
         pool.install(name, view.node, view.key)
         registered[name] = perf_counter() - began
     return registered
 
 
 def _apply(
-    pool: Pool, judge: duckdb.DuckDBPyConnection, changes: Mapping[str, Change], time: int
+    pool: Pool,
+    judge: duckdb.DuckDBPyConnection,
+    tables: Sequence[Table],
+    changes: Mapping[str, Change],
+    time: int,
 ) -> None:
-    for table in TABLES:
+    for table in tables:
         change = changes[table.name]
         for rows, diff in ((change.removed, -1), (change.inserted, 1)):
             pool.feed(table.name, rows, np.full(rows.num_rows, diff, np.int64), time)

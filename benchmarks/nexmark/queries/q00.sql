@@ -1,0 +1,1 @@
+select id, auction, bidder, price, date_time, extra from bid

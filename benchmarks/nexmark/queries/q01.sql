@@ -1,0 +1,1 @@
+select id, auction, bidder, 0.908 * price as price, date_time, extra from bid

@@ -1,0 +1,1 @@
+select id, auction, price from bid where auction % 23 = 0

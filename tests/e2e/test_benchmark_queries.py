@@ -1,0 +1,25 @@
+"""TPC-H and Nexmark as views: all queries at once follow changes of every table."""
+
+from pathlib import Path
+
+from benchmarks import nexmark, tpch
+from benchmarks.verify import Trial
+
+BATCHES = 5
+
+
+def verified(trial: Trial, folder: Path) -> int:
+    """How many answers were compared; each was DuckDB's."""
+    batches: list[None] = []
+    found = trial.verify(folder, BATCHES, lambda: batches.append(None))
+    assert len(batches) == 1 + BATCHES
+    assert found.compared == len(trial.queries) * len(batches)
+    return len(trial.queries)
+
+
+def test_tpch_answers_as_duckdb_after_each_batch_of_changes(tmp_path: Path) -> None:
+    assert verified(tpch.TRIALS[0], tmp_path) == 22
+
+
+def test_nexmark_answers_as_duckdb_after_each_batch_of_changes(tmp_path: Path) -> None:
+    assert verified(nexmark.TRIALS[0], tmp_path) == 21
