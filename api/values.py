@@ -1,7 +1,8 @@
 """Values of columns as texts in URLs: the texts that the answers' JSON has, read by column type.
 
 Integers, floats and booleans are read as JSON writes them; decimals, dates, times and timestamps
-as in the answers (strings, ISO 8601); binary is base64; lists are JSON arrays.
+as in the answers (strings, ISO 8601); binary is base64; lists are JSON arrays; intervals, UUIDs and
+documents are read as PostgreSQL reads them.
 """
 
 import re
@@ -19,6 +20,10 @@ from api.errors import BadParameter
 from connectors.formats.columns import to_array
 from connectors.formats.faults import ValueFault
 from connectors.tables import type_name
+from ivm.rows.scripts.documents import canonical
+from ivm.rows.scripts.forms import parse_uuid
+from ivm.rows.scripts.intervals import parse_interval
+from ivm.types import INTERVAL, JSON, UUID, interval_constant
 
 _NATURAL = re.compile(r"[0-9]{1,18}")
 
@@ -51,6 +56,9 @@ def _reader(dtype: pa.DataType) -> Callable[[str], Any]:
         (kinds.is_time, time.fromisoformat),
         (kinds.is_timestamp, lambda text: _timestamp(text, "tz=" in str(dtype))),
         (kinds.is_binary, lambda text: b64decode(text, validate=True)),
+        (lambda t: t == INTERVAL, lambda text: interval_constant(parse_interval(text))),
+        (lambda t: t == UUID, parse_uuid),
+        (lambda t: t == JSON, canonical),
         (kinds.is_list, lambda text: to_array([loads(text)], pa.field("", dtype))[0].as_py()),
     ]
     return next(read for matches, read in readers if matches(dtype))

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connectors.errors import InvalidTable
+from ivm.types import INTERVAL, JSON, UUID
 
 OnError = Literal["quarantine", "stall"]
 
@@ -32,6 +33,9 @@ _NAMED: dict[str, pa.DataType] = {
     "date32": pa.date32(),
     "time64[us]": pa.time64("us"),
     "timestamp[us]": pa.timestamp("us"),
+    "interval": INTERVAL,
+    "uuid": UUID,
+    "json": JSON,
 }
 _NAMES = {dtype: name for name, dtype in _NAMED.items()}
 _DECIMAL = re.compile(r"decimal128\((\d{1,2}), ?(\d{1,2})\)")

@@ -9,6 +9,8 @@ numbers are exact, without zeros at the end of a fraction; so equal documents ar
 days and a day 24 hours; of equal spans by months, then days.
 """
 
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -32,7 +34,20 @@ _MOST_MICROS = (2**63 - 1) // 1000
 
 def interval_constant(value: Interval) -> tuple[Any, ...]:
     """The value of an interval's literal, Arrow's; raises ValueError beyond what that holds."""
-    if abs(value.micros) > _MOST_MICROS or max(abs(value.months), abs(value.days)) >= 2**31:
+    days = (value.months, value.days)
+    if abs(value.micros) > _MOST_MICROS or not all(-(2**31) <= d < 2**31 for d in days):
         raise ValueError("out of range")
     constant: tuple[Any, ...] = _month_day_nano([value.months, value.days, value.micros * 1000])
     return constant
+
+
+def arrow_array(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
+    """As `pa.array`, also of lists of UUIDs and of documents, which that refuses."""
+    if not isinstance(type_, pa.ListType):
+        return pa.array(values, type_)
+    elements = arrow_array([e for v in values if v is not None for e in v], type_.value_type)
+    lengths = (0 if v is None else len(v) for v in values)
+    ends = pa.array(list(accumulate(lengths, initial=0)), pa.int32())
+    absent = pa.array([v is None for v in values], pa.bool_())
+    lists: pa.Array = pa.ListArray.from_arrays(ends, elements, type=type_, mask=absent)
+    return lists

@@ -19,6 +19,7 @@ from typing import IO
 import psycopg
 import pytest
 from psycopg import Connection, sql
+from psycopg.types.string import TextLoader
 
 Judge = Connection[tuple[object, ...]]
 
@@ -63,6 +64,8 @@ def judging(shared: Path) -> Iterator[Judge]:
             autocommit=True,
             prepare_threshold=None,  # a plan kept for a text outlives the tables of the text
         ) as connection:
+            for as_text in ("json", "jsonb", "interval"):
+                connection.adapters.register_loader(as_text, TextLoader)
             yield connection
 
 

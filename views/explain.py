@@ -30,6 +30,7 @@ from views.plan.nodes import (
     SortKey,
     TopK,
     Union,
+    Unnest,
     Values,
     Window,
     WindowCall,
@@ -117,6 +118,10 @@ def _plan_line(plan: Plan) -> str:
             order = ", ".join(map(_sort_key, plan.order))
             calls = (f"{_attribute(c.attribute)} := {_plan_call(c)}" for c in plan.calls)
             return f"Window by ({keys}) order ({order}) {', '.join(calls)}"
+        case Unnest():
+            outer = " outer" if plan.outer else ""
+            made = _attributes((plan.element, plan.position))
+            return f"Unnest{outer} {expression_text(plan.array, '#')} as {made}"
         case Recursive():
             return f"Recursive {plan.name} {_attributes(plan.attributes)}"
         case Fixpoint():

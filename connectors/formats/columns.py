@@ -11,6 +11,9 @@
 | date32 | days since the epoch (`io.debezium.time.Date`), or an ISO string |
 | time64 | microseconds since midnight (`MicroTime`), or an ISO string |
 | timestamp | microseconds since the epoch (`MicroTimestamp`), or an ISO string |
+| interval | microseconds (`MicroDuration`), or a string of ISO 8601 or PostgreSQL |
+| uuid | strings |
+| json | strings that hold a JSON text |
 | list | arrays of what the elements' type accepts, and of null |
 
 Dates and timestamps keep to the years 1 to 9999. A timestamp's string has an offset exactly if the
@@ -37,6 +40,10 @@ from connectors.formats.faults import (
     WRONG_TYPE,
     ValueFault,
 )
+from ivm.rows.scripts.documents import canonical
+from ivm.rows.scripts.forms import parse_uuid
+from ivm.rows.scripts.intervals import parse_interval
+from ivm.types import INTERVAL, JSON, UUID, Interval, interval_constant
 
 # What Debezium writes in place of a large value that the database did not log.
 UNAVAILABLE = "__debezium_unavailable_value"
@@ -82,6 +89,12 @@ def _converter(dtype: pa.DataType) -> Converter:
         return _times
     if pa.types.is_list(dtype):
         return _lists
+    if dtype == INTERVAL:
+        return _intervals
+    if dtype == UUID:
+        return _identifiers
+    if dtype == JSON:
+        return _documents
     assert pa.types.is_binary(dtype), dtype
     return _binaries
 
@@ -144,6 +157,35 @@ def _lists(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
     absent = pa.array([v is None for v in values], pa.bool_())
     lists: pa.Array = pa.ListArray.from_arrays(ends, elements, mask=absent)
     return lists
+
+
+def _read(values: Values, read: Callable[[Any], Any], dtype: pa.DataType, what: str) -> pa.Array:
+    """What `read` makes of the values that are not NULL; where it raises ValueError, `what`."""
+    try:
+        return pa.array([None if v is None else read(v) for v in values], dtype)
+    except (ValueError, OverflowError, RecursionError) as error:
+        raise ValueFault(WRONG_TYPE, f"a string that is no {what}") from error
+
+
+def _intervals(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
+    _expect(kinds, str, int)
+
+    def read(value: str | int) -> Any:
+        parsed = Interval(0, 0, value) if isinstance(value, int) else parse_interval(value)
+        return interval_constant(parsed)
+
+    return _read(values, read, dtype, "interval")
+
+
+def _identifiers(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
+    _expect(kinds, str)
+    return _read(values, lambda text: parse_uuid(text).bytes, dtype, "UUID")
+
+
+def _documents(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
+    _expect(kinds, str)
+    _expect_available(values)
+    return _read(values, canonical, dtype, "JSON text")
 
 
 def _booleans(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:

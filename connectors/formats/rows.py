@@ -2,6 +2,7 @@
 
 Integers, booleans and finite floats are JSON numbers and booleans; decimals are strings with all
 their digits; dates, times and timestamps are ISO 8601 strings (a zone's instant ends in `Z`);
+intervals are PostgreSQL's texts; a UUID is its text, a document the text of its canonical form;
 binary is base64; the floats that JSON lacks are "NaN", "Infinity" and "-Infinity"; lists are
 arrays.
 """
@@ -12,6 +13,9 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from ivm.rows.scripts.intervals import spelled
+from ivm.types import INTERVAL, UUID, Interval
 
 # Up to this scale, no decimal is cast to a string with an exponent.
 _PLAIN_SCALE = 6
@@ -41,6 +45,10 @@ def json_values(column: pa.Array) -> list[Any]:
     if pa.types.is_decimal(dtype) or pa.types.is_date(dtype) or pa.types.is_time(dtype):
         column = column.cast(pa.string())
     values = column.to_pylist()
+    if dtype == INTERVAL:
+        return [None if v is None else spelled(Interval(v[0], v[1], v[2] // 1000)) for v in values]
+    if dtype == UUID:
+        return [None if v is None else str(v) for v in values]
     if pa.types.is_binary(dtype):
         return [None if v is None else b64encode(v).decode() for v in values]
     if pa.types.is_floating(dtype) and not pc.all(pc.is_finite(column)).as_py():

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ivm.errors import SchemaMismatch, Unsupported
 from ivm.rows.columns import storage_of
-from ivm.types import INTERVAL
+from ivm.types import INTERVAL, arrow_array
 
 from ivm.rows.columns cimport (
     BITS, BYTES, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, INT128, UINT8, UINT16, UINT32, UINT64,
@@ -387,7 +387,7 @@ cdef int encode_key(object values, Layout layout, Interner interner, uint64_t* o
         try:
             if isinstance(value, float) and pa.types.is_integer(field.type):
                 raise TypeError     # Arrow would cut its fraction off
-            arrays.append(pa.array([value], field.type))
+            arrays.append(arrow_array([value], field.type))
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             raise SchemaMismatch(f"column '{field.name}' is {field.type}: {value!r} does not fit") from None
     batch = pa.RecordBatch.from_arrays(arrays, schema=layout.schema)

@@ -7,7 +7,17 @@ from ivm.expressions import Call
 from ivm.rows.assembly import Assembly, Lowering
 from ivm.rows.families import family
 from ivm.rows.scripting import Routine
-from ivm.rows.scripts import arrays, documents, forms, intervals, moments, numbers, patterns, texts
+from ivm.rows.scripts import (
+    arrays,
+    documents,
+    forms,
+    intervals,
+    moments,
+    numbers,
+    patterns,
+    sets,
+    texts,
+)
 from ivm.rows.scripts.script import Script
 
 SCRIPTS: Mapping[str, Script] = {
@@ -18,6 +28,7 @@ SCRIPTS: Mapping[str, Script] = {
     **moments.SCRIPTS,
     **documents.SCRIPTS,
     **arrays.SCRIPTS,
+    **sets.SCRIPTS,
 }
 CASTS: Mapping[tuple[str, str], Script] = {
     **forms.CASTS,

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ivm.errors import IvmError
 from ivm.pool import Pool
+from ivm.types import arrow_array
 from tests.slt.script import Query
 from tests.slt.values import lines
 from views.catalog import Catalog, Table, View
@@ -55,7 +56,7 @@ class Engine:
             moved.subtract(self.held[name])
             changed = [(row, n) for row, n in moved.items() if n]
             columns = [
-                pa.array([row[i] for row, _ in changed], f.type) for i, f in enumerate(schema)
+                arrow_array([row[i] for row, _ in changed], f.type) for i, f in enumerate(schema)
             ]
             batch = pa.RecordBatch.from_arrays(columns, schema=schema)
             self.pool.feed(name, batch, np.array([n for _, n in changed], np.int64), time)

@@ -6,10 +6,12 @@ from typing import Any
 import psycopg
 import pyarrow as pa
 
+from ivm.types import INTERVAL, JSON
 from tests.postgres import Judge
 from tests.slt.script import Query
 from tests.slt.values import lines
 from views.catalog import Table
+from views.sql import literals
 from views.types import parse_type
 
 _TABLES = """
@@ -55,7 +57,10 @@ class PostgreSQL:
 
     def rows(self, table: Table) -> list[tuple[Any, ...]]:
         """What a table holds."""
-        return self._rows(f'SELECT * FROM "{table.name}"')
+        return [
+            tuple(_value(v, f.type) for v, f in zip(row, table.schema, strict=True))
+            for row in self._rows(f'SELECT * FROM "{table.name}"')
+        ]
 
     def answer(self, query: Query) -> tuple[str, ...]:
         """The lines that the file has of a query."""
@@ -74,3 +79,12 @@ class PostgreSQL:
 
     def _rows(self, sql: str) -> list[tuple[Any, ...]]:
         return self.connection.execute(sql.encode()).fetchall()
+
+
+def _value(value: Any, kind: pa.DataType) -> Any:
+    """A value of the judge's as Arrow takes it."""
+    if value is None:
+        return None
+    if isinstance(value, list):
+        return tuple(value)
+    return literals.read(value, kind) if kind in (JSON, INTERVAL) else value

@@ -5,6 +5,11 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
+
+from ivm.rows.scripts.intervals import spelled
+from ivm.types import Interval
+
 Row = Sequence[Any]
 
 
@@ -50,6 +55,9 @@ def plain(value: Any) -> str:
             return value.isoformat(" ").replace("+00:00", "+00")
         case bytes():
             return f"\\x{value.hex()}"
+        case pa.MonthDayNano():
+            months, days, nanos = value
+            return spelled(Interval(months, days, nanos // 1000))
         case list() | tuple():
             return "{" + ",".join("NULL" if v is None else plain(v) for v in value) + "}"
         case _:

@@ -10,6 +10,7 @@ from ivm.expressions import Column, Expression
 from views.lowering.aggregates import aggregate
 from views.lowering.clock import during
 from views.lowering.depth import check_depth
+from views.lowering.elements import Elements
 from views.lowering.joins import Joins
 from views.lowering.lowered import Lowered
 from views.lowering.ties import topk_with_ties
@@ -29,6 +30,7 @@ from views.plan.nodes import (
     SortKey,
     TopK,
     Union,
+    Unnest,
     Values,
     Window,
     WindowCall,
@@ -108,6 +110,8 @@ class Lowering:
                 return self._topk(plan, needed)
             case Window():
                 return self._window(plan, needed)
+            case Unnest():
+                return self._unnest(plan, needed)
             case Fixpoint():
                 return self._fixpoint(plan)
             case _:
@@ -180,6 +184,18 @@ class Lowering:
         width = len(below.node.schema)
         results = {c.attribute.number: width + i for i, c in enumerate(calls)}
         return Lowered(node, {**below.positions, **results})
+
+    def _unnest(self, plan: Unnest, needed: frozenset[int]) -> Lowered:
+        below = self.lower(plan.input, needed | columns_of(plan.array))
+        kept = sorted((needed & numbers_of(plan.input)) & below.positions.keys())
+        outputs = [(f"c{n}", below.at_position(below.positions[n])) for n in kept]
+        given = df.Map(below.node, (*outputs, ("array", below.at(plan.array))))
+        fields = [given.schema.field(i) for i in range(len(kept))]
+        fields += [_field(plan.element).with_name("element").with_nullable(True)]
+        fields += [_field(plan.position).with_name("position")]
+        rows = df.FlatMap(given, Elements(len(kept), plan.outer), pa.schema(fields))
+        numbers = (*kept, plan.element.number, plan.position.number)
+        return Lowered(rows, {n: i for i, n in enumerate(numbers)})
 
     def _fixpoint(self, plan: Fixpoint) -> Lowered:
         """Each body, where those before it stand for their names."""

@@ -293,6 +293,25 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
+class Unnest:
+    """For each row of `input` a row for each element of `array`, an expression over it.
+
+    `element` is the element, `position` its place from 1. NULL has no elements; `outer`: a row
+    without elements is kept, once, with NULLs.
+    """
+
+    input: "Plan"
+    array: Expression
+    element: Attribute
+    position: Attribute
+    outer: bool = False
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return (*self.input.attributes, self.element, self.position)
+
+
+@dataclass(frozen=True, slots=True)
 class Recursive:
     """Inside the bodies of a `Fixpoint`: the collection that `name` denotes so far."""
 
@@ -337,6 +356,7 @@ Plan: TypeAlias = (
     | Except
     | TopK
     | Window
+    | Unnest
     | Recursive
     | Fixpoint
 )

@@ -23,6 +23,7 @@ from views.plan.nodes import (
     SortKey,
     TopK,
     Union,
+    Unnest,
     Values,
     Window,
     WindowCall,
@@ -110,6 +111,8 @@ def expressions(plan: Plan) -> tuple[Expression, ...]:
             )
         case TopK():
             return (*plan.keys, *(o.column for o in plan.order))
+        case Unnest():
+            return (plan.array,)
         case Window():
             read = (c for call in plan.calls for c in call.reads())
             return (*plan.keys, *(o.column for o in plan.order), *read)
@@ -156,6 +159,8 @@ def replace_free(plan: Plan, by: Mapping[int, Expression]) -> Plan:
         case Project():
             outputs = tuple((_like(a, e := substitute(old, by)), e) for a, old in below.outputs)
             return replace(below, outputs=outputs)
+        case Unnest():
+            return replace(below, array=substitute(below.array, by))
         case Aggregate():
             return replace(below, calls=tuple(_moved_call(c, by) for c in below.calls))
         case TopK() | Window():

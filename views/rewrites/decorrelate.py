@@ -30,6 +30,8 @@ from views.plan.nodes import (
     Recursive,
     TopK,
     Union,
+    Unnest,
+    Values,
     Window,
 )
 from views.plan.scalars import TRUE, columns_of, conjunction, conjuncts, substitute, test
@@ -59,6 +61,10 @@ def _eliminate(apply: Apply, numbers: Numbers) -> Plan:
     free = {n: c for n, c in free_columns(right).items() if n in outer}
     if not free:
         return Join(apply.kind, left, right, predicate, apply.mark)
+    if apply.kind == "left" and predicate == TRUE:
+        kept = _outer(left, right)
+        if kept is not None:
+            return kept
     if apply.kind == "inner":
         lifted = _lift(left, right, free, numbers)
         if lifted is not None:
@@ -106,11 +112,40 @@ def _lift(left: Plan, right: Plan, free: Mapping[int, Column], numbers: Numbers)
         case Filter():
             inner = _eliminate(Apply("inner", left, right.input, TRUE), numbers)
             return Filter(inner, right.predicate)
+        case Unnest():
+            return _over(left, right)
         case Aggregate() if not right.keys:
             unnesting = Unnesting(left, free, numbers)
             return unnesting.with_defaults(left, right, dict(free))
         case _:
             return None
+
+
+def _over(left: Plan, right: Unnest) -> Plan | None:
+    """`right`, if it is over one constant row, over the rows of `left` instead."""
+    row = right.input
+    if not (isinstance(row, Values) and len(row.rows) == 1):
+        return None
+    outputs: list[tuple[Attribute, Expression]] = [(a, a.column) for a in left.attributes]
+    constants = zip(row.attributes, row.rows[0], strict=True)
+    outputs += [(a, Literal(value, a.type)) for a, value in constants]
+    return replace(right, input=Project(left, tuple(outputs)))
+
+
+def _outer(left: Plan, right: Plan) -> Plan | None:
+    """`left` with the elements of an array of its own, or NULL where there are none."""
+    if isinstance(right, Project):
+        below = _outer(left, right.input)
+        known = {a.number for a in left.attributes}
+        own = tuple((a.widened(), e) for a, e in right.outputs if a.number not in known)
+        kept = tuple((a, a.column) for a in left.attributes)
+        return None if below is None else Project(below, (*kept, *own))
+    over = _over(left, right) if isinstance(right, Unnest) else None
+    if not isinstance(over, Unnest):
+        return None
+    return replace(
+        over, outer=True, element=over.element.widened(), position=over.position.widened()
+    )
 
 
 def _equal(values: Mapping[int, Expression], names: Names) -> list[Expression]:
@@ -147,6 +182,10 @@ class Unnesting:
                 below, names = self.unnest(plan.input, wanted)
                 outputs = [(a, substitute(e, _columns(names))) for a, e in plan.outputs]
                 return Project(below, _with(outputs, names.values())), names
+            case Unnest():
+                below, names = self.unnest(plan.input, wanted)
+                array = substitute(plan.array, _columns(names))
+                return replace(plan, input=below, array=array), names
             case Aggregate() if plan.keys:
                 below, names = self.unnest(plan.input, wanted)
                 grouped = (*plan.keys, *_added(plan.keys, names))

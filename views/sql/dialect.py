@@ -4,7 +4,7 @@ sqlglot turns the functions that it knows into classes of syntax, some with othe
 were written. The functions of `PLAIN` are left as they are written, for `views.sql.named`.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 from sqlglot import exp
 from sqlglot.dialects.postgres import Postgres
@@ -20,7 +20,8 @@ PLAIN = frozenset({
     "array_prepend", "array_remove", "array_to_string", "ascii", "asin", "asinh", "atan", "atan2",
     "atanh", "bit_length", "btrim", "cbrt", "char_length", "character_length", "chr", "concat_ws",
     "cos", "cosh", "cot", "date_bin", "decode", "degrees", "div", "encode", "exp", "factorial",
-    "format", "initcap", "justify_days", "justify_hours", "justify_interval", "left", "length",
+    "format", "generate_series",
+    "initcap", "justify_days", "justify_hours", "justify_interval", "left", "length",
     "ln", "log", "log10", "lpad", "ltrim", "make_date", "make_interval", "make_time",
     "make_timestamp", "md5", "mod", "octet_length", "pi", "pow", "power", "radians",
     "regexp_count", "regexp_like", "regexp_replace", "regexp_substr", "repeat", "reverse",
@@ -76,6 +77,9 @@ class ViewsParser(PostgresParser):
         if join is not None and join.args.get("using") and self._match(TokenType.ALIAS):
             join.set("alias", self._parse_id_var())
         return join
+
+    # An arrow takes a document's member; there are no functions of functions.
+    LAMBDAS: ClassVar = {k: v for k, v in PostgresParser.LAMBDAS.items() if k != TokenType.ARROW}
 
     def _parse_interval_span(
         self, this: exp.Expr, parse_function_unit: bool = True

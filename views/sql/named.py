@@ -6,6 +6,7 @@ from views.errors import UnknownFunction, suggestion
 from views.sql import arrays, documents, moments, numbers, patterns, strings
 from views.sql.binder import Binder, Handler
 from views.sql.coercion import Bound
+from views.sql.sets import SETS
 from views.sql.signatures import Signatures, bind_call
 
 FUNCTIONS: Signatures = {
@@ -23,12 +24,19 @@ def named(b: Binder, node: exp.Anonymous) -> Bound:
     function = node.name.lower()
     if function == "make_interval":
         return moments.make_interval(b, node)
+    if function in SETS:
+        raise b.session.source.unsupported(f"{function}() outside FROM", node)
     if function not in FUNCTIONS:
         near = suggestion(function, [*FUNCTIONS])
         raise b.fault(UnknownFunction, f"no function {node.name}(){near}", node)
     return bind_call(b, node, function, node.expressions, FUNCTIONS)
 
 
+def _unnest(b: Binder, node: exp.Explode) -> Bound:
+    raise b.session.source.unsupported("unnest() outside FROM", node)
+
+
 HANDLERS: dict[type[exp.Expr] | str, Handler] = {
     exp.Anonymous: Handler(named, ("this", "expressions")),
+    exp.Explode: Handler(_unnest, ("this", "expressions")),
 }

@@ -16,7 +16,7 @@ _TEXTS = pa.list_(TEXT)
 _NO_FLAGS = Literal("", TEXT)
 
 
-def _matching(
+def matching(
     function: str, result: pa.DataType, extracting: bool = True, nullable: bool = False
 ) -> Build:
     """`function(text, pattern, …, flags)` with everything after the text constant."""
@@ -47,7 +47,7 @@ def _operator(flags: str) -> Callable[[Binder, exp.Binary], Bound]:
     def bind(b: Binder, node: exp.Binary) -> Bound:
         text = b.as_type(node.left, TEXT, "the text of ~")
         pattern = b.as_type(node.right, TEXT, "the pattern of ~")
-        build = _matching("regexp_like", pa.bool_(), extracting=False)
+        build = matching("regexp_like", pa.bool_(), extracting=False)
         return build(b, node, [text, pattern, Literal(flags, TEXT)])
 
     return bind
@@ -65,7 +65,7 @@ def similar_to(b: Binder, node: exp.SimilarTo, escape: str = "\\") -> Bound:
 
 def part(b: Binder, node: exp.Expr, text: Expression, pattern: Expression) -> Expression:
     """`substring(text from pattern)`."""
-    build = _matching("regexp_substring", TEXT, nullable=True)
+    build = matching("regexp_substring", TEXT, nullable=True)
     return build(b, node, [text, pattern])
 
 
@@ -74,7 +74,7 @@ _EXTRACTED = ((TEXT, TEXT, TEXT), (_NO_FLAGS,))
 
 def _extracting(function: str, result: pa.DataType, nullable: bool) -> tuple[Signature, ...]:
     takes, defaults = _EXTRACTED
-    return (Signature(takes, build=_matching(function, result, True, nullable), defaults=defaults),)
+    return (Signature(takes, build=matching(function, result, True, nullable), defaults=defaults),)
 
 
 def _replace(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
@@ -90,7 +90,7 @@ FUNCTIONS: Signatures = {
     "regexp_like": (
         Signature(
             (TEXT, TEXT, TEXT),
-            build=_matching("regexp_like", pa.bool_(), False),
+            build=matching("regexp_like", pa.bool_(), False),
             defaults=(_NO_FLAGS,),
         ),
     ),
@@ -98,7 +98,7 @@ FUNCTIONS: Signatures = {
     "regexp_substr": (
         Signature(
             (TEXT, TEXT),
-            build=lambda b, n, a: _matching("regexp_substr", TEXT, True, True)(
+            build=lambda b, n, a: matching("regexp_substr", TEXT, True, True)(
                 b, n, [*a, _NO_FLAGS]
             ),
         ),
@@ -108,7 +108,7 @@ FUNCTIONS: Signatures = {
     "regexp_count": (
         Signature(
             (TEXT, TEXT),
-            build=lambda b, n, a: _matching("regexp_count", INT)(b, n, [*a, _NO_FLAGS]),
+            build=lambda b, n, a: matching("regexp_count", INT)(b, n, [*a, _NO_FLAGS]),
         ),
     ),
 }

@@ -1,6 +1,6 @@
 """FROM: tables, views, WITH queries, subqueries and lists of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -9,7 +9,11 @@ from views.errors import DuplicateColumn, UnknownColumn, UnknownTable, suggestio
 from views.plan.nodes import Apply, Attribute, Join, JoinKind, Plan, Scan, Values
 from views.plan.scalars import TRUE
 from views.plan.trees import free_columns, numbers_of
+from views.sql import sets
+from views.sql.binder import Binder
+from views.sql.handlers import HANDLERS
 from views.sql.scope import Environment, Relation, Scope, Session
+from views.sql.source import describe
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +38,14 @@ def bind_relation(session: Session, env: Environment, before: Scope | None, node
     match node:
         case exp.Table() if isinstance(node.this, exp.Values):
             return _subquery(session, env, node.this, node)
+        case exp.Table() if isinstance(node.this, exp.Func):
+            return _function(session, env, before, node.this, node)
+        case exp.Unnest():
+            return _function(session, env, before, node, node)
         case exp.Table():
             return _table(session, env, node)
+        case exp.Lateral() if isinstance(node.this, exp.Func):
+            return _function(session, env, before, node.this, node)
         case exp.Lateral():
             session.source.only(node, ("this", "alias", "joins"))
             inner = Environment(env.named, before)
@@ -64,6 +74,32 @@ def _subquery(session: Session, env: Environment, query: exp.Expr, node: exp.Exp
     bare.set("joins", None)
     bound = session.bind_query(session, env, bare)
     return Item(bound.plan, aliased(session, env, alias, bound.columns, "", node))
+
+
+def _function(
+    session: Session, env: Environment, before: Scope | None, called: exp.Expr, node: exp.Expr
+) -> Item:
+    """A function that returns a set; it may read the items before it, LATERAL or not."""
+    session.source.only(node, ("this", "expressions", "alias", "joins", "ordinality", "offset"))
+    function = sets.function_of(called)
+    if function is None:
+        raise session.source.unsupported(f"{describe(called)} in FROM", called)
+    binder = Binder(session, env, Scope(before), "FROM", handlers=HANDLERS)
+    found = sets.rows_of(session, binder, called, one_row(session), *function)
+    if binder.pending:
+        raise session.source.unsupported("a subquery in a function in FROM", called)
+    alias, columns = node.args.get("alias") or called.args.get("alias"), found.columns
+    offset = node.args.get("offset") or called.args.get("offset")
+    if offset or node.args.get("ordinality"):
+        name = offset.name if isinstance(offset, exp.Identifier) else "ordinality"
+        columns = (*columns, (name, found.position))
+    if alias is not None and len(found.columns) == 1 and not function[0].startswith("json"):
+        columns = ((alias.name or function[0], columns[0][1]), *columns[1:])
+    scope = aliased(session, env, alias, columns, function[0], called)
+    (relation,) = scope.relations
+    whole = columns[0][1] if len(found.columns) == 1 else None
+    named = Scope(scope.outer, [replace(relation, whole=whole)], scope.visible)
+    return Item(found.plan, named, lateral=True)
 
 
 def _table(session: Session, env: Environment, node: exp.Table) -> Item:

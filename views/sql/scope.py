@@ -1,7 +1,7 @@
 """Which names mean which columns, from the innermost query outwards."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -13,10 +13,14 @@ from views.sql.source import Source
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """One item of a FROM clause: its alias and its columns by name."""
+    """One item of a FROM clause: its alias and its columns by name.
+
+    `whole` is what the alias alone means, of a function's rows of one value.
+    """
 
     alias: str
     columns: tuple[tuple[str, Attribute], ...]
+    whole: Attribute | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,10 @@ class Scope:
 
     def lookup(self, column: str, table: str | None) -> list[Attribute]:
         """The columns of this scope alone that the name may mean."""
-        return [attribute for name, attribute in self.star(table) if name == column]
+        found = [attribute for name, attribute in self.star(table) if name == column]
+        if found or table is not None:
+            return found
+        return [r.whole for r in self.relations if r.alias == column and r.whole is not None]
 
     def star(self, table: str | None = None) -> list[tuple[str, Attribute]]:
         """What `*` or `table.*` stands for."""
@@ -60,8 +67,13 @@ class Scope:
 
     def widened(self) -> "Scope":
         """The same where every column may be NULL, as an outer join may fill it in."""
-        relations = [replace(r, columns=_widened(r.columns)) for r in self.relations]
+        relations = [_widened_relation(r) for r in self.relations]
         return Scope(self.outer, relations, list(_widened(self.visible)))
+
+
+def _widened_relation(relation: Relation) -> Relation:
+    whole = None if relation.whole is None else relation.whole.widened()
+    return Relation(relation.alias, _widened(relation.columns), whole)
 
 
 def _widened(columns: Sequence[tuple[str, Attribute]]) -> tuple[tuple[str, Attribute], ...]:

@@ -68,7 +68,7 @@ Signatures = dict[str, tuple[Signature, ...]]
 
 def bind_call(
     b: Binder, node: exp.Expr, function: str, nodes: Sequence[exp.Expr], known: Signatures
-) -> Bound:
+) -> Expression:
     """The call of `function` with the arguments `nodes` (raises UnknownFunction)."""
     bounds = [b.bind(n) for n in nodes]
     fitting = [

@@ -213,7 +213,7 @@ def similar(pattern: str, escape: str = "\\") -> str:
     return f"^(?:{''.join(out)})$"
 
 
-def _extracting(call: Call, *flags: int) -> Pattern:
+def extracting(call: Call, *flags: int) -> Pattern:
     """The pattern of a call that asks what matched; `flags`: which argument has the flags."""
     spelled = str(constant(call, flags[0])) if flags else ""
     pattern = compile_pattern(str(constant(call, 1)), spelled)
@@ -229,7 +229,7 @@ def matcher(call: Call) -> Callable[[str], bool]:
 
 def replacer(call: Call) -> Callable[[str], str]:
     """`regexp_replace(text, pattern, replacement, flags)`: the first match, or with `g` all."""
-    pattern = _extracting(call, 3)
+    pattern = extracting(call, 3)
     template = _template(str(constant(call, 2)))
     every = "g" in str(constant(call, 3))
 
@@ -270,7 +270,7 @@ def _template(replacement: str) -> list[str | int]:
 
 def substring(call: Call) -> Callable[[str], str | None]:
     """`substring(text from pattern)`: the first group's match, or the whole without groups."""
-    pattern = _extracting(call)
+    pattern = extracting(call)
 
     def find(text: str) -> str | None:
         for start, end in pattern.matches(text):
@@ -282,13 +282,13 @@ def substring(call: Call) -> Callable[[str], str | None]:
 
 def substr(call: Call) -> Callable[[str], str | None]:
     """`regexp_substr(text, pattern, flags)`: what matched first."""
-    pattern = _extracting(call, 2)
+    pattern = extracting(call, 2)
     return lambda text: next((text[s:e] for s, e in pattern.matches(text)), None)
 
 
 def match(call: Call) -> Callable[[str], list[str | None] | None]:
     """`regexp_match(text, pattern, flags)`: the groups of the first match, or the whole of it."""
-    pattern = _extracting(call, 2)
+    pattern = extracting(call, 2)
 
     def find(text: str) -> list[str | None] | None:
         for start, end in pattern.matches(text):
@@ -302,7 +302,7 @@ def match(call: Call) -> Callable[[str], list[str | None] | None]:
 
 def split(call: Call) -> Callable[[str], list[str]]:
     """`regexp_split_to_array(text, pattern, flags)`; empty matches at the ends do not split."""
-    pattern = _extracting(call, 2)
+    pattern = extracting(call, 2)
 
     def parts(text: str) -> list[str]:
         out, copied = [], 0
@@ -318,7 +318,7 @@ def split(call: Call) -> Callable[[str], list[str]]:
 
 def count(call: Call) -> Callable[[str], int]:
     """`regexp_count(text, pattern, flags)`."""
-    pattern = _extracting(call, 2)
+    pattern = extracting(call, 2)
     return lambda text: sum(1 for _ in pattern.matches(text))
 
 

@@ -1,5 +1,6 @@
 """Values written in URLs, by column type."""
 
+import uuid
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 
 from api.errors import BadParameter
 from api.values import parse
+from ivm.types import INTERVAL, JSON, UUID, Interval, interval_constant
 
 
 @pytest.mark.parametrize(
@@ -25,6 +27,9 @@ from api.values import parse
         ("2024-01-01T00:00:00", pa.timestamp("us"), datetime(2024, 1, 1)),
         ("2024-01-01T02:00:00+02:00", pa.timestamp("us", "UTC"), datetime(2024, 1, 1, tzinfo=UTC)),
         ("AP8=", pa.binary(), b"\x00\xff"),
+        ("A0EEBC999C0B4EF8BB6D6BB9BD380A11", UUID, uuid.UUID("a0eebc999c0b4ef8bb6d6bb9bd380a11")),
+        ('{"b":1,"a":2}', JSON, '{"a": 2, "b": 1}'),
+        ("1 day 02:00", INTERVAL, interval_constant(Interval(0, 1, 7_200_000_000))),
         ('["1.50",null]', pa.list_(pa.decimal128(12, 2)), [Decimal("1.50"), None]),
     ],
 )
@@ -44,6 +49,9 @@ def test_a_text_is_read_as_its_column_says(text: str, dtype: pa.DataType, value:
         ("2024-01-01T00:00:00Z", pa.timestamp("us")),
         ("2024-01-01T00:00:00", pa.timestamp("us", "UTC")),
         ("*", pa.binary()),
+        ("a0eebc99", UUID),
+        ("{", JSON),
+        ("1 parsec", INTERVAL),
         ("[1", pa.list_(pa.int8())),
         ("1", pa.list_(pa.int8())),
         ("[128]", pa.list_(pa.int8())),

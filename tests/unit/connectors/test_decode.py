@@ -1,6 +1,7 @@
 """Records become updates, whole or not at all, and each rejection names its reason."""
 
 import base64
+import uuid
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -12,7 +13,10 @@ import pytest
 from connectors.decode import Decoded, decode
 from connectors.formats.faults import REASONS
 from connectors.tables import TableSpec
+from ivm.types import INTERVAL, JSON, UUID, Interval, interval_constant
 from tests.unit.connectors.records import insert, record, table
+
+IDENTIFIER = "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"
 
 
 def run(*values: bytes, spec: TableSpec | None = None) -> Decoded:
@@ -178,6 +182,10 @@ def test_offsets_may_have_gaps() -> None:
         (pa.decimal128(38, 0), "1" * 38, Decimal("1" * 38)),
         (pa.string(), '"a\\u0000\u00e9"', "a\0\u00e9"),
         (pa.binary(), '"AP8="', b"\0\xff"),
+        (UUID, '"A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11"', uuid.UUID(IDENTIFIER)),
+        (JSON, '"{\\"b\\": 1.50, \\"a\\": [1]}"', '{"a": [1], "b": 1.5}'),
+        (INTERVAL, "3600000001", interval_constant(Interval(0, 0, 3_600_000_001))),
+        (INTERVAL, '"P1Y2M3DT4H5M6.5S"', interval_constant(Interval(14, 3, 14_706_500_000))),
     ],
 )
 def test_values_are_typed_exactly(dtype: pa.DataType, text: str, value: object) -> None:
@@ -229,6 +237,11 @@ def test_counts_and_iso_strings_may_be_mixed() -> None:
         (pa.string(), "1"),
         (pa.string(), "{}"),
         (pa.binary(), '"not base64!"'),
+        (UUID, '"a0eebc99"'),
+        (UUID, "7"),
+        (JSON, '"{"'),
+        (JSON, "{}"),
+        (INTERVAL, '"1 parsec"'),
         (pa.date32(), "1.5"),
         (pa.date32(), '"2020-02-30"'),
         (pa.date32(), '"01/02/2020"'),

@@ -1,5 +1,6 @@
 """Rows become JSON values that keep them exactly."""
 
+import uuid
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
@@ -8,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from connectors.formats.rows import json_rows, json_values
+from ivm.types import INTERVAL, JSON, UUID, Interval, arrow_array, interval_constant
 
 
 @pytest.mark.parametrize(
@@ -34,7 +36,15 @@ from connectors.formats.rows import json_rows, json_values
         (pa.timestamp("us", "Europe/Berlin"), datetime(2020, 1, 1), "2020-01-01T00:00:00.000000Z"),
         (pa.string(), 'a"\n', 'a"\n'),
         (pa.binary(), b"\0\xff", "AP8="),
+        (UUID, uuid.UUID(int=1), "00000000-0000-0000-0000-000000000001"),
+        (JSON, '{"a": 1.5}', '{"a": 1.5}'),
+        (
+            INTERVAL,
+            interval_constant(Interval(14, -3, 5_500_000)),
+            "1 year 2 mons -3 days +00:00:05.5",
+        ),
         (pa.list_(pa.int8()), [1, None, 2], [1, None, 2]),
+        (pa.list_(UUID), [uuid.UUID(int=1)], ["00000000-0000-0000-0000-000000000001"]),
         (
             pa.list_(pa.list_(pa.date32())),
             [[], None, [date(2020, 1, 1)]],
@@ -43,7 +53,7 @@ from connectors.formats.rows import json_rows, json_values
     ],
 )
 def test_a_value_keeps_all_it_says(dtype: pa.DataType, value: Any, expected: object) -> None:
-    assert json_values(pa.array([value, None], dtype)) == [expected, None]
+    assert json_values(arrow_array([value, None], dtype)) == [expected, None]
 
 
 def test_rows_name_their_columns_in_order() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from connectors.errors import InvalidTable
 from connectors.tables import TableSpec, type_name, type_of
+from ivm.types import INTERVAL, JSON, UUID
 
 TYPES = [
     pa.bool_(),
@@ -22,7 +23,11 @@ TYPES = [
     pa.timestamp("us", "Europe/Berlin"),
     pa.string(),
     pa.binary(),
+    INTERVAL,
+    JSON,
+    UUID,
     pa.list_(pa.string()),
+    pa.list_(UUID),
     pa.list_(pa.list_(pa.timestamp("us", "UTC"))),
 ]
 

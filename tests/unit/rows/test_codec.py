@@ -16,8 +16,9 @@ from ivm.errors import SchemaMismatch, Unsupported
 from ivm.rows.codec import round_trip, words_of_key, words_of_rows
 from ivm.rows.layout import Layout
 from ivm.rows.strings import Interner, order_of
+from ivm.types import INTERVAL, UUID
 from tests.oracle.values import canonical, compare
-from tests.unit.rows.values import LISTS, TYPES, batch_of, columns, schema_of, values
+from tests.unit.rows.values import EXTENDED, LISTS, TYPES, batch_of, columns, schema_of, values
 
 SIGN = 1 << 63
 TEXT = pa.string()
@@ -36,7 +37,7 @@ def plain(value: object) -> object:
     return value
 
 
-@pytest.mark.parametrize("type_", [*TYPES, *LISTS], ids=str)
+@pytest.mark.parametrize("type_", [*TYPES, *EXTENDED, *LISTS], ids=str)
 @given(data=st.data())
 def test_a_column_survives_the_round_trip(type_: pa.DataType, data: st.DataObject) -> None:
     given_values = data.draw(columns(type_, 9))
@@ -49,7 +50,7 @@ def test_a_column_survives_the_round_trip(type_: pa.DataType, data: st.DataObjec
     decoded.validate(full=True)
 
 
-@pytest.mark.parametrize("type_", [*TYPES, *LISTS], ids=str)
+@pytest.mark.parametrize("type_", [*TYPES, *EXTENDED, *LISTS], ids=str)
 @given(data=st.data(), offset=st.integers(0, 12))
 def test_a_slice_is_read_from_its_offset(
     type_: pa.DataType, data: st.DataObject, offset: int
@@ -77,6 +78,28 @@ def order(a: Any, b: Any) -> int:
     if isinstance(a, float) and (math.isnan(a) or math.isnan(b)):
         return math.isnan(a) - math.isnan(b)
     return int(a > b) - int(a < b)
+
+
+@given(data=st.data())
+def test_uuids_order_as_their_bytes(data: st.DataObject) -> None:
+    a, b = (data.draw(st.uuids()) for _ in range(2))
+    first, second = (words_of_key([v], schema_of(("x", UUID, False)), Interner()) for v in (a, b))
+    assert (first < second) == (a.bytes < b.bytes)
+
+
+def parts(value: tuple[int, ...]) -> tuple[int, int, int]:
+    """The span and what decides between equal ones, of an interval as Arrow has it."""
+    months, days, nanos = value
+    return (months * 30 + days) * 86_400_000_000 + nanos // 1000, months, days
+
+
+@given(data=st.data())
+def test_intervals_order_by_their_span(data: st.DataObject) -> None:
+    interner, schema = Interner(), schema_of(("x", INTERVAL, False))
+    a, b = (data.draw(values(INTERVAL)) for _ in range(2))
+    (first,), (second,) = (words_of_key([v], schema, interner) for v in (a, b))
+    order = order_of(interner, first, second)
+    assert (order > 0) - (order < 0) == (parts(a) > parts(b)) - (parts(a) < parts(b))
 
 
 def test_a_batch_of_many_blocks_survives_the_round_trip() -> None:

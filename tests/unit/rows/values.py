@@ -8,6 +8,8 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
+from ivm.types import INTERVAL, JSON, UUID, Interval, arrow_array, interval_constant
+
 STAMP: pa.DataType = pa.timestamp("us")
 _WIDE = Context(prec=60)
 ZONED: pa.DataType = pa.timestamp("us", tz="UTC")
@@ -33,6 +35,7 @@ TYPES: tuple[pa.DataType, ...] = (
     pa.string(),
     pa.binary(),
 )
+EXTENDED: tuple[pa.DataType, ...] = (UUID, JSON, INTERVAL)
 LISTS: tuple[pa.DataType, ...] = (
     pa.list_(pa.bool_()),
     pa.list_(pa.int16()),
@@ -41,6 +44,8 @@ LISTS: tuple[pa.DataType, ...] = (
     pa.list_(ZONED),
     pa.list_(pa.string()),
     pa.list_(pa.list_(pa.binary())),
+    pa.list_(UUID),
+    pa.list_(INTERVAL),
 )
 
 
@@ -67,6 +72,18 @@ def floats(width: int) -> st.SearchStrategy[float]:
     )
 
 
+def intervals() -> st.SearchStrategy[Any]:
+    """Small intervals of any signs, of which some have equal spans, and large ones."""
+    small = st.tuples(st.integers(-3, 3), st.sampled_from([-30, -1, 0, 1, 30, 31]))
+    large = st.tuples(st.integers(-(2**31), 2**31 - 1), st.integers(-(2**31), 2**31 - 1))
+    micros = st.sampled_from([0, 1, -1, 86_400_000_000]) | st.integers(-(2**53), 2**53)
+    return st.builds(
+        lambda days, rest: interval_constant(Interval(days[0], days[1], rest)),
+        small | large,
+        micros,
+    )
+
+
 def values(type_: pa.DataType) -> st.SearchStrategy[Any]:
     """Values of a column type, without NULL."""
     if pa.types.is_boolean(type_):
@@ -86,6 +103,12 @@ def values(type_: pa.DataType) -> st.SearchStrategy[Any]:
         return st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=zones)
     if isinstance(type_, pa.ListType):
         return st.lists(st.none() | values(type_.value_type), max_size=5)
+    if type_ == UUID:
+        return st.uuids()
+    if type_ == JSON:
+        return st.sampled_from(["null", "1.5", '"a"', "[]", '{"a": [1, 2], "bb": {"c": "é"}}'])
+    if type_ == INTERVAL:
+        return intervals()
     if pa.types.is_binary(type_):
         return st.binary(max_size=20)
     return st.text("aAbB %_\\,é日ß\0", max_size=12) | st.text(max_size=20)
@@ -103,5 +126,5 @@ def schema_of(*fields: tuple[str, pa.DataType, bool]) -> pa.Schema:
 
 def batch_of(schema: pa.Schema, *values_: Iterable[Any]) -> pa.RecordBatch:
     """A batch of these columns."""
-    arrays = [pa.array(v, t) for v, t in zip(values_, schema.types, strict=True)]
+    arrays = [arrow_array(list(v), t) for v, t in zip(values_, schema.types, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)

@@ -3,6 +3,7 @@
 import pyarrow as pa
 import pytest
 
+from ivm.types import INTERVAL, JSON, UUID
 from views.errors import BadDefinition
 from views.types import parse_type, type_name
 
@@ -25,6 +26,9 @@ TYPES = [
     pa.timestamp("us", "UTC"),
     pa.string(),
     pa.binary(),
+    INTERVAL,
+    JSON,
+    UUID,
     pa.list_(pa.string()),
     pa.list_(pa.list_(pa.decimal128(12, 2))),
 ]
