@@ -15,6 +15,7 @@ from views.rewrites.pushdown import push_filters
 from views.rewrites.ranking import recognise_topk
 from views.rewrites.reduction import reduce_early
 from views.rewrites.semijoins import semijoins
+from views.rewrites.spans import normalise_spans
 
 Rule = Callable[[Plan, Numbers], Plan]
 
@@ -27,6 +28,7 @@ RULES: tuple[tuple[str, Rule], ...] = (
     ("reduce_early", reduce_early),
     ("order_joins", order_joins),
     ("recognise_topk", recognise_topk),
+    ("normalise_spans", normalise_spans),
 )
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ivm.expressions import Expression
+from ivm.types import JSON
 from views.errors import GroupingError
 from views.plan.nodes import AggregateFunction
 from views.sql import documentaggregates, orderedaggregates, statistics
@@ -70,6 +71,8 @@ def _argument(o: Occurrence, node: exp.Func) -> tuple[Expression | None, bool]:
     conditional = not isinstance(node, exp.Count | exp.Sum | exp.Avg | exp.Min | exp.Max)
     if conditional and value.type != BOOL:
         raise o.binder.mismatch(f"a condition is needed here, not {name(value)}", given)
+    if isinstance(node, exp.Min | exp.Max) and value.type == JSON:
+        raise o.binder.mismatch("cannot take the min or max of jsonb", given)
     if isinstance(node, exp.Sum | exp.Avg):
         if not is_number(value.type):
             raise o.binder.mismatch(f"cannot take a sum or average of {name(value)}", given)

@@ -8,6 +8,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ivm.expressions import Call, Expression, Literal
+from ivm.types import JSON
 from views.errors import GroupingError, UnsupportedSql
 from views.plan.scalars import columns_of
 from views.sql.binder import Aggregates, Binder, Computation, Ordering
@@ -112,6 +113,8 @@ def only_where(condition: Expression, value: Expression) -> Expression:
 def ordering_of(b: Binder, node: exp.Ordered, value: Expression) -> Ordering:
     """A sort key by `value`, in the direction that `node` says."""
     b.session.source.only(node, ("this", "desc", "nulls_first"))
+    if value.type == JSON:
+        raise b.session.source.unsupported("an order by jsonb", node)
     return Ordering(value, bool(node.args.get("desc")), bool(node.args.get("nulls_first")))
 
 

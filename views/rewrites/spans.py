@@ -1,0 +1,74 @@
+"""Spans: where equal intervals must be one value, they take the normal form of their span.
+
+PostgreSQL's `1 month` equals `30 days`. Comparisons say so themselves; grouping, DISTINCT and the
+like ask the engine for equal rows, and so get intervals in normal form. A group of equal intervals
+thus shows that form, where PostgreSQL shows any of them.
+"""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from ivm.expressions import Call, Column, Expression
+from ivm.types import INTERVAL
+from views.plan.nodes import (
+    Aggregate,
+    Attribute,
+    Distinct,
+    Except,
+    Fixpoint,
+    Plan,
+    Project,
+    TopK,
+    Window,
+)
+from views.plan.trees import Numbers, bottom_up, numbers_of
+
+
+def normalise_spans(plan: Plan, numbers: Numbers) -> Plan:
+    """`plan` with intervals in normal form wherever rows are compared as a whole."""
+
+    def rule(node: Plan) -> Plan:
+        match node:
+            case Aggregate():
+                read = {k.number for k in node.keys}
+                read |= {c.index for call in node.calls if call.distinct for c in call.reads()}
+                return replace(node, input=_normal(node.input, read))
+            case Distinct():
+                return replace(node, input=_normal(node.input, numbers_of(node.input)))
+            case Except():
+                left, right = (_normal(i, numbers_of(i)) for i in node.inputs)
+                return replace(node, inputs=(left, right))
+            case Fixpoint():
+                bodies = ((n, _normal(b, numbers_of(b))) for n, b in node.bindings)
+                return replace(node, bindings=tuple(bodies))
+            case TopK() | Window() if any(k.type == INTERVAL for k in node.keys):
+                return _keyed(node, numbers)
+            case _:
+                return node
+
+    return bottom_up(plan, rule)
+
+
+def _form(value: Column) -> Expression:
+    return Call("interval_normal", (value,), INTERVAL, value.nullable)
+
+
+def _normal(plan: Plan, columns: Collection[int]) -> Plan:
+    """`plan` with the intervals among `columns` in normal form."""
+    found = {a.number for a in plan.attributes if a.type == INTERVAL and a.number in columns}
+    if not found:
+        return plan
+    outputs = ((a, _form(a.column) if a.number in found else a.column) for a in plan.attributes)
+    return Project(plan, tuple(outputs))
+
+
+def _keyed(plan: TopK | Window, numbers: Numbers) -> Plan:
+    """`plan` by the normal forms of its keys, which are columns beside the keys."""
+    made: dict[int, Attribute] = {
+        k.index: numbers.fresh("span", k) for k in plan.keys if k.type == INTERVAL
+    }
+    kept = tuple((a, a.column) for a in plan.input.attributes)
+    forms = tuple((made[k.index], _form(k)) for k in plan.keys if k.index in made)
+    keys = tuple(made[k.index].column if k.index in made else k for k in plan.keys)
+    below = replace(plan, input=Project(plan.input, kept + forms), keys=keys)
+    return Project(below, tuple((a, a.column) for a in plan.attributes))
