@@ -18,7 +18,7 @@ Functions (T: any type; N: a number type; the result's type is the call's own `t
 | add_days | date32, int64 | date32 |
 | add_months | date32 or timestamp, int64 | the same, clamped to the month's last day |
 | add_micros | timestamp, int64 | timestamp |
-| days_between micros_between | date32 pair; timestamp pair: first minus second | int64 |
+| days_between micros_between | date32 pair; timestamp pair: first minus second | an integer |
 | eq ne lt le gt ge | T, T of one type | bool |
 | is_distinct is_not_distinct | T, T | bool, never NULL |
 | is_null is_not_null | T | bool, never NULL |
@@ -36,9 +36,41 @@ Functions (T: any type; N: a number type; the result's type is the call's own `t
 | split_part | utf8, utf8, int64 | utf8 |
 | position | utf8 in which, utf8 what | int32, from 1, or 0 |
 | starts_with | utf8, utf8 | bool |
-| like ilike | utf8, literal utf8 pattern | bool |
+| like ilike | utf8, utf8 pattern | bool; a pattern that ends in an escape is an error |
 | extract | literal utf8 field, date32 or timestamp | int64; `epoch`, `second`: decimal128 |
 | date_trunc | literal utf8 unit, date32 or timestamp | timestamp |
+
+Functions in Python, called row by row with the GIL held for a vector (about 1 µs a row), mean what
+PostgreSQL's of these names mean; `ivm.rows.scripts` has them by families (*k*: a literal):
+
+| names | arguments |
+| --- | --- |
+| left right repeat; lpad rpad | utf8, int; and utf8 |
+| strip lstrip rstrip; translate | utf8, utf8 characters; utf8, utf8, utf8 |
+| reverse initcap ascii md5 quote_literal octet_length utf8_bytes; chr to_hex | utf8; int |
+| join | utf8, utf8 separator, utf8: the other where one is NULL |
+| md5_bytes sha256 byte_length bytes_utf8 encode concat_bytes; decode | binary, …; utf8, utf8 |
+| regexp_like regexp_match regexp_substr regexp_count regexp_split | utf8, *k* pattern, *k* flags |
+| regexp_replace; regexp_substring | utf8, *k*, *k*, *k* flags; utf8, *k* |
+| sqrt cbrt exp ln log10 sign trunc, trigonometry; power atan2 | float64; float64, float64 |
+| sqrt_exact exp_exact ln_exact log10_exact sign_exact; power_exact log_exact quotient | decimals |
+| round_to trunc_to; width_bucket | decimal, int; decimal, *k*, *k*, *k* |
+| gcd lcm bit_and bit_or bit_xor shift_left shift_right; bit_not factorial | ints; int |
+| interval_add interval_negate interval_multiply interval_divide justify_… | intervals, float64 |
+| interval_span; interval_normal | interval: its span in microseconds; its normal form |
+| elapsed age add_interval; add_interval_to_time clock_difference combine | timestamps; times |
+| make_date make_time make_interval from_epoch; date_bin | numbers; interval, timestamp, timestamp |
+| interval_field clock_field interval_trunc | *k* field, interval or time |
+| to_local from_local; to_char to_moment | timestamp, *k* zone; a moment or utf8, *k* template |
+| json_member json_item json_path, and each with _text | json, utf8, int64 or list of utf8 |
+| json_contains json_has json_has_any json_has_all json_typeof json_array_length | json, … |
+| json_concat json_without json_without_item json_without_path json_set json_strip_nulls | json, … |
+| json_put json_push to_json | json, utf8, T; json, T; T |
+| array_element array_part array_concat array_append array_prepend array_replace | lists |
+| array_contains array_overlaps array_position… array_remove array_length cardinality | lists |
+| any_of all_of | T, list of T, *k* comparison |
+| array_to_string array_to_string_all; string_to_array | list, utf8, utf8; utf8, utf8, utf8 |
+| series moment_series json_items json_keys json_pairs regexp_matches | the sets of FROM as lists |
 """
 
 from dataclasses import dataclass

@@ -20,13 +20,20 @@ What is not listed here is refused with its name and place, never approximated:
   lag, lead, first_value, last_value, nth_value with constant numbers; count, sum, avg, min, max,
   bool_and, bool_or with FILTER;
 - now() compared with an expression of the row in WHERE: rows come and go as time passes;
-- the scalar functions and operators that `ivm.expressions` lists.
+- functions in FROM, LATERAL or not, WITH ORDINALITY: unnest, generate_series, jsonb_array_elements,
+  jsonb_each, jsonb_object_keys, regexp_matches, regexp_split_to_table, string_to_table;
+- the scalar operators, the syntax of EXTRACT and its like, and the functions that `named.FUNCTIONS`
+  lists: of text, regular expressions (`ivm.rows.scripts.patterns` says which), numbers, dates,
+  intervals, jsonb and arrays. Patterns, templates and time zones are constants.
 
-Unlike PostgreSQL: time zones are UTC; numeric has 38 digits, and scales as in `coercion`; the
-difference of two dates is a bigint; a recursive query's integer columns are as wide as its step's;
-grouping by a table's primary key allows its other columns anywhere they are read directly; an
-ORDER BY without LIMIT has no effect, as a view is a bag of rows; text compares by code points;
-rows that tie in the ORDER BY of a window, LIMIT or DISTINCT ON are in the order of the columns that
-the query reads beside it, and those over the same window agree on it; what PostgreSQL leaves open
-in an aggregate is settled as `orderedaggregates` says, and variances are double precision.
+Unlike PostgreSQL: time zones are UTC; numeric has 38 digits, and scales as in `coercion`; numeric
+results of roots, powers and logarithms have 16 digits after the point; jsonb keeps no zeros at the
+end of a fraction, has no order, and is json too; equal intervals that are grouped show their normal
+form, and an interval's part below a day is at most 292 years; a recursive query's integer columns
+are as wide as its step's; grouping by a table's primary key allows its other columns anywhere they
+are read directly; an ORDER BY without LIMIT has no effect, as a view is a bag of rows; text
+compares by code points; rows that tie in the ORDER BY of a window, LIMIT or DISTINCT ON are in the
+order of the columns that the query reads beside it, and those over the same window agree on it;
+what PostgreSQL leaves open in an aggregate is settled as `orderedaggregates` says, and variances
+are double precision.
 """
