@@ -65,6 +65,21 @@ def test_records_appended_later_follow(service: Service) -> None:
     collector.wait(lambda: collector.ids("people") == [1, 2])
 
 
+def test_a_tick_is_a_time_between_those_of_records(service: Service) -> None:
+    service.pipeline.tick()  # not before the pipeline runs
+    write(service, insert(1))
+    service.pipeline.start([table()])
+    service.collector.wait(lambda: service.collector.count("people") == 1)
+    service.pipeline.wait_replayed(PATIENCE)
+    service.pipeline.tick()
+    write(service, insert(2))
+    service.collector.wait(lambda: service.collector.count("people") == 2)
+    ranges = [batch.ranges != () for batch in service.collector.batches]
+    moments = [batch.moment for batch in service.collector.batches]
+    assert ranges == [True, False, True]
+    assert moments == sorted(moments)
+
+
 def test_bad_records_are_quarantined_and_nothing_else_is_lost(service: Service) -> None:
     write(service, insert(1), b"{bad", insert(2), record("q", after={}), insert(3))
     service.pipeline.start([table()])
