@@ -446,7 +446,7 @@ class Window(Hashed):
     """Every row of `input` with the results of `calls` over the rows of equal `key`, in `order`.
 
     Rows that tie in `order` are peers. Among them the remaining columns decide, ascending, so that
-    the answer is determined, and copies of a row stand side by side. At the root only.
+    the answer is determined, and copies of a row stand side by side.
     """
 
     input: "Node"

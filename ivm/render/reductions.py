@@ -224,7 +224,7 @@ class Reductions(Mechanics):
     def _reduced(self, given: Ordered, logic: Callable[[], Logic], form: Format) -> Rendered:
         words, types = given.key_format.words, list(given.types)
         if self.scope.depth > 1:
-            return self._in_loop(given.source, words, logic, types, form)
+            return self.in_loop(given.source, words, logic, types, form)
         return self._at_root(self.sealed(given.source, words, types), logic, form)
 
     def _at_root(
@@ -239,7 +239,7 @@ class Reductions(Mechanics):
         self.piece.states += [("rankings", operator) for operator in operators]
         return Rendered(operators, form)
 
-    def _in_loop(
+    def in_loop(
         self,
         source: Rendered,
         key_words: int,
@@ -290,7 +290,7 @@ class Reductions(Mechanics):
             self.piece.states += [("groups", operator.groups) for operator in operators]
             reduced = Rendered(operators, form)
         else:
-            reduced = self._in_loop(source, key_format.words, logic, types, form)
+            reduced = self.in_loop(source, key_format.words, logic, types, form)
         return self._settled(node, reduced, key_format, results)
 
     def _settled(

@@ -1,14 +1,14 @@
 """Rendering of window functions: where their arguments lie, and which kernel each call is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 
 from ivm.dataflow import Aggregate, Node, Order, Window, WindowCall
-from ivm.errors import Unsupported
 from ivm.operators.accumulation import Accumulation
 from ivm.operators.fallible import Settle
 from ivm.operators.frames import Frame
+from ivm.operators.logic import Logic
 from ivm.operators.ordering import Ordering
 from ivm.operators.window import Window as WindowOperator
 from ivm.operators.window_functions import (
@@ -21,6 +21,7 @@ from ivm.operators.window_functions import (
     Numbering,
     WindowFunction,
 )
+from ivm.operators.windowing import Windowing
 from ivm.render.mechanics import Mechanics
 from ivm.render.reductions import OVERFLOW
 from ivm.render.scopes import Rendered
@@ -28,6 +29,7 @@ from ivm.rows.format import Format, Place, followed_by, is_interned, ordered_for
 from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.strings import pinned_word_of
+from ivm.trace.trace import Trace
 
 
 class Values:
@@ -69,38 +71,51 @@ class Values:
 
 
 class Windows(Mechanics):
-    """The part of the renderer that knows window functions; `render` is the whole's."""
+    """The part of the renderer that knows windows; `keyed` and `in_loop` are the whole's."""
 
-    render: Callable[[Node], Rendered]
+    keyed: Callable[[Node, Sequence[int], list[int], Format], Rendered]
+    in_loop: Callable[[Rendered, int, Callable[[], Logic], list[pa.DataType], Format], Rendered]
 
     def window(self, node: Window) -> Rendered:
-        """Partitions arranged in order, and the calls over them."""
-        if self.scope.depth > 1:
-            raise Unsupported("a window function in a loop")
+        """Partitions in order, and the calls over them."""
         values = Values(node)
         key_format = row_format([values.schema.field(i) for i in node.key])
         rows = followed_by(key_format, values.format)
         taken = [*node.key, *values.columns]
-        source = self.exchanged(self.render(node.input), values.schema, node.key, taken, rows)
-        traces = self.sealed(source, key_format.words, [values.schema.field(i).type for i in taken])
+        types = [values.schema.field(i).type for i in taken]
+        source = self.keyed(node.input, node.key, taken, rows)
         fields = [pa.field(c.name, c.type, c.nullable) for c in node.calls]
         plain = [False] * len(fields)
         results = ordered_format(fields, plain, plain)
-        form, region = Format(rows.words + 1 + results.words, ()), self.scope.region
-        operators = self.add_stage(
-            lambda s: WindowOperator(
-                region,
-                form.words,
-                self.reader(traces[s]),
-                Ordering(values.format, values.strings, self.interner),
-                values.order_words,
-                self._functions(node, values, results),
-                results.words,
+        form = Format(rows.words + 1 + results.words, ())
+
+        def parts() -> tuple[Ordering, int, tuple[WindowFunction, ...], int]:
+            ordering = Ordering(values.format, values.strings, self.interner)
+            functions = self._functions(node, values, results)
+            return ordering, values.order_words, functions, results.words
+
+        if self.scope.depth > 1:
+            windowed = self.in_loop(
+                source, key_format.words, lambda: Windowing(*parts()), types, form
             )
+        else:
+            windowed = self._windowed(self.sealed(source, key_format.words, types), parts, form)
+        return self._unpacked(node, windowed, taken, rows, results)
+
+    def _windowed(
+        self,
+        traces: tuple[Trace, ...],
+        parts: Callable[[], tuple[Ordering, int, tuple[WindowFunction, ...], int]],
+        form: Format,
+    ) -> Rendered:
+        """The calls over what `traces` hold, at the root."""
+        region = self.scope.region
+        operators = self.add_stage(
+            lambda s: WindowOperator(region, form.words, self.reader(traces[s]), *parts())
         )
         self.piece.groups += [operator.totals for operator in operators]
         self.piece.states += [("totals", operator.totals) for operator in operators]
-        return self._unpacked(node, Rendered(operators, form), taken, rows, results)
+        return Rendered(operators, form)
 
     def _unpacked(
         self, node: Window, windowed: Rendered, taken: list[int], rows: Format, results: Format

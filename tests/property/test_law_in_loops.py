@@ -8,13 +8,11 @@ from ivm.dataflow import Node
 from tests.property.depths import in_one_loop, in_two_loops
 from tests.property.engine import Change, assert_law, edges, frontiers, histories, people, run
 from tests.property.nodes import NODES
-from tests.property.windows import WINDOWS
 
 IN_LOOPS: dict[str, Node] = {
     f"{name}, {where}": place(node, (people, edges))
     for where, place in {"in a loop": in_one_loop, "in two loops": in_two_loops}.items()
     for name, node in NODES.items()
-    if name not in WINDOWS  # the engine refuses them in loops
 }
 
 thoroughly = settings(
