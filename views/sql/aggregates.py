@@ -60,22 +60,23 @@ def simple(o: Occurrence, node: exp.Func) -> Bound:
 
 def _argument(o: Occurrence, node: exp.Func) -> tuple[Expression | None, bool]:
     """What is aggregated (None: rows), and whether each value counts once."""
-    given, *more = node.expressions if isinstance(node, exp.Anonymous) else [node.this]
-    if isinstance(node, exp.Count) and (given is None or isinstance(given, exp.Star)):
+    named = isinstance(node, exp.Anonymous)
+    given = node.expressions if named else [node.this, *node.expressions]
+    if isinstance(node, exp.Count) and (given[0] is None or isinstance(given[0], exp.Star)):
         return None, False
-    if given is None or more or (node.expressions and not isinstance(node, exp.Anonymous)):
-        raise o.unsupported("an aggregate of several arguments")
-    argument = o.argument(given)
+    if len(given) != 1 or given[0] is None:
+        raise o.unsupported("an aggregate of other than one argument")
+    argument = o.argument(given[0])
     o.ordering(argument.order)
     value = o.binder.value(argument.node)
     conditional = not isinstance(node, exp.Count | exp.Sum | exp.Avg | exp.Min | exp.Max)
     if conditional and value.type != BOOL:
-        raise o.binder.mismatch(f"a condition is needed here, not {name(value)}", given)
+        raise o.binder.mismatch(f"a condition is needed here, not {name(value)}", argument.node)
     if isinstance(node, exp.Min | exp.Max) and value.type == JSON:
-        raise o.binder.mismatch("cannot take the min or max of jsonb", given)
+        raise o.binder.mismatch("cannot take the min or max of jsonb", argument.node)
     if isinstance(node, exp.Sum | exp.Avg):
         if not is_number(value.type):
-            raise o.binder.mismatch(f"cannot take a sum or average of {name(value)}", given)
+            raise o.binder.mismatch(f"cannot take a sum or average of {name(value)}", argument.node)
         value = cast(value, promoted_type(value.type))
     return value, argument.distinct
 

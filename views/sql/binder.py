@@ -44,6 +44,7 @@ from views.sql.coercion import (
     fitted,
 )
 from views.sql.scope import Environment, Scope, Session
+from views.sql.source import describe
 from views.types import type_name
 
 
@@ -310,6 +311,4 @@ def _fitting_type(bounds: Sequence[Bound]) -> pa.DataType | None:
 
 
 def _construct(node: exp.Expr) -> str:
-    if isinstance(node, exp.Func):
-        return f"the function {node.sql_name().lower()}()"
-    return f"{node.key.upper()}"
+    return f"the function {describe(node)}" if isinstance(node, exp.Func) else describe(node)

@@ -21,7 +21,7 @@ def array(o: Occurrence, node: exp.Func) -> Bound:
     """`jsonb_agg([DISTINCT] x [ORDER BY …])`: a NULL is the item null."""
     given = node.expressions if isinstance(node, exp.Anonymous) else [node.this]
     if len(given) != 1:
-        raise o.unsupported("an aggregate of several arguments")
+        raise o.unsupported("an aggregate of other than one argument")
     argument = o.argument(given[0])
     value = o.binder.value(argument.node)
     item = cast(call("to_json", value, result=JSON), TEXT)

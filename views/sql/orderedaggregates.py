@@ -6,6 +6,8 @@ their arguments is NULL do not count. `any_value` is the least. Of values that a
 `mode` is the first one.
 """
 
+from decimal import Decimal
+
 import pyarrow as pa
 from sqlglot import exp
 
@@ -116,9 +118,9 @@ def _fraction(o: Occurrence, node: exp.PercentileCont | exp.PercentileDisc) -> f
     if isinstance(node.this, exp.Array):
         raise o.unsupported("a percentile of several fractions")
     given = o.binder.value(node.this, DOUBLE)
-    if not isinstance(given, Literal) or not is_number(given.type):
-        raise o.unsupported("a percentile of a fraction that is not constant")
-    fraction = float(given.value)  # type: ignore[arg-type]
+    if not isinstance(given, Literal) or not isinstance(given.value, int | float | Decimal):
+        raise o.unsupported("a percentile of a fraction that is not a constant number")
+    fraction = float(given.value)
     if not 0 <= fraction <= 1:
         raise o.binder.fault(
             InvalidLiteral, f"the fraction {fraction:g} is not between 0 and 1", node

@@ -25,6 +25,7 @@ from views.sql.limits import bind_limit
 from views.sql.occurrence import ordering_of
 from views.sql.quantifiers import decided
 from views.sql.scope import BoundQuery, Environment, Scope, Session
+from views.sql.source import function_name
 from views.sql.windows import check_named, computed
 
 _CLAUSES = (
@@ -256,13 +257,13 @@ def _output_name(node: exp.Expr) -> str:
     """The name PostgreSQL gives an output column."""
     if isinstance(node, exp.Alias | exp.Column):
         return node.alias_or_name
-    while isinstance(node, exp.Paren | exp.Filter | exp.Window):
+    while isinstance(node, exp.Paren | exp.Filter | exp.WithinGroup | exp.Window):
         node = node.this
     if isinstance(node, exp.Cast):
         inner = _output_name(node.this)
         return inner if inner != UNNAMED else node.args["to"].sql(dialect="postgres").lower()
-    if isinstance(node, exp.Func) and not isinstance(node, exp.Connector | exp.Anonymous):
-        return node.sql_name().lower()
+    if isinstance(node, exp.Func) and not isinstance(node, exp.Connector):
+        return function_name(node)
     return UNNAMED
 
 

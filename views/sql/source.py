@@ -59,13 +59,30 @@ class Source:
                 raise self.unsupported(f"{part} in {describe(node)}", at)
 
 
+_NAMES: dict[type[exp.Expr], str] = {
+    exp.BitwiseAndAgg: "bit_and",
+    exp.BitwiseOrAgg: "bit_or",
+    exp.BitwiseXorAgg: "bit_xor",
+    exp.GroupConcat: "string_agg",
+    exp.JSONArrayAgg: "json_agg",
+    exp.JSONBObjectAgg: "jsonb_object_agg",
+    exp.JSONObjectAgg: "json_object_agg",
+    exp.LogicalAnd: "bool_and",
+    exp.LogicalOr: "bool_or",
+    exp.VariancePop: "var_pop",
+}
+
+
+def function_name(node: exp.Func) -> str:
+    """PostgreSQL's name of a function."""
+    if isinstance(node, exp.Anonymous):
+        return node.name.lower()
+    return _NAMES.get(type(node)) or node.sql_name().lower()
+
+
 def describe(node: exp.Expr) -> str:
     """What a node is called in SQL."""
-    if isinstance(node, exp.Anonymous):
-        return f"{node.name}()"
-    if isinstance(node, exp.Func):
-        return f"{node.sql_name().lower()}()"
-    return node.key.upper()
+    return f"{function_name(node)}()" if isinstance(node, exp.Func) else node.key.upper()
 
 
 def parse(source: Source) -> exp.Query | exp.Values:

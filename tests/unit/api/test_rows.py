@@ -93,6 +93,20 @@ def test_pages_cover_all_rows_once(client: TestClient, pipeline: DirectPipeline)
     assert "next" not in answer
 
 
+def test_arrays_are_answered_looked_up_and_paged_as_json(
+    client: TestClient, pipeline: DirectPipeline
+) -> None:
+    query = "SELECT array_agg(amount ORDER BY id) AS amounts FROM orders GROUP BY customer"
+    client.put("/v1/views/arrays", json={"query": query})
+    fill(pipeline)
+    rows = "/v1/views/arrays/rows"
+    found = client.get(rows, params={"amounts": '["12.50","30.00"]'}).json()["rows"]
+    assert found == [{"amounts": ["12.50", "30.00"]}]
+    first = client.get(rows, params={"scan": "true", "limit": "1"}).json()
+    rest = client.get(rows, params={"scan": "true", "cursor": first["next"]}).json()
+    assert [first["rows"], rest["rows"]] == [found, [{"amounts": ["7.25"]}]]
+
+
 def test_the_tag_stays_while_the_rows_stay(client: TestClient, pipeline: DirectPipeline) -> None:
     fill(pipeline)
     tag = client.get(ROWS, params={"customer": "ada"}).headers["etag"]
