@@ -41,7 +41,7 @@ def normalise_spans(plan: Plan, numbers: Numbers) -> Plan:
             case Fixpoint():
                 bodies = ((n, _normal(b, numbers_of(b))) for n, b in node.bindings)
                 return replace(node, bindings=tuple(bodies))
-            case TopK() | Window() if any(k.type == INTERVAL for k in node.keys):
+            case TopK() | Window():
                 return _keyed(node, numbers)
             case _:
                 return node
@@ -63,12 +63,20 @@ def _normal(plan: Plan, columns: Collection[int]) -> Plan:
 
 
 def _keyed(plan: TopK | Window, numbers: Numbers) -> Plan:
-    """`plan` by the normal forms of its keys, which are columns beside the keys."""
+    """`plan` by the normal forms of its keys, and in their order, which are columns beside them."""
+    compared = dict.fromkeys((*plan.keys, *(o.column for o in plan.order)))
     made: dict[int, Attribute] = {
-        k.index: numbers.fresh("span", k) for k in plan.keys if k.type == INTERVAL
+        k.index: numbers.fresh("span", k) for k in compared if k.type == INTERVAL
     }
+    if not made:
+        return plan
     kept = tuple((a, a.column) for a in plan.input.attributes)
-    forms = tuple((made[k.index], _form(k)) for k in plan.keys if k.index in made)
-    keys = tuple(made[k.index].column if k.index in made else k for k in plan.keys)
-    below = replace(plan, input=Project(plan.input, kept + forms), keys=keys)
+    forms = tuple((made[k.index], _form(k)) for k in compared if k.index in made)
+
+    def form(column: Column) -> Column:
+        return made[column.index].column if column.index in made else column
+
+    keys = tuple(map(form, plan.keys))
+    order = tuple(replace(o, column=form(o.column)) for o in plan.order)
+    below = replace(plan, input=Project(plan.input, kept + forms), keys=keys, order=order)
     return Project(below, tuple((a, a.column) for a in plan.attributes))
