@@ -51,7 +51,7 @@ from ivm.rows.strings import Interner, pinned_word_of
 from ivm.trace.trace import Trace
 
 OVERFLOW = b"numeric value out of range in a sum or average"
-TOO_LONG = b"a list of more than 1 GiB"
+TOO_LONG = b"a list or text of more than 1 GiB"
 LINEAR = ("count", "sum", "avg", "comoment")
 
 

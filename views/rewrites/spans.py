@@ -31,7 +31,8 @@ def normalise_spans(plan: Plan, numbers: Numbers) -> Plan:
         match node:
             case Aggregate():
                 read = {k.number for k in node.keys}
-                read |= {c.index for call in node.calls if call.distinct for c in call.reads()}
+                same = (c for c in node.calls if c.distinct or c.function == "mode")
+                read |= {column.index for call in same for column in call.reads()}
                 return replace(node, input=_normal(node.input, read))
             case Distinct():
                 return replace(node, input=_normal(node.input, numbers_of(node.input)))

@@ -12,6 +12,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ivm.expressions import Expression, Literal
+from ivm.types import JSON
 from views.errors import InvalidLiteral
 from views.plan.nodes import AggregateFunction
 from views.plan.scalars import test
@@ -75,6 +76,8 @@ def extreme(o: Occurrence, node: exp.ArgMin | exp.ArgMax) -> Bound:
     if node.expression is None:
         raise o.binder.mismatch("arg_min() and arg_max() take two arguments", node)
     value, by = o.binder.value(node.this), o.counted(o.binder.value(node.expression))
+    if by.type == JSON:
+        raise o.unsupported("an order by jsonb")
     if by.nullable:
         value = only_where(test("is_not_null", by), value)
     if value.nullable:

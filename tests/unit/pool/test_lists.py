@@ -60,7 +60,8 @@ def test_a_set_does_not_change_with_another_copy_and_a_list_does() -> None:
 def test_a_list_that_is_too_long_is_an_error_until_it_is_shorter() -> None:
     pool = pool_of("list")
     errors = change(pool, [(1, "a", 2**40), (2, "b", 1)])
-    assert errors.errors["error"].to_pylist() == ["a list of more than 1 GiB"]
+    message = "a list or text of more than 1 GiB for the row (k = 1)"
+    assert errors.errors["error"].to_pylist() == [message]
     assert changes(errors) == [(["b"], 1)]
     after = change(pool, [(1, "a", 1 - 2**40)])
     assert (after.error_diffs.tolist(), changes(after)) == ([-1], [(["a"], 1)])
