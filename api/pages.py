@@ -18,6 +18,7 @@ from api.errors import BadParameter
 from api.values import parse
 from connectors.formats.rows import json_rows, json_values
 from ivm.results import Snapshot
+from ivm.types import INTERVAL, JSON, UUID, arrow_array
 
 # Stands beside a view's own columns, under a name that none of them has.
 COUNT = "\0count"
@@ -94,16 +95,16 @@ def _text(value: object) -> str:
 
 
 def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """`column`; lists, which Arrow does not compare, as their JSON."""
-    if not pa.types.is_list(column.type):
+    """`column`; values which Arrow does not compare as their JSON."""
+    if not (pa.types.is_list(column.type) or column.type in (UUID, JSON, INTERVAL)):
         return column
-    lists = json_values(column.combine_chunks())
-    texts = [None if value is None else orjson.dumps(value).decode() for value in lists]
+    values = json_values(column.combine_chunks())
+    texts = [None if value is None else orjson.dumps(value).decode() for value in values]
     return pa.chunked_array([pa.array(texts, pa.string())])
 
 
 def _literal(value: object, dtype: pa.DataType) -> Any:
-    return _comparable(pa.chunked_array([pa.array([value], dtype)]))[0]
+    return _comparable(pa.chunked_array([arrow_array([value], dtype)]))[0]
 
 
 def _beyond(table: pa.Table, order: Sequence[str], values: Sequence[Any]) -> pa.ChunkedArray:

@@ -1,5 +1,7 @@
 """Calls of functions that are known by name alone."""
 
+from collections.abc import Callable, Mapping
+
 from sqlglot import exp
 
 from views.errors import UnknownFunction, suggestion
@@ -17,13 +19,17 @@ FUNCTIONS: Signatures = {
     **documents.FUNCTIONS,
     **arrays.FUNCTIONS,
 }
+# Functions whose arguments have names.
+SPECIAL: Mapping[str, Callable[[Binder, exp.Anonymous], Bound]] = {
+    "make_interval": moments.make_interval,
+}
 
 
 def named(b: Binder, node: exp.Anonymous) -> Bound:
     """A call by PostgreSQL's name and order of arguments."""
     function = node.name.lower()
-    if function == "make_interval":
-        return moments.make_interval(b, node)
+    if function in SPECIAL:
+        return SPECIAL[function](b, node)
     if function in SETS:
         raise b.session.source.unsupported(f"{function}() outside FROM", node)
     if function not in FUNCTIONS:

@@ -2,15 +2,18 @@
 
 import math
 from collections.abc import Callable
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 import pyarrow as pa
 
 from ivm.expressions import Call
 from ivm.rows.families import family
+from ivm.rows.scripts.documents import canonical
 from ivm.rows.scripts.forms import reader, writer
 from ivm.rows.scripts.intervals import span
 from ivm.rows.scripts.script import Script, constant
+from ivm.types import JSON
 
 Elements = list[Any]
 _QUOTED = frozenset('{},"\\ \t\n\r\v\f')
@@ -70,7 +73,7 @@ def array_reader(type_: pa.ListType) -> Callable[[str], Elements]:
     """The function that reads an array's text (raises ValueError)."""
     element = type_.value_type
     nested = isinstance(element, pa.ListType)
-    read = array_reader(element) if isinstance(element, pa.ListType) else reader(element)
+    read = array_reader(element) if isinstance(element, pa.ListType) else _reader(element)
 
     def value(part: str | None) -> Any:
         return None if part is None else read(part)
@@ -155,8 +158,31 @@ def _part(text: str, at: int) -> tuple[str | None, int]:
 
 def converter(source: pa.ListType, target: pa.ListType) -> Callable[[Elements], Elements]:
     """The function that casts an array's elements."""
-    read, write = reader(target.value_type), writer(source.value_type)
-    return lambda values: [None if v is None else read(write(v)) for v in values]
+    convert = _converter(source.value_type, target.value_type)
+    return lambda values: [None if v is None else convert(v) for v in values]
+
+
+def _converter(source: pa.DataType, target: pa.DataType) -> Callable[[Any], Any]:
+    """The function that casts an element."""
+    if isinstance(source, pa.ListType) and isinstance(target, pa.ListType):
+        return converter(source, target)
+    given, wanted = family(source), family(target)
+    if wanted in ("signed", "unsigned") and given == "decimal":
+        return lambda value: int(value.to_integral_value(ROUND_HALF_UP))
+    if wanted in ("signed", "unsigned") and given == "float":
+        return round
+    if wanted == "decimal" and given in ("signed", "unsigned", "decimal"):
+        return Decimal
+    if wanted == "decimal" and given == "float":
+        return lambda value: Decimal(f"{value:.15g}")
+    if wanted == "float" and given != "text":
+        return float
+    read, write = _reader(target), writer(source)
+    return lambda value: read(write(value))
+
+
+def _reader(type_: pa.DataType) -> Callable[[str], Any]:
+    return canonical if type_ == JSON else reader(type_)
 
 
 def element(values: Elements, position: int) -> Any:

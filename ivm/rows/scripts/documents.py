@@ -87,7 +87,10 @@ def _decimal_text(number: Decimal) -> str:
 
 def canonical(text: str) -> str:
     """The canonical text of any JSON text (raises ValueError)."""
-    document = _parse(text)
+    try:
+        document = _parse(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
     if "\\u0000" in text and "\0" in dump_texts(document):
         raise ValueError(text)
     return dump(document)

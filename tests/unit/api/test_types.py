@@ -1,0 +1,62 @@
+"""Columns of every type beyond numbers, texts and dates, from a source to answers and deltas."""
+
+import uuid
+from typing import Any, cast
+
+from fastapi.testclient import TestClient
+
+from api.runtime import Runtime
+from ivm.types import Interval, interval_constant
+from tests.unit.api.direct import DirectPipeline
+
+THINGS = {
+    "columns": [
+        {"name": "id", "type": "int64", "nullable": False},
+        {"name": "code", "type": "uuid"},
+        {"name": "span", "type": "interval"},
+        {"name": "doc", "type": "json"},
+        {"name": "tags", "type": "list<utf8>"},
+    ],
+    "key": ["id"],
+}
+QUERY = """
+SELECT id, code, span * 2 AS span, doc -> 'a' AS a, tag, n
+FROM things, unnest(tags) WITH ORDINALITY AS u(tag, n)
+"""
+CODE = "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"
+THING = {
+    "id": 1,
+    "code": uuid.UUID(CODE),
+    "span": interval_constant(Interval(1, 2, 3_500_000)),
+    "doc": '{"a": [1, "x"]}',
+    "tags": ["p", "q"],
+}
+FIRST = {
+    "id": 1,
+    "code": CODE,
+    "span": "2 mons 4 days 00:00:07",
+    "a": '[1, "x"]',
+    "tag": "p",
+    "n": 1,
+}
+
+
+def test_values_of_every_type_are_answered(client: TestClient, runtime: Runtime) -> None:
+    assert client.put("/v1/sources/things", json=THINGS).status_code == 201
+    assert client.put("/v1/views/parts", json={"query": QUERY, "key": ["code"]}).status_code == 201
+    pipeline = cast(DirectPipeline, cast(Any, runtime.pipeline))
+    pipeline.deliver("things", (THING, 1))
+    rows = client.get("/v1/views/parts/rows", params={"code": CODE.upper()}).json()["rows"]
+    assert sorted(rows, key=lambda row: row["n"]) == [FIRST, {**FIRST, "tag": "q", "n": 2}]
+    first = client.get("/v1/views/parts/rows", params={"scan": "true", "limit": "1"}).json()
+    rest = client.get("/v1/views/parts/rows", params={"scan": "true", "cursor": first["next"]})
+    assert [*first["rows"], *rest.json()["rows"]] == sorted(rows, key=lambda row: row["tag"])
+    pipeline.deliver("things", (THING, -1))
+    assert client.get("/v1/views/parts/rows", params={"code": CODE}).json()["rows"] == []
+
+
+def test_a_text_that_is_no_uuid_is_refused(client: TestClient, runtime: Runtime) -> None:
+    client.put("/v1/sources/things", json=THINGS)
+    client.put("/v1/views/parts", json={"query": QUERY, "key": ["code"]})
+    answer = client.get("/v1/views/parts/rows", params={"code": "a0ee"})
+    assert (answer.status_code, answer.json()["code"]) == (400, "bad-parameter")

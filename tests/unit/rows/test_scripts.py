@@ -1,0 +1,114 @@
+"""Texts of values, and what functions in Python promise for all of them."""
+
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ivm.errors import Unsupported
+from ivm.rows.scripts.arrays import array_reader, array_writer
+from ivm.rows.scripts.calendar import civil, days_of
+from ivm.rows.scripts.documents import canonical, contains, parse
+from ivm.rows.scripts.intervals import (
+    age,
+    elapsed,
+    justify_interval,
+    moved,
+    normal,
+    parse_interval,
+    span,
+    spelled,
+)
+from ivm.rows.scripts.patterns import compile_pattern
+from ivm.types import Interval
+
+MICROS = st.integers(-(10**16), 10**16)
+SMALL = st.integers(-40, 40)
+INTERVALS = st.builds(Interval, SMALL, SMALL, st.integers(-(10**12), 10**12))
+DOCUMENTS: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text('aé"\\\n', max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab", max_size=3), inner),
+    max_leaves=8,
+)
+
+
+@given(value=INTERVALS)
+def test_an_interval_is_read_back_from_its_text(value: Interval) -> None:
+    assert parse_interval(spelled(value)) == value
+
+
+@given(value=INTERVALS)
+def test_a_normal_form_has_the_same_span_and_is_its_own(value: Interval) -> None:
+    assert span(normal(value)) == span(value)
+    assert normal(normal(value)) == normal(value)
+    assert span(justify_interval(value)) == span(value)
+
+
+@given(later=MICROS, earlier=MICROS)
+def test_a_difference_leads_back(later: int, earlier: int) -> None:
+    assert moved(earlier, elapsed(later, earlier)) == later
+    assert span(age(later, earlier)) == -span(age(earlier, later))
+
+
+@given(days=st.integers(-3_000_000, 3_000_000))
+def test_a_date_leads_back_to_its_days(days: int) -> None:
+    assert days_of(*civil(days)) == days
+
+
+@given(document=DOCUMENTS, other=DOCUMENTS)
+def test_documents_are_equal_exactly_if_their_texts_are(document: Any, other: Any) -> None:
+    texts = [canonical(pa.scalar(_json(d)).as_py()) for d in (document, other)]
+    assert canonical(texts[0]) == texts[0]
+    assert parse(texts[0]) == document
+    if texts[0] == texts[1]:
+        assert document == other
+    assert contains(document, document)
+
+
+def _json(document: Any) -> str:
+    """A text of the document with more blanks than it needs, keys in their own order."""
+    match document:
+        case dict():
+            members = (f"{_json(k)} :  {_json(v)}" for k, v in document.items())
+            return "{ " + " , ".join(members) + "}"
+        case list():
+            return "[" + " ,".join(map(_json, document)) + " ]"
+        case str():
+            return '"' + "".join(f"\\u{ord(c):04X}" for c in document) + '"'
+        case bool() | None:
+            return {True: "true", False: "false", None: "null"}[document]
+        case _:
+            return f"{document}.0"
+
+
+@given(values=st.lists(st.none() | st.text('a{},"\\ \tN', max_size=4) | st.just("NULL")))
+def test_an_array_is_read_back_from_its_text(values: list[str | None]) -> None:
+    kind = pa.list_(pa.string())
+    assert array_reader(kind)(array_writer(kind)(values)) == values
+
+
+@pytest.mark.parametrize("pattern", ["(a)\\1", "(?=a)", "a(?<!b)", "\\ma", "[[=a=]]", "***=a"])
+def test_what_automata_cannot_match_is_refused(pattern: str) -> None:
+    with pytest.raises(Unsupported):
+        compile_pattern(pattern)
+
+
+@pytest.mark.parametrize("pattern", ["(", "[a", "a\\", "a{2,1}"])
+def test_what_is_no_pattern_is_a_bad_value(pattern: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        compile_pattern(pattern)
+
+
+def test_time_to_match_is_linear_in_the_text() -> None:
+    assert not compile_pattern("^(a+)+$").finds("a" * 100_000 + "b")
+
+
+def test_numbers_of_documents_are_exact() -> None:
+    assert parse(canonical("[12345678901234567890.10, 1e2, 0.10]")) == [
+        Decimal("12345678901234567890.1"),
+        100,
+        Decimal("0.1"),
+    ]
