@@ -416,7 +416,7 @@ WindowFunction: TypeAlias = OneOf[
     "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile",
     "lag", "lead",
     "first_value", "last_value", "nth_value",
-    "count", "sum", "avg", "min", "max",
+    "count", "sum", "avg", "comoment", "min", "max",
 ]  # fmt: skip
 
 
@@ -428,7 +428,7 @@ class WindowCall:
     numbers `count` buckets, as an integer type. `lag` and `lead` are the value of `column` in the
     row `count` rows before or after, and where there is none that of column `default` in the row
     itself, or NULL. The others are over `frame`: the value of `column` in its first, last or
-    `count`-th row, NULL where it has none; and the aggregates of `Aggregate`.
+    `count`-th row, NULL where it has none; and the aggregates of `Aggregate`, with its `other`.
     """
 
     function: WindowFunction
@@ -439,6 +439,7 @@ class WindowCall:
     frame: Frame = UP_TO_PEERS
     count: int = 1
     default: int | None = None
+    other: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,15 +145,16 @@ def _call(call: AggregateCall) -> str:
 
 
 def _plan_call(call: WindowCall) -> str:
-    read = [None if c is None else f"#{c.index}" for c in (call.argument, call.default)]
+    second = call.default if call.other is None else call.other
+    read = [None if c is None else f"#{c.index}" for c in (call.argument, second)]
     return _call_text(call.function, read[0], call.count, read[1], call.frame)
 
 
 def _call_text(
-    function: str, argument: str | None, count: int, default: str | None, frame: df.Frame
+    function: str, argument: str | None, count: int, second: str | None, frame: df.Frame
 ) -> str:
     """A call over a window, with its frame where that is not the usual one."""
-    given = [part for part in (argument, default) if part is not None]
+    given = [part for part in (argument, second) if part is not None]
     if function in ("lag", "lead", "nth_value", "ntile"):
         given.insert(1 if argument is not None else 0, str(count))
     if function == "count" and not given:
@@ -247,7 +248,8 @@ def _dataflow_line(node: df.Node) -> str:
 
 
 def _dataflow_call(call: df.WindowCall) -> str:
-    read = [None if c is None else f"${c}" for c in (call.column, call.default)]
+    second = call.default if call.other is None else call.other
+    read = [None if c is None else f"${c}" for c in (call.column, second)]
     return _call_text(call.function, read[0], call.count, read[1], call.frame)
 
 

@@ -46,7 +46,8 @@ class Values:
             named.setdefault(o.column, o)
         self.order = tuple(named.values())
         others = [i for i in range(len(self.schema)) if i not in node.key and i not in named]
-        arguments = [c for call in node.calls for c in (call.column, call.default) if c is not None]
+        read = [c for call in node.calls for c in (call.column, call.default, call.other)]
+        arguments = [c for c in read if c is not None]
         copied = [c for c in dict.fromkeys(arguments) if not _plain(c, node.key, named)]
         self.columns = [*named, *others, *copied]
         self.format = ordered_format(
@@ -174,8 +175,17 @@ class Windows(Mechanics):
 
     def _accumulation(self, call: WindowCall, values: Values) -> Accumulation:
         """The one aggregate of a call, with a result of its own."""
-        column = None if call.column is None else values.argument(call.column)
-        aggregate = Aggregate(call.function, column, call.name, call.type, call.nullable)  # type: ignore[arg-type]
+        column, other = (
+            None if c is None else values.argument(c) for c in (call.column, call.other)
+        )
+        aggregate = Aggregate(
+            call.function,  # type: ignore[arg-type]
+            column,
+            call.name,
+            call.type,
+            call.nullable,
+            other,
+        )
         given = [values.schema.field(c) for c in values.columns]
         result = ordered_format([pa.field(call.name, call.type, call.nullable)], [False], [False])
         overflow = pinned_word_of(self.interner, OVERFLOW)

@@ -62,7 +62,14 @@ class Partition:
             assert call.column is not None
             at = {"first_value": 0, "last_value": len(frame) - 1}.get(call.function, call.count - 1)
             return self.rows[frame[at]][call.column] if 0 <= at < len(frame) else None
-        spec = df.Aggregate(call.function, call.column, call.name, call.type, call.nullable)  # type: ignore[arg-type]
+        spec = df.Aggregate(
+            call.function,  # type: ignore[arg-type]
+            call.column,
+            call.name,
+            call.type,
+            call.nullable,
+            call.other,
+        )
         return self.aggregate(spec, [(self.rows[j], 1) for j in frame])
 
     def _in_frame(self, frame: df.Frame, i: int, j: int) -> bool:

@@ -129,6 +129,15 @@ WINDOWS: dict[str, Node] = {
     "running sum that overflows": Window(
         people, (TEAM,), (BY_ID,), (_sum(SCORE, RUNNING, pa.int16()),)
     ),
+    "moments": Window(
+        people,
+        (),
+        (BY_ID,),
+        (
+            WindowCall("comoment", SCORE, "m", DOUBLE, True, _rows(-2, 0)),
+            WindowCall("comoment", WEIGHT, "c", DOUBLE, True, RUNNING, other=WEIGHT),
+        ),
+    ),
     "totals": Window(
         people,
         (TEAM,),

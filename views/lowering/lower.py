@@ -234,11 +234,20 @@ def _partition(below: Lowered, plan: TopK | Window) -> tuple[tuple[int, ...], tu
 
 def _window_call(below: Lowered, call: WindowCall) -> df.WindowCall:
     made = call.attribute
-    column, default = (
-        None if c is None else below.positions[c.index] for c in (call.argument, call.default)
+    column, default, other = (
+        None if c is None else below.positions[c.index]
+        for c in (call.argument, call.default, call.other)
     )
     return df.WindowCall(
-        call.function, column, made.name, made.type, made.nullable, call.frame, call.count, default
+        call.function,
+        column,
+        made.name,
+        made.type,
+        made.nullable,
+        call.frame,
+        call.count,
+        default,
+        other,
     )
 
 

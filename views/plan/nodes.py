@@ -269,10 +269,12 @@ class WindowCall:
     default: Column | None = None
     count: int = 1
     frame: Frame = UP_TO_PEERS
+    other: Column | None = None
 
     def reads(self) -> tuple[Column, ...]:
         """The columns that it reads."""
-        return tuple(c for c in (self.argument, self.default) if c is not None)
+        given = (self.argument, self.default, self.other)
+        return tuple(c for c in given if c is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,7 +193,12 @@ def _moved(column: Column | None, by: Mapping[int, Expression]) -> Column | None
 
 
 def _moved_window(call: WindowCall, by: Mapping[int, Expression]) -> WindowCall:
-    return replace(call, argument=_moved(call.argument, by), default=_moved(call.default, by))
+    return replace(
+        call,
+        argument=_moved(call.argument, by),
+        default=_moved(call.default, by),
+        other=_moved(call.other, by),
+    )
 
 
 def _moved_key(key: SortKey, by: Mapping[int, Expression]) -> SortKey:

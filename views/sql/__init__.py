@@ -17,8 +17,8 @@ What is not listed here is refused with its name and place, never approximated:
   arg_min, arg_max, min_by, max_by;
 - windows (OVER, WINDOW) with PARTITION BY, ORDER BY and frames by ROWS, GROUPS or RANGE whose ends
   are constant: row_number, rank, dense_rank, percent_rank, cume_dist, ntile, lag, lead,
-  first_value, last_value, nth_value with constant numbers; count, sum, avg, min, max, bool_and,
-  bool_or with FILTER;
+  first_value, last_value, nth_value with constant numbers; of the aggregates those up to regr,
+  with FILTER;
 - now() compared with an expression of the row in WHERE: rows come and go as time passes;
 - functions in FROM, LATERAL or not, WITH ORDINALITY: unnest, generate_series, jsonb_array_elements,
   jsonb_each, jsonb_object_keys, regexp_matches, regexp_split_to_table, string_to_table;

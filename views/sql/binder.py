@@ -126,11 +126,13 @@ class WindowUse:
     default: Expression | None = None
     count: int = 1
     frame: Frame = UP_TO_PEERS
+    other: Expression | None = None
 
     def reads(self) -> list[Expression]:
         """The expressions that it reads of each row."""
-        given = [*self.keys, *(o.value for o in self.order), self.argument, self.default]
-        return [e for e in given if e is not None]
+        given = [self.argument, self.default, self.other]
+        order = [o.value for o in self.order]
+        return [*self.keys, *order, *(e for e in given if e is not None)]
 
     def mapped(self, to: Callable[[Expression], Expression]) -> "WindowUse":
         """The same over other expressions."""
@@ -140,6 +142,7 @@ class WindowUse:
             order=tuple(replace(o, value=to(o.value)) for o in self.order),
             argument=None if self.argument is None else to(self.argument),
             default=None if self.default is None else to(self.default),
+            other=None if self.other is None else to(self.other),
         )
 
 

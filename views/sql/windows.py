@@ -41,6 +41,7 @@ _AGGREGATES: Mapping[str, WindowFunction] = {
     "count": "count",
     "sum": "sum",
     "avg": "avg",
+    "comoment": "comoment",
     "min": "min",
     "max": "max",
 }
@@ -147,6 +148,8 @@ def _aggregate(b: Binder, inner: Binder, node: exp.Window) -> Bound:
     assert b.windows is not None
     if isinstance(node.this, exp.IgnoreNulls | exp.RespectNulls):
         raise b.session.source.unsupported("IGNORE NULLS or RESPECT NULLS", node)
+    if isinstance(node.this, exp.WithinGroup):
+        raise b.session.source.unsupported("WITHIN GROUP over a window", node)
     if not isinstance(node.this, exp.AggFunc | exp.Filter | exp.Anonymous):
         raise b.fault(GroupingError, f"{describe(node.this)} is no window function", node)
     found = Aggregates()
@@ -155,12 +158,12 @@ def _aggregate(b: Binder, inner: Binder, node: exp.Window) -> Bound:
     b.pending.extend(found.pending)
     for computation, attribute in found.calls.items():
         function = _AGGREGATES.get(computation.function)
-        extra = computation.order or computation.other or computation.parameter is not None
+        extra = computation.order or computation.parameter is not None
         if function is None or extra or computation.distinct:
             what = "DISTINCT" if computation.distinct else describe(node.this)
             raise b.session.source.unsupported(f"{what} over a window", node)
         over = _over(inner, node, attribute, function)
-        b.windows.append(replace(over, argument=_filtered(computation)))
+        b.windows.append(replace(over, argument=_filtered(computation), other=computation.other))
     return bound
 
 
@@ -186,10 +189,10 @@ def computed(session: Session, plan: Plan, uses: Sequence[WindowUse]) -> Plan:
 
 
 def _call(use: WindowUse, columns: Mapping[Expression, Attribute]) -> WindowCall:
-    argument, default = (
-        None if e is None else columns[e].column for e in (use.argument, use.default)
+    argument, default, other = (
+        None if e is None else columns[e].column for e in (use.argument, use.default, use.other)
     )
-    return WindowCall(use.attribute, use.function, argument, default, use.count, use.frame)
+    return WindowCall(use.attribute, use.function, argument, default, use.count, use.frame, other)
 
 
 def _with_columns(

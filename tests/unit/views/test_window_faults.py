@@ -62,6 +62,8 @@ FAULTS = [
 
 REFUSED = [
     "select count(distinct id) over () as n from orders",
+    "select array_agg(id) over () as n from orders",
+    "select mode() within group (order by id) over () as n from orders",
     "select first_value(id) ignore nulls over () as n from orders",
     "select sum(id) over (rows unbounded preceding exclude ties) as n from orders",
     "select sum(id) over (order by day range interval '1 month' preceding) as n from orders",
