@@ -354,9 +354,9 @@ cdef class Window(Walk):
         cdef void* call
         cdef const uint64_t* state = self.before.data() + TOTALS
         results.clear()
+        results.resize(last * self.stride, 0)
         if first == last:
             return 0
-        results.resize(last * self.stride, 0)
         s.rows_before = <int64_t> self.before[0]
         s.groups_before = <int64_t> self.before[1]
         for call in self.calls:
