@@ -99,7 +99,7 @@ def feed(pool: Pool, old: Tables, new: Tables, time: int) -> None:
 def rows_of(batch: pa.RecordBatch, counts: Iterable[int]) -> Counter[Row]:
     """A record batch with counts as a multiset."""
     out: Counter[Row] = Counter()
-    columns = [[_hashable(v) for v in column.to_pylist()] for column in batch.columns]
+    columns = [[hashable(v) for v in column.to_pylist()] for column in batch.columns]
     for row, n in zip(zip(*columns, strict=True), counts, strict=True):
         out[row] += int(n)
     return out
@@ -111,7 +111,7 @@ def judged(query: str, given: Tables) -> Counter[Row]:
         for name, rows in given.items():
             connection.register(name, pa.Table.from_batches([arrow(name, rows)]))
         rows = connection.execute(query).fetchall()
-        return normal(Counter(tuple(map(_hashable, row)) for row in rows))
+        return normal(Counter(tuple(map(hashable, row)) for row in rows))
 
 
 def normal(rows: Mapping[Row, int]) -> Counter[Row]:
@@ -122,8 +122,9 @@ def normal(rows: Mapping[Row, int]) -> Counter[Row]:
     return out
 
 
-def _hashable(value: Any) -> Any:
-    return tuple(map(_hashable, value)) if isinstance(value, list) else value
+def hashable(value: Any) -> Any:
+    """A value of a row; lists are tuples."""
+    return tuple(map(hashable, value)) if isinstance(value, list) else value
 
 
 def _normal(value: Any) -> Any:

@@ -86,8 +86,10 @@ class Grouping:
             self.require(expression.index, node)
             return expression
         if isinstance(expression, Call):
-            arguments = tuple(self.regroup(a, node) for a in expression.arguments)
-            return rebuild(expression, arguments)
+            arguments = (
+                a if isinstance(a, Literal) else self.regroup(a, node) for a in expression.arguments
+            )
+            return rebuild(expression, tuple(arguments))
         return expression
 
     def regroup_pending(self, pending: Pending, node: exp.Expr) -> Pending:
