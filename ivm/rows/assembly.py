@@ -13,7 +13,7 @@ from ivm.errors import Unsupported
 from ivm.expressions import Call, Column, Expression, Literal
 from ivm.rows.format import Place, row_format, words_of
 from ivm.rows.render import render
-from ivm.rows.scripting import Routine
+from ivm.rows.scripting import Routine, Search
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Cell:
 class Step:
     """`kernel` applied to registers; `p` and `q` mean what the kernel says.
 
-    `routine` is the Python function that the kernel `scripted` calls.
+    `routine` is the Python function that the kernels `scripted` and `search` call.
     """
 
     kernel: str
@@ -40,7 +40,7 @@ class Step:
     q: int = 0
     message: str | None = None
     overflow: str | None = None
-    routine: Routine | None = None
+    routine: Routine | Search | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Assembly:
         q: int = 0,
         message: str | None = None,
         overflow: str | None = None,
-        routine: Routine | None = None,
+        routine: Routine | Search | None = None,
     ) -> int:
         """Adds a step and gives its register, nullable as its arguments unless that is given."""
         given = [self.cells[a] for a in arguments]

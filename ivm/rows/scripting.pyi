@@ -10,6 +10,13 @@ class Objects:
 
     def __init__(self, type_: pa.DataType) -> None: ...
 
+class Search:
+    """A condition on texts that `function` decides for a vector at once: of Arrow's arrays."""
+
+    def __init__(self, function: Callable[[pa.StringArray], pa.BooleanArray]) -> None: ...
+    @property
+    def function(self) -> Callable[[pa.StringArray], pa.BooleanArray]: ...
+
 class Routine:
     """A Python function of up to three values; `strict`: it is not called where one is NULL."""
 

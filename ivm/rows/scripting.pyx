@@ -9,12 +9,13 @@ raises anything else it is the step's message.
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.unicode cimport PyUnicode_DecodeUTF8
-from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memset
 
 import decimal
 import uuid
 
+import numpy as np
 import pyarrow as pa
 
 from ivm.rows.families import family, integer_range, precision_of, scale_of
@@ -23,7 +24,7 @@ from ivm.types import Interval
 
 from ivm.rows cimport intervals
 from ivm.rows.lists cimport (
-    Bytes, Element, append_element, element_of, read_elements, release_bytes,
+    Bytes, Element, append_bytes, append_element, element_of, read_elements, release_bytes,
 )
 from ivm.rows.strings cimport NO_STRING, Strings, intern, view
 from ivm.rows.updates cimport Updates, empty_updates, release
@@ -214,6 +215,50 @@ cdef bytes interval_bytes(value):
     return out[:intervals.INTERVAL_BYTES]
 
 
+cdef class Search:
+    """A condition on texts that `function` decides for a vector at once: of Arrow's arrays."""
+
+    cdef readonly object function
+
+    def __cinit__(self, function):
+        self.function = function
+
+    cdef int run(self, Frame* f, const Instruction* it) except -1:
+        cdef int32_t[::1] ends = np.zeros(f.n + 1, np.int32)
+        cdef const uint8_t[::1] found
+        cdef char buffer[8]
+        cdef const char* data
+        cdef Bytes content
+        cdef Py_ssize_t i, n
+        memset(&content, 0, sizeof(Bytes))
+        try:
+            for i in range(f.n):
+                data = view(f.strings, it.a.words[i], buffer, &n)
+                if append_bytes(&content, data, n) < 0:
+                    raise MemoryError
+                if content.length > 0x7FFFFFFF:
+                    raise MemoryError("2 GiB of texts in one vector")
+                ends[i + 1] = content.length
+            texts = pa.py_buffer(content.data[:content.length])
+        finally:
+            release_bytes(&content)
+        answer = self.function(pa.StringArray.from_buffers(f.n, pa.py_buffer(ends), texts))
+        found = answer.to_numpy(zero_copy_only=False).view(np.uint8)
+        for i in range(f.n):
+            it.out.words[i] = found[i]
+        return 0
+
+
+cdef void search(Frame* f, const Instruction* it) noexcept nogil:
+    """`p` is the address of a Search."""
+    start_strict(f, it)
+    with gil:
+        try:
+            (<Search> <void*> it.p).run(f, it)
+        except Exception:
+            f.out_of_memory = True
+
+
 cdef class Routine:
     """A Python function of up to three values; `strict`: it is not called where one is NULL."""
 
@@ -289,4 +334,7 @@ cdef void scripted(Frame* f, const Instruction* it) noexcept nogil:
         (<Routine> <void*> it.p).run(f, it)
 
 
-KERNELS = {"scripted": <uintptr_t> <Kernel> scripted}
+KERNELS = {
+    "scripted": <uintptr_t> <Kernel> scripted,
+    "search": <uintptr_t> <Kernel> search,
+}

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pyarrow as pa
 from sqlglot import exp
 
-from ivm.expressions import Expression, Literal
+from ivm.expressions import Call, Expression, Literal
 from ivm.rows.scripts.intervals import parse_interval
 from ivm.rows.scripts.moments import (
     CLOCK_FIELDS,
@@ -39,6 +39,7 @@ from views.sql.coercion import (
 _DAY_MICROS = 86_400_000_000
 _SPAN = pa.decimal128(38, 0)
 _FRACTIONAL = pa.decimal128(38, 6)
+_MICROSECOND = Literal(Decimal("0.000001"), pa.decimal128(6, 6))
 _FRACTIONS = {"epoch", "second", "milliseconds"}
 _FIELDS = {
     "century", "day", "decade", "dow", "doy", "hour", "isodow", "isoyear", "microseconds",
@@ -150,6 +151,8 @@ def span(value: Expression) -> Expression:
     if isinstance(value, Literal) and isinstance(value.value, tuple):
         months, days, nanos = value.value
         return Literal(Decimal((months * 30 + days) * _DAY_MICROS + nanos // 1000), _SPAN)
+    if isinstance(value, Call) and value.function == "elapsed":
+        return cast(call("micros_between", *value.arguments, result=BIGINT), _SPAN)
     return call("interval_span", value, result=_SPAN)
 
 
@@ -178,6 +181,9 @@ def extract(b: Binder, node: exp.Extract) -> Bound:
     field = node.this.name.lower()
     field = _SYNONYMS.get(field, field)
     value = b.typed(b.bind(node.expression), TIMESTAMP, node.expression)
+    if isinstance(value, Call) and value.function == "elapsed" and field == "epoch":
+        micros = cast(call("micros_between", *value.arguments, result=BIGINT), _SPAN)
+        return call("multiply", micros, _MICROSECOND, result=_FRACTIONAL)
     if value.type == INTERVAL and field in INTERVAL_FIELDS:
         result = _FRACTIONAL if field in _FRACTIONS else BIGINT
         return _extracted("interval_field", field, value, result)

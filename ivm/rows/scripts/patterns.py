@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import re2
 
 from ivm.errors import Unsupported
@@ -58,10 +60,6 @@ class Pattern:
     parts: Any
     mixed: bool  # greedy and lazy quantifiers
 
-    def finds(self, text: str) -> bool:
-        """Whether it matches anywhere."""
-        return self.whole.search(text) is not None
-
     def matches(self, text: str) -> Iterator[tuple[int, int]]:
         """The spans of the matches, from left to right."""
         at = 0
@@ -82,6 +80,18 @@ class Pattern:
 
 def compile_pattern(pattern: str, flags: str = "") -> Pattern:
     """The expression under PostgreSQL's flags; raises Unsupported, or ValueError if it is none."""
+    pattern, sensitive, lines = _settings(pattern, flags)
+    translated, greedy, lazy = translate(pattern, lines)
+    alternatives = "|" in translated
+    return Pattern(
+        _compiled(translated, sensitive, lines, longest=not lazy),
+        _compiled(translated, sensitive, lines, longest=False),
+        mixed=lazy and (greedy or alternatives),
+    )
+
+
+def _settings(pattern: str, flags: str) -> tuple[str, bool, bool]:
+    """The bare expression, whether case counts, and whether lines end matches."""
     lines = False
     sensitive = True
     for flag in flags:
@@ -91,13 +101,7 @@ def compile_pattern(pattern: str, flags: str = "") -> Pattern:
         lines = {"n": True, "m": True, "s": False}.get(flag, lines)
     if pattern.startswith("(?i)"):
         pattern, sensitive = pattern[4:], False
-    translated, greedy, lazy = translate(pattern, lines)
-    alternatives = "|" in translated
-    return Pattern(
-        _compiled(translated, sensitive, lines, longest=not lazy),
-        _compiled(translated, sensitive, lines, longest=False),
-        mixed=lazy and (greedy or alternatives),
-    )
+    return pattern, sensitive, lines
 
 
 def _compiled(pattern: str, sensitive: bool, lines: bool, longest: bool) -> Any:
@@ -222,9 +226,18 @@ def extracting(call: Call, *flags: int) -> Pattern:
     return pattern
 
 
-def matcher(call: Call) -> Callable[[str], bool]:
-    """`regexp_like(text, pattern, flags)`."""
-    return compile_pattern(str(constant(call, 1)), str(constant(call, 2))).finds
+def searcher(pattern: str, flags: str) -> Callable[[pa.StringArray], pa.BooleanArray]:
+    """Whether the expression matches anywhere in each text; Arrow has RE2, too."""
+    compile_pattern(pattern, flags)
+    bare, sensitive, lines = _settings(pattern, flags)
+    translated, _, _ = translate(bare, lines)
+    marked = f"(?{'' if sensitive else 'i'}{'m' if lines else 's'}){translated}"
+
+    def search(texts: pa.StringArray) -> pa.BooleanArray:
+        found: pa.BooleanArray = pc.match_substring_regex(texts, marked)
+        return found
+
+    return search
 
 
 def replacer(call: Call) -> Callable[[str], str]:
@@ -332,7 +345,6 @@ def _script(
 
 
 SCRIPTS: dict[str, Script] = {
-    "regexp_like": _script(matcher, 2, nullable=False),
     "regexp_replace": _script(replacer, 3, nullable=False),
     "regexp_substring": _script(substring, 1, nullable=True),
     "regexp_substr": _script(substr, 2, nullable=True),
