@@ -81,8 +81,9 @@ def bind_call(
         offered = "; ".join(_spelled(function, s) for s in known[function])
         raise b.fault(UnknownFunction, f"no function {function}({given}); there is {offered}", node)
     signature = min(fitting, key=lambda f: f[:2])[2]
+    kinds = [x.type for x in bounds if not isinstance(x, Untyped) and _is_array(x.type)]
     arguments = [
-        _converted(b, bound, parameter, n)
+        _converted(b, bound, parameter, n, kinds)
         for bound, parameter, n in zip(
             bounds, _parameters(signature, len(bounds)), nodes, strict=True
         )
@@ -148,7 +149,18 @@ def _distance(bound: Bound, parameter: Parameter) -> int | None:
     return 1 if parameter in _WIDER.get(kind, ()) else None
 
 
-def _converted(b: Binder, bound: Bound, parameter: Parameter, node: exp.Expr) -> Expression:
+def _is_array(kind: pa.DataType) -> bool:
+    return isinstance(kind, pa.ListType)
+
+
+def _converted(
+    b: Binder, bound: Bound, parameter: Parameter, node: exp.Expr, arrays: Sequence[pa.DataType]
+) -> Expression:
+    """`bound` as `parameter` wants it; a constant array has the type of the first of `arrays`."""
+    if parameter == "array" and isinstance(bound, Untyped):
+        if not arrays:
+            raise b.mismatch("what type has this array? cast it", node)
+        return b.typed(bound, arrays[0], node)
     if isinstance(parameter, pa.DataType):
         return cast(b.typed(bound, parameter, node), parameter)
     if parameter == "numeric":

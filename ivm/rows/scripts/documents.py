@@ -14,7 +14,6 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
-from ivm.errors import Unsupported
 from ivm.expressions import Call
 from ivm.rows.families import family
 from ivm.rows.scripts.forms import writer
@@ -227,8 +226,6 @@ def builder(type_: pa.DataType) -> Callable[[Any], Document]:
         case "timestamp":
             write = writer(type_)
             return lambda value: _iso(write(value))
-        case "interval":
-            raise Unsupported("a document of an interval; cast it to text")
         case _:
             return writer(type_)
 

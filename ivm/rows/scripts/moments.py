@@ -132,7 +132,7 @@ def known_zone(zone: str) -> bool:
         return True
     try:
         ZoneInfo(zone)
-    except (OSError, ValueError):
+    except (KeyError, OSError, ValueError):
         return False
     return True
 
