@@ -136,12 +136,36 @@ def _plan_line(plan: Plan) -> str:
 
 
 def _call(call: AggregateCall) -> str:
-    given = [f"#{c.index}" for c in (call.argument, call.other) if c is not None]
-    given += [] if call.parameter is None else [repr(call.parameter)]
-    order = ", ".join(map(_sort_key, call.order))
-    where = "" if call.where is None else f" where #{call.where.index}"
-    inside = f"{'distinct ' if call.distinct else ''}{', '.join(given) or '*'}"
-    return f"{call.function}({inside}{' order ' + order if order else ''}){where}"
+    return _aggregate(
+        f"{call.function}({'distinct ' if call.distinct else ''}",
+        [f"#{c.index}" for c in (call.argument, call.other) if c is not None],
+        call.parameter,
+        [_sort_key(o) for o in call.order],
+        None if call.where is None else f"#{call.where.index}",
+    )
+
+
+def _reduction(a: df.Aggregate) -> str:
+    return _aggregate(
+        f"{a.function}(",
+        [f"${c}" for c in (a.column, a.other) if c is not None],
+        a.parameter,
+        [_direction(f"${o.column}", o.descending, o.nulls_first) for o in a.order],
+        None if a.where is None else f"${a.where}",
+    )
+
+
+def _aggregate(
+    function: str,
+    columns: list[str],
+    parameter: float | str | None,
+    order: list[str],
+    where: str | None,
+) -> str:
+    given = [*columns, *([] if parameter is None else [repr(parameter)])]
+    inside = ", ".join(given) or "*"
+    by = f" order {', '.join(order)}" if order else ""
+    return f"{function}{inside}{by}){'' if where is None else f' where {where}'}"
 
 
 def _plan_call(call: WindowCall) -> str:
@@ -224,10 +248,7 @@ def _dataflow_line(node: df.Node) -> str:
         case df.Join():
             return f"{name} to ({', '.join(f'{n} := ${i}' for n, i in node.outputs)})"
         case df.Reduce():
-            calls = (
-                f"{a.name} := {a.function}({'*' if a.column is None else f'${a.column}'})"
-                for a in node.aggregates
-            )
+            calls = (f"{a.name} := {_reduction(a)}" for a in node.aggregates)
             return f"Reduce by ({', '.join(f'${i}' for i in node.key)}) {', '.join(calls)}"
         case df.Due():
             return f"Due by {node.clock.schema.names[0]}"
