@@ -39,6 +39,12 @@ class BodyTooLarge(IvmError):
     code = "body-too-large"
 
 
+class CartesianProduct(IvmError):
+    """A view would pair more rows with one another than the operator allows."""
+
+    code = "cartesian-product"
+
+
 class RegistryCorrupt(IvmError):
     """The file of declared sources and views cannot be read; going on would lose them."""
 

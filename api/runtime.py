@@ -15,7 +15,7 @@ from dataclasses import replace
 import structlog
 
 from api.applier import Applier
-from api.errors import DifferentDefinition, NotReady, ViewFailed
+from api.errors import CartesianProduct, DifferentDefinition, NotReady, ViewFailed
 from api.meter import Meter
 from api.registry import Registry
 from api.settings import Settings
@@ -33,6 +33,7 @@ from views.catalog import View
 from views.compile import CompiledView, compile_view
 from views.errors import UnknownName, suggestion
 from views.explain import explain
+from views.limits import Limits
 from views.plan.bound import Stage
 
 # How long `start` may take to notice an interrupt.
@@ -55,6 +56,7 @@ class Runtime:
         self.registry = Registry(data / "registry.json")
         self.quarantine = Quarantine(data / "quarantine.sqlite")
         self.pool = Pool(settings.workers, settings.max_rounds)
+        self._limits = Limits(settings.max_query_characters, settings.max_query_words)
         self.meter = Meter()
         self.topics = topics
         self.sink = DeltaSink(topics)
@@ -243,6 +245,7 @@ class Runtime:
                     )
                 return None
             compiled = self._compiled(query, language, key)
+            self._refuse_product(compiled)
             for read in compiled.dependencies:
                 self._refuse_failed(read)
             view = View(name, query, language, compiled.schema, compiled.key, compiled.dependencies)
@@ -258,6 +261,15 @@ class Runtime:
                 self._temporal.add(name)
             log.info("view installed", view=name, created=installed.created)
             return installed
+
+    def _refuse_product(self, compiled: CompiledView) -> None:
+        pairs = self.pool.explain(compiled.node, compiled.key).pairs
+        if pairs > self.settings.max_pairs:
+            raise CartesianProduct(
+                f"a join without an equality would make about {pairs:,} pairs of rows, more than "
+                f"max_pairs, which is {self.settings.max_pairs:,}; join by an equality, filter "
+                "before the join, or let the operator raise max_pairs"
+            )
 
     def view(self, name: str) -> View:
         """The view of this name (raises UnknownName)."""
@@ -300,7 +312,8 @@ class Runtime:
         return compiled, self.pool.explain(compiled.node, compiled.key), stages
 
     def _compiled(self, query: str, language: str, key: Sequence[str] | None) -> CompiledView:
-        return compile_view(query, self.registry.catalog, key, self._arranged(), language)
+        catalog, arranged = self.registry.catalog, self._arranged()
+        return compile_view(query, catalog, key, arranged, language, self._limits)
 
     def _arranged(self) -> set[str]:
         return {info.name for info in self.pool.arrangements()}

@@ -30,6 +30,9 @@ class Settings(BaseSettings):
     on_error: Literal["quarantine", "stall"] = "quarantine"
     max_body_bytes: int = Field(default=2 << 20, ge=1)
     max_rows: int = Field(default=10_000, ge=1)
+    max_query_characters: int = Field(default=1_000_000, ge=1)
+    max_query_words: int = Field(default=20_000, ge=1)
+    max_pairs: int = Field(default=100_000_000, ge=1)
     ready_seconds: float = Field(default=60.0, ge=0)
     wait_seconds: float = Field(default=30.0, ge=0)
     send_seconds: float = Field(default=30.0, gt=0)

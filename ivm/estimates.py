@@ -20,6 +20,7 @@ from ivm.dataflow import (
     Get,
     Iterate,
     Join,
+    Map,
     Negate,
     Node,
     Recursive,
@@ -83,9 +84,23 @@ class Estimates:
             case _:
                 return self._of(node.input)
 
+    def pairs(self, node: Node) -> int:
+        """How many pairs of rows `node` itself makes without a key; 0 if it is no such join."""
+        if not isinstance(node, Join) or _is_keyed(node.left):
+            return 0
+        return max(round(self._of(node.left) * self._of(node.right)), 0)
+
     def _joined(self, node: Join) -> float:
         left, right = self._of(node.left), self._of(node.right)
-        return max(left, right) if node.left.key else left * right
+        return max(left, right) if _is_keyed(node.left) else left * right
+
+
+def _is_keyed(arrange: Arrange) -> bool:
+    """Whether rows differ in the key: a constant one pairs all rows with all."""
+    given = arrange.input
+    if not isinstance(given, Map):
+        return bool(arrange.key)
+    return any(not isinstance(given.outputs[i][1], Literal) for i in arrange.key)
 
 
 def _share(condition: Expression) -> float:

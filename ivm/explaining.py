@@ -21,6 +21,7 @@ def forecast(
     estimates = Estimates(lambda name: _records(find(name)))
     reused: dict[str, None] = {}
     created: dict[Arrange, str] = {}
+    pairs = 0
     pending: list[Node] = [wanted]
     while pending:
         each = pending.pop()
@@ -28,6 +29,7 @@ def forecast(
         if known is not None:
             reused[known[0].name] = None
             continue
+        pairs = max(pairs, estimates.pairs(each))
         if isinstance(each, Get):
             reused[find(each.name).indexes[0][0].name] = None
         elif isinstance(each, Arrange):
@@ -41,7 +43,7 @@ def forecast(
         Foretold(name, estimates.rows(arrange), estimates.bytes(arrange))
         for arrange, name in created.items()
     )
-    return Forecast(tuple(reused), tuple(foretold))
+    return Forecast(tuple(reused), tuple(foretold), pairs)
 
 
 def _records(collection: Collection) -> int:

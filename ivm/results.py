@@ -69,10 +69,14 @@ class Installed:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What an installation would find, by arrangement name, and what it would make."""
+    """What an installation would find, by arrangement name, and what it would make.
+
+    `pairs` is how many pairs of rows the largest join without a key would make.
+    """
 
     reused: tuple[str, ...]
     foretold: tuple[Foretold, ...]
+    pairs: int
 
     @property
     def created(self) -> tuple[str, ...]:

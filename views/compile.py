@@ -6,6 +6,7 @@ Binding and rewriting recurse along the query's nesting, whose bound lies above 
 
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -16,12 +17,15 @@ from ivm.dataflow import Node
 from views.catalog import Catalog
 from views.errors import DuplicateColumn, QueryTooLarge, UnknownColumn, suggestion
 from views.languages import FRONT_ENDS
+from views.limits import DEFAULT, Limits
 from views.lowering.lower import lower
 from views.plan.bound import Bound
 from views.plan.keys import unique_key
-from views.plan.nodes import During, Plan
+from views.plan.nodes import Apply, During, Plan
 from views.plan.trees import walk
 from views.rewrites import rewrite
+
+MAX_SUBQUERIES = 100
 
 Answer = TypeVar("Answer")
 _STACK_BYTES = 256 * 1024 * 1024
@@ -50,14 +54,16 @@ def compile_view(
     key: Sequence[str] | None = None,
     arranged: Collection[str] = (),
     language: str = "sql",
+    limits: Limits = DEFAULT,
 ) -> CompiledView:
     """Compile a query in `language` over the catalog's tables and views.
 
     `arranged` names the arrangements that exist already (`orders[customer_id]`): a join reads one
     of those in preference to indexing a filtered copy. Without `key` the view is looked up by what
     is known to be unique in it: the columns grouped by, a table's primary key, else all columns.
-    Raises a kind of SqlError.
+    Raises a kind of SqlError: QueryTooLarge for a text beyond the `limits`.
     """
+    limits.check(query)
     return deeply(lambda: _compile(query, catalog, key, arranged, language))
 
 
@@ -70,6 +76,7 @@ def _compile(
 ) -> CompiledView:
     bound = FRONT_ENDS[language](query, catalog)
     check_names(bound)
+    check_subqueries(bound)
     plan = rewrite(bound.plan, bound.numbers)
     node = lower(plan, existing(catalog, arranged))
     names = node.schema.names
@@ -92,10 +99,20 @@ def existing(catalog: Catalog, arranged: Collection[str]) -> frozenset[str]:
 
 def check_names(bound: Bound) -> None:
     """See that the result's columns have different names."""
-    names = [a.name for a in bound.plan.attributes]
-    for name in names:
-        if names.count(name) > 1:
+    counts = Counter(a.name for a in bound.plan.attributes)
+    for name, count in counts.items():
+        if count > 1:
             raise DuplicateColumn(f"the result has two columns called {name!r}; rename one with AS")
+
+
+def check_subqueries(bound: Bound) -> None:
+    """See that the plan has no more subqueries than are unnested in reasonable time."""
+    count = sum(1 for node in walk(bound.plan) if isinstance(node, Apply))
+    if count > MAX_SUBQUERIES:
+        raise QueryTooLarge(
+            f"the query has {count} subqueries or lateral joins, which are at most "
+            f"{MAX_SUBQUERIES}; split it into views over views"
+        )
 
 
 def default_key(plan: Plan) -> tuple[str, ...]:

@@ -252,15 +252,15 @@ class Unnesting:
             for outer, own in _equality(part):
                 if outer in wanted and own in local:
                     names.setdefault(outer, local[own])
+        covered, names_all = self._cover(below, names, wanted)
+        taken = [p for p in pulled if any(n == _number(names, outer) for outer, n in _equality(p))]
         not_null = [
             test("is_not_null", local[own].column)
-            for part in pulled
-            for outer, own in _equality(part)
-            if outer in names and names[outer].number == own and _is_strict(part, local[own])
+            for part in taken
+            for _, own in _equality(part)
+            if own in local and _is_strict(part, local[own])
         ]
-        covered, names_all = self._cover(below, names, wanted)
-        rest = [substitute(p, _columns(names_all)) for p in pulled]
-        kept = [p for p in rest if not _trivial(p)]
+        kept = [substitute(p, _columns(names_all)) for p in pulled if p not in taken]
         condition = conjunction([*not_null, *kept])
         if condition == TRUE:
             return covered, names_all
@@ -398,11 +398,11 @@ def _equality(condition: Expression) -> list[tuple[int, int]]:
     return []
 
 
+def _number(names: Names, outer: int) -> int | None:
+    """The column that stands for `outer`, if one does."""
+    return names[outer].number if outer in names else None
+
+
 def _is_strict(condition: Expression, column: Attribute) -> bool:
     """Whether the equality `condition` fails where `column` is NULL, which that may be."""
     return column.nullable and isinstance(condition, Call) and condition.function == "eq"
-
-
-def _trivial(condition: Expression) -> bool:
-    """Whether `condition` compares a column with itself, which was checked not to be NULL."""
-    return any(one == other for one, other in _equality(condition))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from ivm.expressions import Expression
-from views.errors import GroupingError, UnknownColumn, UnsupportedSql
+from views.errors import GroupingError, QueryTooLarge, UnknownColumn, UnsupportedSql
 from views.plan.nodes import Attribute, Distinct, During, Filter, Plan, Project, TopK
 from views.plan.scalars import TRUE, columns_of, conjunction
 from views.plan.trees import free_columns
@@ -28,6 +28,7 @@ from views.sql.scope import BoundQuery, Environment, Scope, Session
 from views.sql.source import function_name
 from views.sql.windows import check_named, computed
 
+MAX_COLUMNS = 1664
 _CLAUSES = (
     "with_", "expressions", "distinct", "from_", "joins", "where", "group", "having",
     "windows", "order", "limit", "offset",
@@ -144,6 +145,7 @@ class Select:
 def bind_select(session: Session, env: Environment, node: exp.Select) -> BoundQuery:
     """The plan of one SELECT."""
     session.source.only(node, _CLAUSES)
+    _check_lengths(session, node)
     plan, scope = bind_from(session, env, node)
     select = Select(session, env, node, plan, scope)
     select.where()
@@ -164,6 +166,17 @@ def bind_select(session: Session, env: Environment, node: exp.Select) -> BoundQu
     plan = attach(select.plan, [p for p in pending if p not in later])
     select.plan = attach(computed(session, plan, select.windows), later)
     return _output(select)
+
+
+def _check_lengths(session: Session, node: exp.Select) -> None:
+    """See that no list is longer than PostgreSQL has them."""
+    clauses = (node, node.args.get("group"), node.args.get("order"))
+    for clause in clauses:
+        listed = clause.expressions if clause is not None else []
+        if len(listed) > MAX_COLUMNS:
+            raise session.source.fault(
+                QueryTooLarge, f"a list has at most {MAX_COLUMNS:,} columns", listed[MAX_COLUMNS]
+            )
 
 
 def _group(

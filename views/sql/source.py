@@ -15,7 +15,6 @@ from sqlglot.tokenizer_core import Token, TokenType
 from views.errors import QueryTooLarge, SqlError, SqlSyntaxError, UnsupportedSql
 from views.sql.dialect import PostgresViews
 
-MAX_CHARACTERS = 1_000_000
 MAX_DEPTH = 500
 
 # VALUES alone is a query, too, though no `exp.Query`.
@@ -87,8 +86,6 @@ def describe(node: exp.Expr) -> str:
 
 def parse(source: Source) -> exp.Query | exp.Values:
     """The one query in the text (raises SqlSyntaxError, UnsupportedSql, QueryTooLarge)."""
-    if len(source.text) > MAX_CHARACTERS:
-        raise QueryTooLarge(f"the query has more than {MAX_CHARACTERS:,} characters")
     try:
         source.text.encode()
     except UnicodeEncodeError as error:

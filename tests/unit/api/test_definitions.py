@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from api.app import create_app
+from api.runtime import Runtime
 from tests.unit.api.conftest import ORDERS, TOTALS, make_runtime
 from tests.unit.api.direct import DirectPipeline
 
@@ -174,3 +176,25 @@ def test_definitions_outlive_the_process(
     assert again.fault() is None
     assert again.view("totals").key == ("customer",)
     assert again.source("orders").key == ("id",)
+
+
+def test_a_product_of_large_tables_is_refused_by_the_operators_limit(
+    runtime: Runtime, client: TestClient, pipeline: DirectPipeline
+) -> None:
+    rows = [{"id": i, "customer": "ada", "amount": None, "day": None} for i in range(20)]
+    pipeline.deliver("orders", *((row, 1) for row in rows))
+    runtime.settings.max_pairs = 399
+    product = {"query": "SELECT count(*) AS n FROM orders a, orders b"}
+    answer = client.put("/v1/views/pairs", json=product)
+    assert (answer.status_code, answer.json()["code"]) == (422, "cartesian-product")
+    assert "about 400 pairs" in answer.json()["detail"]
+    joined = {"query": "SELECT count(*) AS n FROM orders a JOIN orders b USING (id)"}
+    assert client.put("/v1/views/pairs", json=joined).status_code == 201
+
+
+def test_a_query_of_too_many_words_is_refused_with_its_place(tmp_path: Path) -> None:
+    with TestClient(create_app(make_runtime(tmp_path, max_query_words=4))) as client:
+        answer = client.put("/v1/views/x", json={"query": "SELECT 1 AS x,\n 2 AS y"})
+    problem = answer.json()
+    assert (answer.status_code, problem["code"]) == (422, "query-too-large")
+    assert (problem["line"], problem["column"]) == (1, 14)

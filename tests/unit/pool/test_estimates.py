@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from ivm.dataflow import Aggregate, Arrange, Filter, Get, Join, Reduce, project
+from ivm.dataflow import Aggregate, Arrange, Filter, Get, Join, Map, Reduce, project
 from ivm.expressions import Call, Column, Expression, Literal
 from ivm.pool import Pool
 from ivm.results import Foretold
@@ -60,3 +60,14 @@ def test_a_group_has_ten_rows() -> None:
     node = Reduce(project(rows, (1,)), (0,), (Aggregate("count", None, "n", NUMBER, False),))
     (foretold,) = pool(500).explain(node, ["a"]).foretold
     assert (foretold.rows, foretold.bytes) == (50, 50 * 2 * 8)
+
+
+def test_a_join_by_a_constant_makes_all_pairs() -> None:
+    one = Map(rows, (("id", Column(0, NUMBER, False)), ("one", Literal(1, NUMBER))))
+    node = Join(Arrange(one, (1,)), Arrange(one, (1,)), (("id", 1), ("other", 2)))
+    assert pool(500).explain(node, ["id"]).pairs == 500 * 500
+
+
+def test_a_join_by_a_column_makes_no_pairs_to_speak_of() -> None:
+    node = Join(Arrange(rows, (1,)), Arrange(rows, (1,)), (("id", 1), ("b", 2)))
+    assert pool(500).explain(node, ["id"]).pairs == 0

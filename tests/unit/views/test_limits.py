@@ -7,6 +7,7 @@ import pytest
 from tests.property.shop import CATALOG
 from views.compile import compile_view
 from views.errors import QueryTooLarge
+from views.limits import Limits
 
 WITHIN = {
     "parentheses": f"select {'(' * 490}1{')' * 490} as x",
@@ -20,7 +21,12 @@ WITHIN = {
 }
 BEYOND = {
     "characters": "select 1 as x" + " " * 1_000_000,
+    "words": f"select id from customers where {' or '.join(f'id = {i}' for i in range(60_000))}",
     "parentheses": f"select {'(' * 100_000}1{')' * 100_000} as x",
+    "columns": f"select {', '.join(f'{i} as c{i}' for i in range(1665))}",
+    "keys": f"select 1 as x from customers group by {', '.join(f'id + {i}' for i in range(1665))}",
+    "subqueries": "select id from customers where "
+    + " and ".join(["exists (select 1 from orders where customer_id = customers.id)"] * 101),
     "minus": f"select {'- ' * 100_000}1 as x",
     "sum": f"select {' + '.join(['id'] * 5000)} as x from customers",
     "outer joins": "select t0.id from customers t0 "
@@ -44,6 +50,12 @@ def test_a_large_query_compiles(query: str) -> None:
 def test_a_query_beyond_a_limit_is_refused(query: str) -> None:
     with pytest.raises(QueryTooLarge):
         compile_view(query, CATALOG)
+
+
+def test_a_text_of_too_many_words_is_refused_where_these_begin() -> None:
+    with pytest.raises(QueryTooLarge) as caught:
+        compile_view("select id,\n  name from customers", CATALOG, limits=Limits(words=4))
+    assert (caught.value.line, caught.value.column, caught.value.position) == (2, 8, 19)
 
 
 def test_compiling_leaves_the_bound_on_recursion_as_it_was() -> None:

@@ -1,0 +1,42 @@
+"""What a query's text may cost, before anything is made of it.
+
+Compiling takes time and memory in proportion to the words of the text, and one query is compiled
+at a time. The limits are the operator's.
+"""
+
+import re
+from dataclasses import dataclass
+from itertools import islice
+
+from views.errors import QueryTooLarge
+
+_WORD = re.compile(r"\w+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The most characters of a text, and the most words, numbers and marks."""
+
+    characters: int = 1_000_000
+    words: int = 20_000
+
+    def check(self, text: str) -> None:
+        """See that `text` is within the limits (raises QueryTooLarge, with the place)."""
+        if len(text) > self.characters:
+            raise QueryTooLarge(
+                f"the query has more than {self.characters:,} characters; "
+                "what is long in it belongs in a table"
+            )
+        beyond = next(islice(_WORD.finditer(text), self.words, None), None)
+        if beyond is not None:
+            before = text[: beyond.start()]
+            raise QueryTooLarge(
+                f"the query has more than {self.words:,} words and marks; what is listed in it "
+                "belongs in a table, or in several views",
+                before.count("\n") + 1,
+                len(before) - before.rfind("\n"),
+                len(before) + 1,
+            )
+
+
+DEFAULT = Limits()
