@@ -34,6 +34,8 @@ from views.datalog.syntax import (
     own_terms,
 )
 
+MAX_COPIES = 50
+"""With more copies, of relations with many columns, the program is left as it is."""
 Names = Mapping[str, Sequence[str]]
 """The columns of the relations that rules define."""
 
@@ -87,6 +89,8 @@ def magic_sets(
     while True:
         rewriting = _Rewriting(program, columns, recursive)
         rewriting.run()
+        if len(rewriting.asked) > len(program.rules) + MAX_COPIES:
+            return None
         full = {a.relation for a in rewriting.asked if not a.bound}
         if not full & recursive:
             break
@@ -129,7 +133,7 @@ class _Rewriting:
     def run(self) -> None:
         """Collect the rules of all that the result needs."""
         waiting = [Asked(self.program.result)]
-        while waiting:
+        while waiting and len(self.asked) <= len(self.program.rules) + MAX_COPIES:
             asked = waiting.pop()
             if asked in self.asked:
                 continue

@@ -7,7 +7,6 @@ until these no longer change.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 import pyarrow as pa
 
@@ -26,7 +25,7 @@ from views.errors import (
 )
 from views.plan.keys import unique_key
 from views.plan.nodes import Attribute, Distinct, Fixpoint, Plan, Project, Recursive, Union, Values
-from views.plan.trees import renamed, walk
+from views.plan.trees import inputs, renamed
 from views.sql.binder import Binder
 from views.sql.coercion import TEXT, cast, common_type, fitted
 from views.sql.ctes import MAX_NODES
@@ -37,6 +36,7 @@ from views.sql.source import Source
 from views.types import parse_type, type_name
 
 MAX_PASSES = 20
+MAX_PLAN_DEPTH = 1_000
 _TYPES = {"number": "bigint", "symbol": "text", "float": "double precision"}
 """Soufflé's names of types, beside SQL's."""
 
@@ -77,6 +77,7 @@ class Relations:
         self.names = {name: _column_names(program, name) for name in program.rules}
         self.names |= {n: tuple(a.name for a in given) for n, given in self._least.items()}
         self._bound: dict[str, Named] = {}
+        self._extents: dict[int, tuple[Plan, int, int]] = {}
         self._binder = Binder(
             self.session, Environment(), Scope(), "the head of a rule", handlers=HANDLERS
         )
@@ -93,18 +94,22 @@ class Relations:
         recursive = is_recursive(self.program, component)
         labels = {name: f"{name}#{self._number()}" for name in component if recursive}
         shapes = self._declared(component)
-        for _ in range(MAX_PASSES):
-            rows = {name: self._rows(name, labels, shapes) for name in component}
-            found = {n: s for n in component if (s := self._shape(n, rows[n], shapes)) is not None}
-            if not recursive or found == shapes:
+        rows: dict[str, list[Rows]] = {}
+        for _ in range(MAX_PASSES + len(component)):
+            before = dict(shapes)
+            for name in component:
+                rows[name] = self._rows(name, labels, shapes)
+                shape = self._shape(name, rows[name], shapes)
+                if shape is not None:
+                    shapes[name] = shape
+            if not recursive or shapes == before:
                 break
-            shapes = found
         else:
             self._refuse(component[0], "its types grow without end; declare them by .decl")
         for name in component:
-            if name not in found:
+            if name not in shapes:
                 self._refuse(name, "every rule of it reads it; declare its columns by .decl")
-        bodies = {name: self._body(name, rows[name], found[name]) for name in component}
+        bodies = {name: self._body(name, rows[name], shapes[name]) for name in component}
         self._keep(component, labels, bodies)
 
     def _keep(
@@ -116,9 +121,22 @@ class Relations:
             if labels:
                 fresh = tuple(self.session.numbers.fresh(a.name, a) for a in plan.attributes)
                 plan = Fixpoint(bindings, labels[name], fresh)
-            if sum(1 for _ in islice(walk(plan), MAX_NODES + 1)) > MAX_NODES:
-                raise QueryTooLarge(f"the plan of {name!r} has more than {MAX_NODES:,} nodes")
+            nodes, depth = self._extent(plan)
+            if nodes > MAX_NODES or depth > MAX_PLAN_DEPTH:
+                raise QueryTooLarge(
+                    f"the plan of {name!r} has more than {MAX_NODES:,} nodes, or is nested more "
+                    f"than {MAX_PLAN_DEPTH:,} deep"
+                )
             self._bound[name] = self._named(name, plan)
+
+    def _extent(self, plan: Plan) -> tuple[int, int]:
+        """How many nodes `plan` has, and how deep it is; what relations share is looked at once."""
+        if id(plan) not in self._extents:
+            below = [self._extent(part) for part in inputs(plan)]
+            nodes = 1 + sum(n for n, _ in below)
+            depth = 1 + max((d for _, d in below), default=0)
+            self._extents[id(plan)] = plan, nodes, depth
+        return self._extents[id(plan)][1:]
 
     def _named(self, name: str, plan: Plan) -> Named:
         def make() -> tuple[Plan, tuple[tuple[str, Attribute], ...]]:

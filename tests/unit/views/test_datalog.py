@@ -44,6 +44,13 @@ def test_relations_read_one_another() -> None:
     assert answers(program + "follows(x, y). .output even", CUSTOMERS) == {(3,)}
 
 
+def test_many_relations_may_read_one_another() -> None:
+    names = [f"p{i}" for i in range(30)]
+    rules = [f"{b}(x) :- {a}(x)." for a, b in zip(names, [*names[1:], "p0"], strict=True)]
+    program = " ".join(rules[::-1]) + " p7(x) :- follows(x, _). .output p3"
+    assert answers(program) == {(1,), (2,), (3,), (4,), (5,)}
+
+
 def test_a_table_is_read_by_name() -> None:
     assert answers('?- customers(id: i, segment: "gold").', CUSTOMERS) == {(1,), (3,)}
 
@@ -193,6 +200,9 @@ LARGE = {
     "parentheses": f"?- follows(x, y), z = {'(' * 200}x{')' * 200}.",
     "signs": f"?- follows(x, y), z = {'-' * 200}x.",
     "literals": f"?- {', '.join(['follows(x, y)'] * 300)}.",
+    "relations": "p0(x) :- follows(x, _). "
+    + "".join(f"p{i + 1}(x) :- p{i}(x). " for i in range(2_000))
+    + ".output p2000",
     "plan": "".join(f"p{i + 1}(x) :- p{i}(x), p{i}(x). " for i in range(40))
     + "p0(x) :- follows(x, _). .output p40",
 }

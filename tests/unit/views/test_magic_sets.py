@@ -97,6 +97,16 @@ def test_what_is_needed_in_full_or_is_not_recursive_is_left_as_it_is(program: st
     assert rewritten(program) == ""
 
 
+def test_a_program_that_would_need_too_many_copies_is_left_as_it_is() -> None:
+    """Each rule leaves another argument open: all sets of bound ones would be asked for."""
+    names = [f"x{i}" for i in range(9)]
+    program = f"p({', '.join(names)}) :- {', '.join(f'follows({n}, _)' for n in names)}. "
+    for i in range(len(names)):
+        opened = ", ".join("y" if n == names[i] else n for n in names)
+        program += f"p({', '.join(names)}) :- follows({names[i]}, _), p({opened}). "
+    assert rewritten(program + f"?- p({', '.join('1' * 8)}, x).") == ""
+
+
 def test_computed_values_are_not_asked_for() -> None:
     """Or the numbers asked for, 2, 3, 4 and so on, would have no end."""
     program = "n(x, y) :- follows(x, y). n(x, y) :- z = x + 1, n(z, y), follows(x, _). ?- n(1, y)."
