@@ -101,6 +101,8 @@ def grouping(b: Binder, node: exp.Grouping) -> Bound:
     """`grouping(keys…)`: a bit for each, the last one lowest, that is set where it is left out."""
     if b.aggregates is None:
         raise b.fault(GroupingError, f"grouping() cannot stand in {b.clause}", node)
+    if b.enclosing is not None:
+        raise b.fault(GroupingError, "grouping() is no window function", node)
     inner = b.sibling("an argument of grouping()")
     if not 1 <= len(node.expressions) <= _MOST_BITS:
         raise b.session.source.unsupported(f"grouping() of other than 1 to {_MOST_BITS} keys", node)

@@ -36,7 +36,7 @@ def array(o: Occurrence, node: exp.Func) -> Bound:
 
 def object_(o: Occurrence, node: exp.Func) -> Bound:
     """`jsonb_object_agg(key, value [ORDER BY …])`; a key that is NULL is a row error."""
-    given = node.expressions or [node.this, node.expression]
+    given = node.expressions or [part for part in (node.this, node.expression) if part]
     if len(given) != 2 or isinstance(given[0], exp.Distinct):
         raise o.unsupported("jsonb_object_agg() of other than a key and a value")
     argument = o.argument(given[1])

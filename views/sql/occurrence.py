@@ -46,11 +46,13 @@ class Occurrence:
         condition = None if only_if is None else inner.condition(only_if)
         return cls(inner, b.aggregates, node, condition, b.enclosing is not None)
 
-    def argument(self, given: exp.Expr) -> Argument:
+    def argument(self, given: exp.Expr | None) -> Argument:
         """`[DISTINCT] x [ORDER BY …]` (raises UnsupportedSql for several in place of x)."""
         order: tuple[exp.Ordered, ...] = ()
         if isinstance(given, exp.Order):
             order, given = tuple(given.expressions), given.this
+        if given is None:
+            raise self.unsupported("an aggregate without an argument")
         distinct = isinstance(given, exp.Distinct)
         if distinct:
             self.binder.session.source.only(given, ("expressions",))

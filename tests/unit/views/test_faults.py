@@ -22,6 +22,7 @@ FAULTS = [
     ("select name, count(*) as n from customers group by rollup (id)", "grouping-error", 8),
     ("select grouping(name) as g from customers group by city", "grouping-error", 8),
     ("select id from customers where grouping(id) = 0", "grouping-error", 32),
+    ("select grouping(city) over () as g from customers group by city", "grouping-error", 8),
     (
         f"select 1 as x from customers group by cube ({', '.join(['id'] * 9)})",
         "query-too-large",
@@ -66,6 +67,7 @@ REFUSED = [
     "select id from shop.customers",
     "select rank(1) within group (order by id) as r from customers",
     "select every() as e from customers",
+    "select json_object_agg() as o from customers",
     "select array_agg(a) as x from (select array_agg(id) as a from customers) t",
     "select percentile_cont(null) within group (order by id) as p from customers",
     "select count(*) as n from customers group by rollup ()",
