@@ -21,7 +21,6 @@ from views.sql.signatures import Signature, Signatures, bind_call
 _TEXTS: pa.DataType = pa.list_(TEXT)
 _DOCUMENTS: pa.DataType = pa.list_(JSON)
 _NO_FLAGS = Literal("", TEXT)
-_DAY = "1 day"
 
 
 def _series(kind: pa.DataType) -> tuple[Signature, ...]:

@@ -169,23 +169,17 @@ def negate(a: Interval) -> Interval:
 
 
 def multiply(value: Interval, factor: float) -> Interval:
-    """Each part by `factor`; fractions go to the next part, as PostgreSQL's `interval_mul`."""
-    months, days = value.months * factor, value.days * factor
-    whole_months, whole_days = trunc(months), trunc(days)
-    of_month = _rounded((months - whole_months) * MONTH_DAYS)
-    seconds = _rounded((days - whole_days + of_month - trunc(of_month)) * 86_400)
-    if fabs(seconds) >= 86_400:
-        carried = trunc(seconds / 86_400)
-        whole_days += carried
-        seconds -= carried * 86_400
-    whole_days += trunc(of_month)
-    micros = round(value.micros * factor + seconds * SECOND)
-    return Interval(whole_months, whole_days, micros)
+    """Each part by `factor`."""
+    return _of_parts(value.months * factor, value.days * factor, value.micros * factor)
 
 
 def divide(value: Interval, divisor: float) -> Interval:
-    """As `multiply`; raises ZeroDivisionError."""
-    months, days = value.months / divisor, value.days / divisor
+    """Each part by `divisor` (raises ZeroDivisionError)."""
+    return _of_parts(value.months / divisor, value.days / divisor, value.micros / divisor)
+
+
+def _of_parts(months: float, days: float, micros: float) -> Interval:
+    """Fractions of a part go to the next ones, as in PostgreSQL's `interval_mul`."""
     whole_months, whole_days = trunc(months), trunc(days)
     of_month = _rounded((months - whole_months) * MONTH_DAYS)
     seconds = _rounded((days - whole_days + of_month - trunc(of_month)) * 86_400)
@@ -194,8 +188,7 @@ def divide(value: Interval, divisor: float) -> Interval:
         whole_days += carried
         seconds -= carried * 86_400
     whole_days += trunc(of_month)
-    micros = round(value.micros / divisor + seconds * SECOND)
-    return Interval(whole_months, whole_days, micros)
+    return Interval(whole_months, whole_days, round(micros + seconds * SECOND))
 
 
 def _rounded(value: float) -> float:

@@ -4,7 +4,8 @@
 references, look-around, `\\m` and `\\M`; so are equivalence classes and collating elements. As in
 PostgreSQL the match is the leftmost and there the longest, or the shortest where the expression's
 quantifiers are all lazy; an expression that mixes greedy and lazy quantifiers can be tested for a
-match but not asked what matched. Of a group that matches repeatedly the last match counts.
+match but not asked what matched. Of a group that matches repeatedly the last match counts; where
+its repetitions can be told apart in several ways, as in `(.?)+`, PostgreSQL may take another.
 """
 
 import re

@@ -8,7 +8,6 @@ from ivm.expressions import Call
 from ivm.rows.scripts.script import Script
 
 MOST_CHARACTERS = 1 << 28
-_LINE = 76
 _SURROGATES = range(0xD800, 0xE000)
 
 
