@@ -9,6 +9,7 @@ from views.plan.nodes import Plan
 from views.plan.trees import Numbers
 from views.rewrites.decorrelate import decorrelate
 from views.rewrites.factoring import factor_conditions
+from views.rewrites.folding import fold_constants
 from views.rewrites.joinorder import order_joins
 from views.rewrites.outerjoins import strengthen_joins
 from views.rewrites.pushdown import push_filters
@@ -21,6 +22,7 @@ Rule = Callable[[Plan, Numbers], Plan]
 
 RULES: tuple[tuple[str, Rule], ...] = (
     ("decorrelate", decorrelate),
+    ("fold_constants", fold_constants),
     ("factor_conditions", factor_conditions),
     ("semijoins", semijoins),
     ("strengthen_joins", strengthen_joins),
