@@ -245,9 +245,9 @@ class Runtime:
                     )
                 return None
             compiled = self._compiled(query, language, key)
-            self._refuse_product(compiled)
             for read in compiled.dependencies:
                 self._refuse_failed(read)
+            self._refuse_product(compiled)
             view = View(name, query, language, compiled.schema, compiled.key, compiled.dependencies)
             if compiled.temporal:
                 self.pipeline.tick()
