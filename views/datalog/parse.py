@@ -1,5 +1,6 @@
 """From text to a program, within the limits on size and nesting."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -54,6 +55,8 @@ _SHOWN = {
 _COMPARISONS: dict[str, type[exp.Expr]] = {
     "=": exp.EQ, "!=": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE,
 }  # fmt: skip
+_NESTING = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\Z)|//[^\n]*|/\*.*?(?:\*/|\Z)|\S', re.DOTALL)
+"""Strings and comments, whose insides nest nothing, and single characters."""
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 
@@ -131,15 +134,10 @@ def _program(source: Source, parts: Sequence[object]) -> Program:
 
 def _check_nesting(source: Source) -> None:
     depth = signs = 0
-    for at, character in enumerate(source.text):
-        if character in "({":
-            depth += 1
-        elif character in ")}":
-            depth -= 1
-        if character == "-":
-            signs += 1
-        elif not character.isspace():
-            signs = 0
+    for token in _NESTING.finditer(source.text):
+        at, character = token.start(), token[0]
+        depth += (character in "({") - (character in ")}")
+        signs = signs + 1 if character == "-" else 0
         if depth + signs > MAX_DEPTH:
             raise source.fault_at(
                 QueryTooLarge, f"the program is nested more than {MAX_DEPTH} deep", at

@@ -135,6 +135,10 @@ def test_strings_are_written_with_escapes() -> None:
     assert answers(r'p("a\"b\\\n"). ?- p(x).') == {('a"b\\\n',)}
 
 
+def test_what_stands_in_a_string_nests_nothing() -> None:
+    assert answers(f'p("{"(" * 200}"). ?- p(x).') == {("(" * 200,)}
+
+
 def test_comments_are_left_out() -> None:
     assert answers("p(1). // one\n/* p(2).\n */ ?- p(x).") == {(1,)}
 
