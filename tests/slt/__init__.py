@@ -36,7 +36,8 @@ A file of `tests/slt/files` is a list of records, parted by empty lines:
 - Where PostgreSQL's answer is an error, as long as a row is at fault, the rows are one line,
   `ERROR division by zero`, and the view must have such a row error.
 - `query error <regex>` is refused when it is registered: the regular expression is searched in
-  `code: message`. PostgreSQL must refuse it too, unless the code is `unsupported` or a limit's.
+  `code: message`. PostgreSQL must refuse it too, unless the code is `unsupported` or a limit's
+  (`query-too-large`, `no-fixed-point`).
 - `onlyif ivm` before a query keeps it from PostgreSQL, which does not know all that we do.
 - `# feature: section | what | note` lines, at least one in each file, make `docs/sql.md`.
 
