@@ -64,6 +64,13 @@ class _Sum:
 
 def parse_interval(text: str) -> Interval:
     """An interval in PostgreSQL's, SQL's or ISO 8601's form (raises ValueError)."""
+    try:
+        return _parse(text)
+    except ArithmeticError as error:
+        raise ValueError(f"{text}: out of range") from error
+
+
+def _parse(text: str) -> Interval:
     rest = text.strip()
     if rest[:1] in ("P", "p"):
         return _parse_iso(rest[1:].upper(), text)
