@@ -15,6 +15,12 @@ def fitted(batch: pa.RecordBatch, schema: pa.Schema) -> list[pa.Array]:
 def pack_lists(array: pa.Array, interner: Interner) -> pa.Array:
     """A list array as a binary array, as in `ivm.rows.lists`."""
 
+def pack_intervals(array: pa.Array) -> pa.Array:
+    """An interval array as a binary array, as in `ivm.rows.intervals`."""
+
+def packed(array: pa.Array, interner: Interner) -> pa.Array:
+    """An array as the strings that its values are in rows, where it has such."""
+
 def round_trip(batch: pa.RecordBatch, schema: pa.Schema, interner: Interner) -> pa.RecordBatch:
     """`batch` encoded as rows of `schema` and decoded again."""
 

@@ -9,9 +9,10 @@ from libc.string cimport memcpy, memset
 import numpy as np
 import pyarrow as pa
 
+from ivm import types
 from ivm.errors import SchemaMismatch, Unsupported
 from ivm.rows.columns import storage_of
-from ivm.types import INTERVAL, arrow_array
+from ivm.types import arrow_array
 
 from ivm.rows.columns cimport (
     BITS, BYTES, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, INT128, UINT8, UINT16, UINT32, UINT64,
@@ -243,7 +244,7 @@ cdef object decode_column(
             write_bits(words, stride, n, c, True, <uint8_t*> target)
     if pa.types.is_list(type_):
         return unpack_lists(first, n, stride, type_, validity, interner)
-    if type_ == INTERVAL:
+    if type_ == types.INTERVAL:
         return unpack_intervals(first, n, stride, validity, interner)
     stored = type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_
     if storage == BYTES:
@@ -267,7 +268,7 @@ def packed(array, Interner interner):
     """An array as the strings that its values are in rows, where it has such."""
     if pa.types.is_list(array.type):
         return pack_lists(array, interner)
-    return pack_intervals(array) if array.type == INTERVAL else array
+    return pack_intervals(array) if array.type == types.INTERVAL else array
 
 
 def pack_intervals(array):
@@ -306,7 +307,7 @@ cdef object unpack_intervals(const uint64_t* words, Py_ssize_t n, Py_ssize_t str
         value = unpack_interval(data, length)
         value.micros *= 1000
         memcpy(target + 16 * i, &value, 16)
-    return pa.Array.from_buffers(INTERVAL, n, [validity, values])
+    return pa.Array.from_buffers(types.INTERVAL, n, [validity, values])
 
 
 cdef Layout element_layout(type_):

@@ -9,8 +9,8 @@ from libc.stdint cimport (
 
 import pyarrow as pa
 
+from ivm import types
 from ivm.rows.format import is_interned
-from ivm.types import UUID
 
 from ivm.rows.strings cimport NO_STRING, Strings, intern
 from ivm.rows.words cimport SIGN, encode_double, encode_signed
@@ -28,7 +28,7 @@ def storage_of(type_):
         return BITS
     if pa.types.is_decimal(type_):
         return INT128
-    if type_ == UUID:
+    if type_ == types.UUID:
         return UINT128
     if is_interned(type_):
         return BYTES

@@ -4,9 +4,9 @@ from libc.stdlib cimport calloc, free
 
 import pyarrow as pa
 
+from ivm import types
 from ivm.errors import Unsupported
 from ivm.rows.format import row_format
-from ivm.types import INTERVAL, JSON, UUID
 
 
 def kind_of(type_):
@@ -23,9 +23,9 @@ def kind_of(type_):
         return SIGNED
     if pa.types.is_decimal128(type_):
         return DECIMAL
-    if pa.types.is_string(type_) or pa.types.is_binary(type_) or type_ in (JSON, INTERVAL):
+    if pa.types.is_string(type_) or pa.types.is_binary(type_) or type_ in (types.JSON, types.INTERVAL):
         return STRING
-    if type_ == UUID:
+    if type_ == types.UUID:
         return UNSIGNED
     if pa.types.is_list(type_):
         kind_of(type_.value_type)
