@@ -12,7 +12,7 @@ import pyarrow as pa
 from ivm import types
 from ivm.rows.format import is_interned
 
-from ivm.rows.strings cimport NO_STRING, Strings, intern
+from ivm.rows.strings cimport TOGETHER, Strings, intern_together
 from ivm.rows.words cimport SIGN, encode_double, encode_signed
 
 cdef extern from *:
@@ -105,15 +105,24 @@ cdef int read_bytes(
     Strings* strings
 ) noexcept nogil:
     cdef const int32_t* offsets = <const int32_t*> column.values + start
+    cdef const char* data[TOGETHER]
+    cdef Py_ssize_t lengths[TOGETHER]
+    cdef Py_ssize_t rows[TOGETHER]
+    cdef uint64_t interned[TOGETHER]
     cdef Py_ssize_t i
-    cdef uint64_t word
+    cdef int taken = 0, t
     for i in range(n):
-        if column.validity != NULL and not is_set(column.validity, start + i):
-            continue
-        word = intern(strings, column.content + offsets[i], offsets[i + 1] - offsets[i])
-        if word == NO_STRING:
-            return -1
-        words[i * stride] = word
+        if column.validity == NULL or is_set(column.validity, start + i):
+            data[taken] = column.content + offsets[i]
+            lengths[taken] = offsets[i + 1] - offsets[i]
+            rows[taken] = i
+            taken += 1
+        if taken == TOGETHER or i == n - 1:
+            if intern_together(strings, data, lengths, taken, interned) < 0:
+                return -1
+            for t in range(taken):
+                words[rows[t] * stride] = interned[t]
+            taken = 0
     return 0
 
 

@@ -41,6 +41,14 @@ cdef struct Strings:
 # The word of `n` bytes; NO_STRING where it cannot be kept. Safe from several threads.
 cdef uint64_t intern(Strings* strings, const char* data, Py_ssize_t n) noexcept nogil
 
+cdef enum:
+    TOGETHER = 32       # contents that are interned at once
+
+# The words of at most TOGETHER contents, whose look-ups wait for memory together; -1 where one cannot
+# be kept. Safe from several threads.
+cdef int intern_together(Strings* strings, const char** data, const Py_ssize_t* lengths, int n,
+                         uint64_t* words) noexcept nogil
+
 # The content and its length: within the interner until the string is swept, or in `buffer` (8 bytes).
 cdef const char* view(const Strings* strings, uint64_t word, char* buffer, Py_ssize_t* n) noexcept nogil
 

@@ -21,6 +21,7 @@ cdef extern from *:
     uint64_t mix "ivm_mix"(uint64_t a, uint64_t b) noexcept nogil
     uint64_t byteswap "__builtin_bswap64"(uint64_t) noexcept nogil
     int leading_zeros "__builtin_clz"(uint32_t) noexcept nogil
+    void prefetch "__builtin_prefetch"(const void*) noexcept nogil
 
 cdef enum:
     STRIPES = 16
@@ -140,15 +141,48 @@ cdef uint32_t find_or_add(Stripe* stripe, uint64_t h, const char* data, uint32_t
 
 
 cdef uint64_t intern(Strings* strings, const char* data, Py_ssize_t n) noexcept nogil:
-    cdef uint64_t h, prefix = 0
-    cdef uint32_t index
-    cdef Stripe* stripe
     if n <= INLINE:
         return inline_word(data, n)
+    return intern_hashed(strings, data, n, hash_bytes(data, n))
+
+
+cdef int intern_together(Strings* strings, const char** data, const Py_ssize_t* lengths, int n,
+                         uint64_t* words) noexcept nogil:
+    cdef uint64_t hashes[TOGETHER]
+    cdef Stripe* stripe
+    cdef uint32_t index
+    cdef int i
+    for i in range(n):
+        if lengths[i] > INLINE:
+            hashes[i] = hash_bytes(data[i], lengths[i])
+            stripe = &strings.stripes[hashes[i] & (STRIPES - 1)]
+            # Without the lock: where the buckets are being replaced, it is asked for in vain.
+            prefetch(stripe.buckets + (<uint32_t> (hashes[i] >> 32) & stripe.mask))
+    for i in range(n):
+        if lengths[i] > INLINE:
+            stripe = &strings.stripes[hashes[i] & (STRIPES - 1)]
+            stripe.lock.lock()
+            if stripe.buckets != NULL:
+                index = stripe.buckets[<uint32_t> (hashes[i] >> 32) & stripe.mask]
+                if index:
+                    prefetch(entry_at(stripe, index - 1))
+            stripe.lock.unlock()
+    for i in range(n):
+        words[i] = (intern_hashed(strings, data[i], lengths[i], hashes[i]) if lengths[i] > INLINE
+                    else inline_word(data[i], lengths[i]))
+        if words[i] == NO_STRING:
+            return -1
+    return 0
+
+
+# The word of a content of more than INLINE bytes, whose hash is `h`.
+cdef uint64_t intern_hashed(Strings* strings, const char* data, Py_ssize_t n,
+                            uint64_t h) noexcept nogil:
+    cdef uint64_t prefix = 0
+    cdef uint32_t index
+    cdef Stripe* stripe = &strings.stripes[h & (STRIPES - 1)]
     if n > 0x7FFFFFFF:
         return NO_STRING
-    h = hash_bytes(data, n)
-    stripe = &strings.stripes[h & (STRIPES - 1)]
     stripe.lock.lock()
     index = find_or_add(stripe, h, data, <uint32_t> n)
     stripe.lock.unlock()
