@@ -8,6 +8,7 @@ from ivm.operators.operator cimport Region
 cdef class Stage:
     cdef readonly tuple operators       # one for each shard
     cdef vector[void*] shards           # borrowed from `operators`
+    cdef vector[Py_ssize_t] loads       # of the shards, while they run
     # For a stage of the root, kept by the schedule that it belongs to:
     cdef uint64_t place                 # its rank among the stages: upstream comes first
     cdef bint queued                    # whether it is to run in this step

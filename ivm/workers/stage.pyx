@@ -27,6 +27,7 @@ cdef class Stage:
         self.outer = (<Operator?> operators[0]).region
         for operator in operators:
             self.shards.push_back(<void*> (<Operator?> operator))
+        self.loads.resize(self.shards.size())
 
     cdef bint troubled(self) noexcept nogil:
         cdef size_t s
@@ -43,13 +44,16 @@ cdef class Stage:
         return False
 
     cdef int run(self) except -1 nogil:
-        cdef Py_ssize_t s, n = self.shards.size()
-        if n > 1 and self.load() >= SMALL_LOAD:
+        cdef Py_ssize_t s, n = self.shards.size(), total = 0
+        for s in range(n):
+            self.loads[s] = (<Operator> self.shards[s]).load()
+            total += self.loads[s]
+        if n > 1 and total >= SMALL_LOAD:
             for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
                 (<Operator> self.shards[s]).step()
         else:
             for s in range(n):
-                if (<Operator> self.shards[s]).load() > 0:
+                if self.loads[s] > 0:
                     (<Operator> self.shards[s]).step()
                 else:
                     (<Operator> self.shards[s]).out.length = 0
