@@ -5,7 +5,7 @@ from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from ivm.operators.operator cimport Operator, Region
-from ivm.rows.hashing cimport hash_key
+from ivm.rows.hashing cimport hash_key, shard_of
 from ivm.rows.layout cimport Layout
 from ivm.rows.packing cimport Packing
 from ivm.rows.strings cimport Interner
@@ -63,8 +63,9 @@ cdef class Exchange(Operator):
         cdef uint64_t* target
         for i in range(given.length):
             update = given.words + i * given.stride
-            if shards > 1 and hash_key(update, self.key.data(), <int> self.key.size(), self.layout,
-                                       self.interner) % shards != <size_t> self.shard:
+            if shards > 1 and shard_of(hash_key(update, self.key.data(), <int> self.key.size(),
+                                                self.layout, self.interner),
+                                       shards) != <size_t> self.shard:
                 continue
             target = push(&self.out)
             if target == NULL:

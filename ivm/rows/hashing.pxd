@@ -15,3 +15,7 @@ cdef uint64_t hash_key(
 
 # Hash of the first `n` columns of a row.
 cdef uint64_t hash_prefix(const uint64_t* row, int n, Layout layout, Interner interner) noexcept nogil
+
+# The shard, of `shards`, that owns what has this hash.
+cdef inline size_t shard_of(uint64_t hash, size_t shards) noexcept nogil:
+    return ((hash >> 32) * shards) >> 32

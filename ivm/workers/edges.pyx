@@ -14,7 +14,7 @@ from ivm.operators.capture cimport Capture
 from ivm.operators.fallible cimport Fallible
 from ivm.operators.input cimport Input
 from ivm.rows.codec cimport decode, encode, encode_key
-from ivm.rows.hashing cimport hash_prefix
+from ivm.rows.hashing cimport hash_prefix, shard_of
 from ivm.rows.layout cimport Layout
 from ivm.rows.packing cimport Packing
 from ivm.rows.strings cimport Interner
@@ -120,7 +120,7 @@ cdef object _snapshot(traces, Schedule schedule, Packing packing, Layout layout,
         words.resize(key.words + 1, 0)
         encode_key(values, key, interner, words.data())
         wanted = words.data()
-        owner = hash_prefix(words.data(), key.columns, key, interner) % len(traces)
+        owner = shard_of(hash_prefix(words.data(), key.columns, key, interner), len(traces))
         traces = traces[owner : owner + 1]
     for trace in traces:
         batches.insert(batches.end(), trace.published.begin(), trace.published.end())
