@@ -62,7 +62,8 @@ cdef inline Entry* entry_of(const Strings* strings, uint64_t word) noexcept nogi
 
 cdef inline uint64_t inline_word(const char* data, Py_ssize_t n) noexcept nogil:
     cdef uint64_t word = 0
-    memcpy(&word, data, n)
+    if n > 0:       # an empty content may have no address
+        memcpy(&word, data, n)
     return byteswap(word) | <uint64_t> n
 
 
