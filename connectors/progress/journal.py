@@ -201,7 +201,8 @@ class Journal:
 
     def _apply(self, record: dict[str, Any]) -> None:
         match record:
-            case {"prepared": time, "ranges": ranges, "moment": moment}:
+            case {"prepared": time, "ranges": ranges}:
+                moment = record.get("moment", 0)  # a journal may begin before times had one
                 entry = Entry(time, tuple(Range(*r) for r in ranges), moment)
                 if entry.ranges:
                     self._entries.append(entry)

@@ -2,8 +2,10 @@
 
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
+import orjson
 import pytest
 
 from connectors.batches import Range
@@ -149,3 +151,9 @@ def test_a_journal_is_open_in_one_process_only(tmp_path: Path) -> None:
             Journal(tmp_path / "j")
         process.kill()
     assert Journal(tmp_path / "j").last_time == 0
+
+
+def test_a_time_without_a_moment_was_given_at_the_epoch(tmp_path: Path) -> None:
+    body = orjson.dumps({"prepared": 1, "ranges": [["t", "t", 0, 0, 5]]})
+    (tmp_path / "j").write_bytes(b"%08x %s\n" % (zlib.crc32(body), body))
+    assert Journal(tmp_path / "j").entries() == [Entry(1, (range_of(0, 5),), 0)]
