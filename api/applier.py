@@ -162,13 +162,12 @@ class Applier:
 
         Times that only said that it was later are not replayed: the last one stands for them all.
         """
-        committed = self._journal.committed_time
-        ticked = committed > self._journal.covered_time and committed >= self.pool.frontier
+        ticked = self._journal.ticked_time >= self.pool.frontier
         if self._held_back or ticked:
             self._held_back = 0
             time, offsets = self._offsets[-1]
             if ticked:
-                time = committed
+                time = self._journal.ticked_time
                 self.clock.feed(self._journal.committed_moment, time)
                 self._offsets.append((time, offsets))
             self._advance(time)

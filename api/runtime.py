@@ -129,8 +129,12 @@ class Runtime:
     def _tick(self) -> None:
         """Let time pass for the views that filter by it."""
         while not self._stopped.wait(self.settings.clock_seconds):
-            if self._temporal:
-                self.pipeline.tick()
+            try:
+                if self._temporal:
+                    self.pipeline.tick()
+            except Exception:
+                log.exception("the clock stopped")  # the pipeline has failed, and tells why
+                return
 
     def _restore(self) -> None:
         """Declare what is registered on the empty pool, and forget what never was acknowledged."""

@@ -52,7 +52,7 @@ class Journal:
         self._published: dict[str, int] = {}
         self._failed: dict[str, str] = {}
         self._last_time = self._last_moment = 0
-        self._committed_time = self._committed_moment = 0
+        self._committed_time = self._committed_moment = self._ticked_time = 0
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
             self._reserve()
@@ -73,9 +73,9 @@ class Journal:
         return self._committed_time
 
     @property
-    def covered_time(self) -> int:
-        """The greatest time prepared with ranges (0: none)."""
-        return self._entries[-1].time if self._entries else 0
+    def ticked_time(self) -> int:
+        """The committed time if it has no ranges, and so is not replayed; else 0."""
+        return self._ticked_time
 
     @property
     def committed_moment(self) -> int:
@@ -214,6 +214,8 @@ class Journal:
                 self._committed_time = max(time, self._committed_time)
                 if time == self._last_time:
                     self._committed_moment = self._last_moment
+                    covered = bool(self._entries) and self._entries[-1].time == time
+                    self._ticked_time = 0 if covered else time
                 self._published.update(views)
             case {"dropped_table": table, "time": time}:
                 self._born[table] = time

@@ -53,6 +53,30 @@ def test_rows_leave_a_view_and_its_topic_as_time_passes(
     assert [(op, number) for op, _, number in deltas(tmp_path)[len(before) :]] == [("-", 5)]
 
 
+def test_a_tick_is_published_once_though_a_crash_cut_the_time_after_it_short(
+    pipeline: DirectPipeline, client: TestClient, tmp_path: Path
+) -> None:
+    pipeline.moment = NEW_YEAR_2024
+    assert client.put("/v1/views/recent", json=RECENT).status_code == 201
+    first = pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+    pipeline.moment += 12 * DAY
+    pipeline.tick()
+    before = deltas(tmp_path)
+    assert [(op, number) for op, _, number in before] == [("+", 1), ("-", 1)]
+
+    again = make_runtime(tmp_path)
+    again._restore()
+    time = again._journal.last_time + 1
+    (ranges,) = first.ranges
+    later = replace(ranges, first=ranges.end, end=ranges.end + 1)
+    again._journal.prepare(time, (later,), pipeline.moment + DAY)
+    again.applier.receive(replace(first, committed=True))
+    again.applier.receive(
+        replace(first, time=time, ranges=(later,), tables={}, moment=pipeline.moment + DAY)
+    )
+    assert deltas(tmp_path) == before
+
+
 def test_the_clock_ticks_by_itself_while_a_view_reads_it(tmp_path: Path) -> None:
     runtime = make_runtime(tmp_path, clock_seconds=0.01)
     pipeline = cast(DirectPipeline, cast(Any, runtime.pipeline))

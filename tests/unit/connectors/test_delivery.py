@@ -251,7 +251,7 @@ def test_a_tick_is_a_time_of_its_own_that_is_not_replayed(
     first, tick = receiver.batches
     assert (tick.time, tick.ranges, tick.offsets) == (2, (), first.offsets)
     assert tick.moment >= first.moment
-    assert (journal.committed_time, journal.covered_time) == (2, 1)
+    assert (journal.committed_time, journal.ticked_time) == (2, 2)
     assert journal.committed_moment == tick.moment
     again = Recorder(journal)
     restarted = open_delivery(journal, quarantine, again)
