@@ -4,24 +4,26 @@
 #   make demo    generate change data, maintain five views through a kill, verify them with DuckDB
 #   make test    every test
 #   make serve   the service, on loopback
+#   make kafka   a broker on localhost:9092, to try the service with
 #   make check   formatting, lint, types, import direction, stubs of the extensions
 #   make checked the engine's tests on extensions that check bounds, addresses and undefined behaviour
-#   make soak    ten million updates through a pool: memory and latency stay flat
-#   make fuzz    a million inputs to the front-ends: no crash, no hang
+#   make soak    ten million updates through a pool; kills and freezes under a larger load
+#   make fuzz    a million inputs to the front-ends and as many records: no crash, no hang
 #   make bench   the engine's benchmarks beside differential-dataflow; writes benchmarks/results.md
 #   make build   the extensions, in place
+#   make jars    Kafka and what belongs to it, from Maven Central
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test serve check checked soak fuzz bench build extensions
+.PHONY: help demo test serve kafka check checked soak fuzz bench build jars extensions
 
 # The architecture that the extensions are compiled for: `native`, or e.g. x86-64-v3 for an image.
 IVM_MARCH ?= native
 # Changes that the demo generates.
 CHANGES ?= 500000
 
-# Inputs that the fuzzer makes.
+# Inputs that the fuzzer makes, and records.
 INPUTS ?= 1000000
 
 VENV := .venv
@@ -31,6 +33,8 @@ BUILT := build/.built
 FLAGS := build/.flags
 SOURCES := pyproject.toml .ci/build.py $(shell find ivm -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp')
 export CXXFLAGS := -std=c++17 -O3 -DNDEBUG -fwrapv -march=$(IVM_MARCH)
+# A directory of jars for each pom of docker/kafka.
+JARS := $(patsubst docker/kafka/%.xml,build/jars/%,$(wildcard docker/kafka/*.xml))
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 # What runs on the checked build.
 CHECKED ?= tests/unit/pool tests/unit/rows tests/unit/trace tests/property/test_law.py \
@@ -46,13 +50,21 @@ demo: $(BUILT)
 	$(call say,Running the demo with $(CHANGES) changes)
 	@$(BIN)/python -m api demo --changes $(CHANGES)
 
+# Without Maven, or away from Maven Central, the tests of Kafka say why they skip.
 test: $(BUILT)
+	@! command -v mvn >/dev/null || $(MAKE) --no-print-directory --keep-going jars || true
 	$(call say,Running the tests)
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
+# Without the jars there are file topics only.
 serve: $(BUILT)
+	@! command -v mvn >/dev/null || $(MAKE) --no-print-directory build/jars/spark || true
 	$(call say,Starting the service)
 	@$(BIN)/python -m api serve
+
+kafka: $(INSTALLED) build/jars/broker
+	$(call say,Starting Kafka)
+	@$(BIN)/python -m tests.kafka build/kafka
 
 check: $(BUILT)
 	$(call say,Lint)
@@ -67,13 +79,18 @@ check: $(BUILT)
 	@$(BIN)/python -m mypy.stubtest --concise --ignore-disjoint-bases --ignore-unused-allowlist \
 		--allowlist .ci/stubtest.allow $$(find ivm -name '*.pyi' | sed 's/\.pyi$$//; s|/|.|g')
 
-soak: $(BUILT)
+soak: $(BUILT) build/jars/broker build/jars/spark
 	$(call say,Running ten million updates)
 	@$(BIN)/python -m tests.soak
+	$(call say,Killing and freezing the service and its broker under load)
+	@IVM_TEST_LOAD=long $(BIN)/python -m pytest --timeout 0 -o faulthandler_timeout=0 \
+		tests/faults/test_service_under_load.py
 
 fuzz: $(BUILT)
 	$(call say,Compiling $(INPUTS) inputs)
 	@$(BIN)/python -m tests.fuzz --inputs $(INPUTS)
+	$(call say,Decoding $(INPUTS) records)
+	@$(BIN)/python -m tests.fuzz.records --records $(INPUTS)
 
 bench: $(BUILT)
 	$(call say,Running the benchmarks beside differential-dataflow)
@@ -81,6 +98,17 @@ bench: $(BUILT)
 		--json build/benchmarks/results.json
 
 build: $(BUILT)
+
+jars: $(JARS)
+
+build/jars/%: docker/kafka/%.xml
+	$(call say,Fetching the jars of $<)
+	@command -v mvn >/dev/null || { echo 'Maven is needed: apt install maven' >&2; exit 1; }
+	@rm -rf $@ $@.part
+	@mvn --quiet --batch-mode -Dstyle.color=never --file $< -Dinto=$(CURDIR)/$@.part package || \
+		{ rm -rf $@.part; echo 'No $@: something that $< names could not be fetched' >&2; exit 1; }
+	@mv $@.part $@
+	@touch $@
 
 $(BUILT): $(INSTALLED) $(SOURCES) $(FLAGS)
 	$(call say,Building the extensions for $(IVM_MARCH))

@@ -11,11 +11,11 @@ from starlette.concurrency import run_in_threadpool
 from api import problems
 from api.limits import BodyLimit
 from api.metrics import RuntimeCollector
-from api.routes import changes, health, inspection, rows, sources, views
+from api.routes import changes, health, inspection, quarantine, rows, sources, views
 from api.runtime import Runtime
 from api.signals import Signal
 
-ROUTERS = (health, sources, views, rows, changes, inspection)
+ROUTERS = (health, sources, views, rows, changes, inspection, quarantine)
 
 
 def create_app(runtime: Runtime) -> FastAPI:

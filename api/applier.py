@@ -1,23 +1,26 @@
 """Applies timed batches: feed the tables, complete the time, publish every view's deltas.
 
-The protocol of exactly once: a time's deltas and the frontier record are durable in the delta
-topics before the journal commits the topics' ends. A time that the journal has committed already
-is applied all the same, since the engine starts empty, and its deltas are thrown away.
+The protocol of exactly once: a time is applied whether or not its deltas were published before,
+since the engine starts empty, and each sink takes the deltas if it lacks the time. All sinks
+prepare before the first commits; they commit in reverse order, so the first, which is the one that
+the journal belongs to, commits last.
 """
 
 import threading
 import time as clock
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import structlog
 
 from api.clock import PoolClock
+from api.feeding import Feeder
 from api.meter import Meter
 from connectors.batches import Offsets, TableUpdates, TimedBatch
 from connectors.progress.journal import Journal
-from connectors.sinks.deltas import DeltaSink
+from connectors.quarantine import Quarantine
+from connectors.sinks.sink import Output, Reached, Sink
 from ivm.dataflow import Node
 from ivm.errors import IvmError, NoFixedPoint, UnknownCollection
 from ivm.pool import Pool
@@ -37,16 +40,23 @@ class Applier:
     `lock` excludes changes of the set of views while a time is being applied.
     """
 
-    def __init__(self, pool: Pool, journal: Journal, sink: DeltaSink, meter: Meter) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        journal: Journal,
+        sinks: Sequence[Sink],
+        meter: Meter,
+        quarantine: Quarantine,
+    ) -> None:
         self.pool = pool
+        self.feeder = Feeder(pool, journal, quarantine, meter, self._advance)
         self.clock = PoolClock(pool)
         self.meter = meter
         self.lock = threading.Lock()
         self.failed: dict[str, str] = dict(journal.failed)
         self.errors: dict[str, Counter[str]] = {}
-        self.published: dict[str, int] = dict(journal.published)
         self._journal = journal
-        self._sink = sink
+        self._sinks = sinks
         self._offsets: deque[tuple[int, Offsets]] = deque([(0, {})], REMEMBERED)
         self._reflected: tuple[int, Offsets] = self._offsets[-1]
         self._held_back = 0
@@ -62,19 +72,34 @@ class Applier:
             return self._reflected[1]
         return next((offsets for t, offsets in reversed(tuple(self._offsets)) if t <= time), {})
 
+    @property
+    def reflected(self) -> tuple[int, Offsets]:
+        """The last time published, and the input offsets that it reflects."""
+        return self._reflected
+
+    def begin(self, time: int, moment: int, offsets: Offsets) -> None:
+        """Go on after `time`, up to which the pool's tables have been fed (0: they are empty)."""
+        with self.lock:
+            self.clock.feed(moment, time)
+            self.pool.advance(time + 1)
+            self._offsets.append((time, offsets))
+            self._reflected = time, offsets
+
     def receive(self, batch: TimedBatch) -> None:
         """Apply one batch and, unless it was committed before, publish its deltas."""
         started = clock.monotonic()
         with self.lock:
             if not batch.committed:
                 self._complete_held_back()
-            self._feed(batch)
-            if self._is_held_back(batch):
-                return
-            self._advance(batch.time)
-            drained = {name: self._drained(name) for name in self.errors}
-            if not batch.committed:
-                self._publish(batch, drained)
+            with self.meter.stage("engine"):
+                self._feed(batch)
+                if self._is_held_back(batch):
+                    return
+                self._advance(batch.time)
+                drained = {name: self._drained(name) for name in self.errors}
+            reached = Reached(batch.time, batch.moment, batch.offsets, batch.ranges)
+            with self.meter.stage("sink"):
+                self._publish(reached, drained)
             self._reflected = batch.time, batch.offsets
         if not batch.committed:
             self._count(batch, drained, clock.monotonic() - started)
@@ -85,49 +110,60 @@ class Applier:
         """Complete the replayed times that are still held back, and the ticks after them."""
         with self.lock:
             self._complete_held_back()
+            time, offsets = self._reflected
+            self._commit(Reached(time, self._journal.committed_moment, offsets))
 
-    def restore(self, name: str, node: Node, key: tuple[str, ...]) -> None:
-        """Install a view that the journal knows: its topic goes on at the committed end.
+    def restore(self, output: Output, node: Node) -> None:
+        """Install a view that the journal knows: its topics go on at the committed end.
 
-        One that failed stays so: its topic lacks the deltas since, even if it would converge now.
+        One that failed stays so: its topics lack the deltas since, even if it would converge now.
         """
+        name = output.name
         with self.lock:
-            self._sink.open(name, self.published[name])
+            for sink in self._sinks:
+                sink.restore(output)
             if name in self.failed:
                 return
-            self.pool.install(name, node, key)
+            self.pool.install(name, node, output.key)
             self.errors[name] = Counter()
-            self._drained(name)
+            deltas = self._drained(name)
+            for sink in self._sinks:
+                sink.skip(name, deltas)
 
-    def install(self, name: str, node: Node, key: tuple[str, ...]) -> Installed:
+    def install(self, output: Output, node: Node) -> Installed:
         """Install a new view and publish its snapshot as of the present time, durably.
 
-        Raises what `Pool.install` raises; then nothing is changed.
+        Raises what `Pool.install` and `Sink.open` raise; then nothing is changed.
         """
+        name = output.name
         with self.lock:
-            installed = self.pool.install(name, node, key)
+            installed = self.pool.install(name, node, output.key)
             self.errors[name] = Counter()
             try:
-                time, offsets = self._reflected
-                self._sink.open(name)
+                for sink in self._sinks:
+                    sink.open(output)
                 deltas = self._drained(name)
-                self.meter.deltas[name] += self._sink.write(name, deltas, time, offsets)
-                self._commit(time)
+                time, offsets = self._reflected
+                reached = Reached(time, self._journal.committed_moment, offsets)
+                for sink in self._sinks:
+                    sink.write(name, deltas, reached)
+                self._commit(reached)
+                self.meter.deltas[name] += _size(deltas)
             except (IvmError, OSError):
                 self.pool.drop(name)
                 del self.errors[name]
+                self._forget(name)
                 raise
         for listener in self._listeners:
             listener()
         return installed
 
     def drop(self, name: str) -> None:
-        """Stop a view and delete its topic."""
+        """Stop a view and delete its file topic."""
         with self.lock:
             if self.failed.pop(name, None) is None:
                 self.pool.drop(name)
             self.errors.pop(name, None)
-            self.published.pop(name, None)
             self._forget(name)
         for listener in self._listeners:
             listener()
@@ -135,17 +171,14 @@ class Applier:
     def forget(self, name: str) -> None:
         """Drop what is left of a view whose making or dropping a crash has cut short."""
         with self.lock:
-            del self.published[name]
             self._forget(name)
 
     def _forget(self, name: str) -> None:
-        # In this order: while the journal knows the view, a restart finds the topic to delete.
-        self._sink.drop(name)
-        self._journal.drop_view(name)
+        for sink in reversed(self._sinks):
+            sink.drop(name)
 
     def _feed(self, batch: TimedBatch) -> None:
-        for table, updates in batch.tables.items():
-            self.pool.feed(table, updates.rows, updates.diffs, batch.time)
+        self.feeder.take(batch)
         self.clock.feed(batch.moment, batch.time)
         self._offsets.append((batch.time, batch.offsets))
 
@@ -171,12 +204,13 @@ class Applier:
                 self.clock.feed(self._journal.committed_moment, time)
                 self._offsets.append((time, offsets))
             self._advance(time)
-            for name in self.errors:
-                self._drained(name)
+            drained = {name: self._drained(name) for name in self.errors}
+            self._publish(Reached(time, self._journal.committed_moment, offsets), drained)
             self._reflected = self._offsets[-1]
 
     def _advance(self, time: int) -> None:
         """Complete `time`, and all before it that were held back."""
+        self.feeder.settle()
         try:
             self.pool.advance(time + 1)
         except NoFixedPoint as error:
@@ -204,25 +238,36 @@ class Applier:
             self.errors[name] = Counter({m: n for m, n in fold.items() if n})
         return deltas
 
-    def _publish(self, batch: TimedBatch, drained: dict[str, Deltas]) -> None:
-        for name, deltas in drained.items():
-            self.meter.deltas[name] += self._sink.write(name, deltas, batch.time, batch.offsets)
-        self._commit(batch.time)
+    def _publish(self, reached: Reached, drained: Mapping[str, Deltas]) -> None:
+        """Give every sink what it lacks."""
+        for sink in self._sinks:
+            for name, deltas in drained.items():
+                if sink.has(name, reached.time):
+                    sink.skip(name, deltas)
+                else:
+                    sink.write(name, deltas, reached)
+        self._commit(reached)
 
-    def _commit(self, time: int) -> None:
-        ends = self._sink.flush()
-        self._journal.commit(time, ends)
-        self.published.update(ends)
+    def _commit(self, reached: Reached) -> None:
+        for sink in self._sinks:
+            sink.prepare(reached)
+        for sink in reversed(self._sinks):
+            sink.commit(reached)
 
     def _count(self, batch: TimedBatch, drained: dict[str, Deltas], seconds: float) -> None:
         meter = self.meter
-        meter.batches += 1
-        meter.records += batch.records
+        meter.count(batch)
         meter.batch_seconds.observe(np.array([seconds]))
-        for table, updates in batch.tables.items():
-            meter.updates[table] += len(updates.diffs)
+        for name, deltas in drained.items():
+            meter.deltas[name] += _size(deltas)
+        for updates in batch.tables.values():
             if drained:
                 meter.latency_seconds.observe(_ages(updates))
+
+
+def _size(deltas: Deltas) -> int:
+    """How many changes these are."""
+    return len(deltas.diffs) + len(deltas.error_diffs)
 
 
 def _ages(updates: TableUpdates) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -1,22 +1,20 @@
 """`ivm`: the command line of the service."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import orjson
 import typer
-from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
+from api import cli_quarantine
 from api.apply import apply
-from api.client import ServiceClient
 from api.demo.run import run_demo
+from api.doctor import examine
 from api.serve import serve as run_service
 from api.settings import Settings
-from ivm.errors import IvmError
+from api.terminal import connected, out, plain_errors, print_json, print_table
 from views.catalog import Language
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -24,7 +22,9 @@ views = typer.Typer(no_args_is_help=True, help="Views of a running service.")
 sources = typer.Typer(no_args_is_help=True, help="Sources of a running service.")
 app.add_typer(views, name="view")
 app.add_typer(sources, name="source")
-out = Console()
+app.add_typer(cli_quarantine.app, name="quarantine")
+
+FINDING = ("part", "setting", "fault")
 
 Key = Annotated[list[str] | None, typer.Option(help="A column to look the view up by; repeatable.")]
 Query = Annotated[str, typer.Argument(help="The query, or @FILE to read it from a file.")]
@@ -39,8 +39,25 @@ def main() -> None:
 @app.command()
 def serve() -> None:
     """Run the service; it is configured by ivm.toml and IVM_* variables."""
-    with _plain_errors():
+    with plain_errors():
         run_service(Settings())
+
+
+@app.command()
+def doctor(
+    json: Annotated[bool, typer.Option("--json", help="The findings as JSON.")] = False,
+) -> None:
+    """Test what is configured: directories, Java, jars, brokers, registries, sources' topics.
+
+    Fails if anything is at fault.
+    """
+    with plain_errors():
+        findings = [asdict(finding) for finding in examine(Settings())]
+    if json:
+        print_json(findings)
+    else:
+        print_table([{**f, "fault": f["fault"] or "ok"} for f in findings], FINDING)
+    raise typer.Exit(1 if any(finding["fault"] for finding in findings) else 0)
 
 
 @app.command()
@@ -51,7 +68,7 @@ def demo(
     json: Annotated[Path | None, typer.Option(help="Also write the figures to this file.")] = None,
 ) -> None:
     """Maintain five views through a kill, and verify them with DuckDB; fails on a mismatch."""
-    with _plain_errors():
+    with plain_errors():
         report = run_demo(changes, out)
     if json is not None:
         json.write_bytes(orjson.dumps(report.to_json(), option=orjson.OPT_INDENT_2))
@@ -61,43 +78,43 @@ def demo(
 @app.command()
 def explain(query: Query, key: Key = None, language: Written = "sql") -> None:
     """Show what a view over QUERY would be, without making it."""
-    with _service() as service:
+    with connected() as service:
         body = {"query": _text(query), "language": language, "key": key}
         answer = service.post("/v1/explain", body)
     for stage in answer.pop("stages"):
         out.rule(escape(stage["name"]))
         out.print(escape(stage["text"]))
     out.rule("view")
-    _print(answer)
+    print_json(answer)
 
 
 @views.command("list")
 def list_views() -> None:
     """All views."""
-    with _service() as service:
+    with connected() as service:
         found = service.get("/v1/views")["views"]
-    _table(found, ("name", "status", "key", "errors", "query"))
+    print_table(found, ("name", "status", "key", "errors", "query"))
 
 
 @views.command("show")
 def show_view(name: str) -> None:
     """One view."""
-    with _service() as service:
-        _print(service.get(f"/v1/views/{name}"))
+    with connected() as service:
+        print_json(service.get(f"/v1/views/{name}"))
 
 
 @views.command("create")
 def create_view(name: str, query: Query, key: Key = None, language: Written = "sql") -> None:
     """Maintain a view from now on."""
-    with _service() as service:
+    with connected() as service:
         body = {"query": _text(query), "language": language, "key": key}
-        _print(service.put(f"/v1/views/{name}", body))
+        print_json(service.put(f"/v1/views/{name}", body))
 
 
 @views.command("apply")
 def apply_views(file: Annotated[Path, typer.Argument(help="Python with @view functions.")]) -> None:
     """Maintain the views that a Python file defines; it runs here, not in the service."""
-    with _service() as service:
+    with connected() as service:
         for applied in apply(file, service):
             out.print(f"{escape(applied.name)}: {'created' if applied.is_new else 'unchanged'}")
 
@@ -105,23 +122,23 @@ def apply_views(file: Annotated[Path, typer.Argument(help="Python with @view fun
 @views.command("drop")
 def drop_view(name: str) -> None:
     """Stop a view and delete its delta topic."""
-    with _service() as service:
+    with connected() as service:
         service.delete(f"/v1/views/{name}")
 
 
 @sources.command("list")
 def list_sources() -> None:
     """All sources."""
-    with _service() as service:
+    with connected() as service:
         found = service.get("/v1/sources")["sources"]
-    _table(found, ("name", "topic", "key", "offsets"))
+    print_table(found, ("name", "topic", "key", "offsets"))
 
 
 @sources.command("show")
 def show_source(name: str) -> None:
     """One source."""
-    with _service() as service:
-        _print(service.get(f"/v1/sources/{name}"))
+    with connected() as service:
+        print_json(service.get(f"/v1/sources/{name}"))
 
 
 @sources.command("create")
@@ -129,53 +146,16 @@ def create_source(
     name: str, file: Annotated[Path, typer.Argument(help="JSON: topic, columns, key.")]
 ) -> None:
     """Declare a source as FILE says."""
-    with _service() as service:
-        _print(service.put(f"/v1/sources/{name}", orjson.loads(file.read_bytes())))
+    with connected() as service:
+        print_json(service.put(f"/v1/sources/{name}", orjson.loads(file.read_bytes())))
 
 
 @sources.command("drop")
 def drop_source(name: str) -> None:
     """Forget a source; its topic stays."""
-    with _service() as service:
+    with connected() as service:
         service.delete(f"/v1/sources/{name}")
-
-
-@contextmanager
-def _plain_errors() -> Iterator[None]:
-    """Tell callers' errors in a line instead of a traceback."""
-    try:
-        yield
-    except (IvmError, OSError, ValueError) as error:
-        Console(stderr=True).print(f"[red]error:[/] {escape(str(error))}")
-        raise typer.Exit(1) from error
-
-
-@contextmanager
-def _service() -> Iterator[ServiceClient]:
-    """The service that the settings point to."""
-    with _plain_errors():
-        settings = Settings()
-        client = ServiceClient(f"http://{settings.host}:{settings.port}")
-        try:
-            yield client
-        finally:
-            client.close()
 
 
 def _text(query: str) -> str:
     return Path(query[1:]).read_text() if query.startswith("@") else query
-
-
-def _print(document: Any) -> None:
-    out.print_json(data=document)
-
-
-def _table(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> None:
-    table = Table(*columns)
-    for row in rows:
-        table.add_row(*(escape(_cell(row[column])) for column in columns))
-    out.print(table)
-
-
-def _cell(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

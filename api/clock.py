@@ -15,6 +15,11 @@ class PoolClock:
         self._moment = 0
         pool.create_input(CLOCK.name, CLOCK.schema, CLOCK.schema.names)
 
+    @property
+    def moment(self) -> int:
+        """The latest moment that it was told (0: none)."""
+        return self._moment
+
     def feed(self, moment: int, time: int) -> None:
         """From `time` on it is `moment`, in microseconds since the epoch; it never goes back."""
         if moment <= self._moment:

@@ -4,11 +4,15 @@ Written by the thread that applies batches and read by scrapes; a scrape may see
 counted, never a torn number.
 """
 
-from collections import Counter
-from collections.abc import Sequence
+import time as clock
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
+
+from connectors.batches import Counts, TimedBatch
 
 # Upper bounds in seconds, each 10% above the last, from 1 ms to about 4 minutes: a quantile read
 # from the histogram is off by 5% at most.
@@ -40,12 +44,61 @@ def quantile(counts: Sequence[int] | NDArray[np.int64], q: float) -> float:
 
 
 class Meter:
-    """Counters since the start of this process; what is replayed does not count."""
+    """Counters since the start of this process; what is replayed does not count.
+
+    `stage_seconds` is where the thread that applies batches spends its time, by stage. By table:
+    `outcomes` of the input records; how many were `corrected` out of the quarantine; and
+    how many of the changes were not applied, being `duplicates`, or because values were
+    `unavailable`.
+    """
 
     def __init__(self) -> None:
         self.records = 0
         self.batches = 0
+        self.outcomes: dict[str, Counts] = {}
+        self.corrected: Counter[str] = Counter()
         self.updates: Counter[str] = Counter()
         self.deltas: Counter[str] = Counter()
+        self.keyed_changes: Counter[tuple[str, str]] = Counter()
+        self.absent_deletes: Counter[str] = Counter()
+        self.duplicates: Counter[str] = Counter()
+        self.unavailable: Counter[str] = Counter()
+        self.stage_seconds: defaultdict[str, float] = defaultdict(float)
         self.batch_seconds = Histogram()
         self.latency_seconds = Histogram()
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Count the seconds until the context ends."""
+        started = clock.perf_counter()
+        try:
+            yield
+        finally:
+            self.stage_seconds[name] += clock.perf_counter() - started
+
+    def count(self, batch: TimedBatch) -> None:
+        """Count a batch that was published."""
+        self.batches += 1
+        self.records += sum(counts.records for counts in batch.counts.values())
+        for table, counts in batch.counts.items():
+            self.outcomes[table] = self.outcomes.get(table, Counts()) + counts
+        self.corrected.update(correction.table for correction in batch.corrections)
+        for table, updates in batch.tables.items():
+            self.updates[table] += len(updates.diffs)
+
+    def forget(self, table: str) -> None:
+        """Count a table of this name, should there be one again, from nothing."""
+        self.outcomes.pop(table, None)
+        for counter in (self.corrected, self.duplicates, self.unavailable):
+            del counter[table]
+
+    def by_outcome(self, table: str) -> dict[str, int]:
+        """How many records of a table there were, by what became of them."""
+        counts = self.outcomes.get(table, Counts())
+        return {
+            "changes": counts.changes - self.duplicates[table] - self.unavailable[table],
+            "tombstones": counts.tombstones,
+            "ignored": counts.ignored,
+            "duplicates": self.duplicates[table],
+            "rejected": counts.rejected + self.unavailable[table],
+        }

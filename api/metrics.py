@@ -21,6 +21,7 @@ class RuntimeCollector(Collector):
         yield from self._counters()
         yield from self._arrangements()
         yield from self._pipeline()
+        yield from self._checkpoints()
         meter = self._runtime.meter
         yield _histogram("ivm_batch_seconds", "Time to apply and publish.", meter.batch_seconds)
         yield _histogram(
@@ -33,6 +34,21 @@ class RuntimeCollector(Collector):
         meter = self._runtime.meter
         yield CounterMetricFamily("ivm_records", "Input records applied.", meter.records)
         yield CounterMetricFamily("ivm_batches", "Logical times applied.", meter.batches)
+        outcomes = CounterMetricFamily(
+            "ivm_input_records",
+            "Input records by what became of them.",
+            labels=["table", "outcome"],
+        )
+        for table in tuple(meter.outcomes):
+            for outcome, count in meter.by_outcome(table).items():
+                outcomes.add_metric([table, outcome], count)
+        yield outcomes
+        corrected = CounterMetricFamily(
+            "ivm_corrected_records", "Quarantined records applied after all.", labels=["table"]
+        )
+        for table, count in meter.corrected.copy().items():
+            corrected.add_metric([table], count)
+        yield corrected
         updates = CounterMetricFamily("ivm_updates", "Updates of tables.", labels=["table"])
         for table, count in meter.updates.copy().items():
             updates.add_metric([table], count)
@@ -41,6 +57,8 @@ class RuntimeCollector(Collector):
         for view, count in meter.deltas.copy().items():
             deltas.add_metric([view], count)
         yield deltas
+        yield self._stages()
+        yield from self._changes()
         labels = ["table", "topic", "reason"]
         quarantined = GaugeMetricFamily("ivm_quarantined", "Records put aside.", labels=labels)
         for values, count in self._runtime.quarantine.counts().items():
@@ -50,6 +68,38 @@ class RuntimeCollector(Collector):
         for view, messages in dict(self._runtime.applier.errors).items():
             errors.add_metric([view], sum(messages.values()))
         yield errors
+
+    def _changes(self) -> Iterator[Metric]:
+        meter = self._runtime.meter
+        changes = CounterMetricFamily(
+            "ivm_keyed_changes", "Changes of tables by their keys.", labels=["table", "change"]
+        )
+        for labels, count in meter.keyed_changes.copy().items():
+            changes.add_metric(labels, count)
+        yield changes
+        for name, text, counts in (
+            (
+                "ivm_duplicates",
+                "Records dropped, since a connector sent them twice.",
+                meter.duplicates,
+            ),
+            ("ivm_absent_deletes", "Deletes of keys without a row.", meter.absent_deletes),
+        ):
+            family = CounterMetricFamily(name, text, labels=["table"])
+            for table, count in counts.copy().items():
+                family.add_metric([table], count)
+            yield family
+
+    def _stages(self) -> Metric:
+        spent = dict(self._runtime.meter.stage_seconds)
+        delivering = self._runtime.pipeline.status().delivering
+        spent["hand-over"] = max(delivering - sum(spent.values()), 0.0)
+        stages = CounterMetricFamily(
+            "ivm_stage_seconds", "What the thread that applies batches does.", labels=["stage"]
+        )
+        for stage, seconds in spent.items():
+            stages.add_metric([stage], seconds)
+        return stages
 
     def _arrangements(self) -> Iterator[Metric]:
         labels = ["arrangement"]
@@ -81,6 +131,19 @@ class RuntimeCollector(Collector):
         for topic, count in status.lag.items():
             lag.add_metric([topic], count)
         yield lag
+
+    def _checkpoints(self) -> Iterator[Metric]:
+        counts = self._runtime.checkpoint_counts
+        yield CounterMetricFamily("ivm_checkpoints", "Checkpoints written.", counts.written)
+        yield CounterMetricFamily(
+            "ivm_checkpoint_failures", "Checkpoints that could not be written.", counts.failures
+        )
+        yield GaugeMetricFamily("ivm_checkpoint_time", "Its logical time.", counts.time)
+        yield GaugeMetricFamily("ivm_checkpoint_seconds", "How long it took.", counts.seconds)
+        yield GaugeMetricFamily("ivm_checkpoint_bytes", "What was written for it.", counts.bytes)
+        yield GaugeMetricFamily(
+            "ivm_checkpoint_timestamp_seconds", "When the last one stood.", counts.stood
+        )
 
 
 def _histogram(name: str, text: str, histogram: Histogram) -> HistogramMetricFamily:

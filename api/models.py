@@ -2,10 +2,24 @@
 
 from typing import Annotated, Any, Literal
 
+import orjson
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Base64Bytes, BaseModel, ConfigDict, Field
 
-from connectors.tables import TableSpec, type_name, type_of
+from api.errors import BadParameter
+from connectors.quarantine import Rejected, Repair
+from connectors.sinks.target import KafkaTarget, OutputEnvelope, OutputFormat
+from connectors.tables import (
+    Encoding,
+    Envelope,
+    Format,
+    Metadata,
+    OnError,
+    ReplicaIdentity,
+    Resolution,
+    TableSpec,
+    type_name,
+)
 from views.catalog import Language, View
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}$")]
@@ -25,39 +39,95 @@ class ColumnBody(Body):
     nullable: bool = True
 
 
+class CsvBody(Body):
+    """How a line of format `csv` is cut into fields; one that reads `null`, unquoted, is NULL."""
+
+    delimiter: str = ","
+    quote: str = '"'
+    null: str = ""
+
+
+class DeadLetterBody(Body):
+    """A topic on one of the operator's connections that gets a copy of what is put aside."""
+
+    connection: str
+    topic: str
+
+
 class SourceBody(Body):
-    """A table whose changes stand in a topic; `topic` is the source's name unless given."""
+    """A table whose changes stand in a topic; `topic` is the source's name unless given.
+
+    `start` is "earliest", "latest", `{"offsets": {partition: offset}}` or `{"timestamp": ms}`.
+    """
 
     topic: str | None = None
     columns: list[ColumnBody]
     key: list[str]
-    format: Literal["json"] = "json"
-    envelope: Literal["debezium"] = "debezium"
-    on_error: Literal["quarantine", "stall"] | None = None
+    connector: Literal["files", "kafka"] = "files"
+    connection: str | None = None
+    format: Format = "json"
+    envelope: Envelope = "debezium"
+    replica_identity: ReplicaIdentity = "default"
+    metadata: dict[str, Metadata] = {}
+    start: Literal["earliest", "latest"] | dict[str, Any] = "earliest"
+    resolution: Resolution = "batch"
+    transaction_topic: str | None = None
+    encodings: dict[str, Encoding] = {}
+    csv: CsvBody = CsvBody()
+    on_error: OnError | None = None
+    dead_letter: DeadLetterBody | None = None
 
-    def spec(self, name: str, on_error: Literal["quarantine", "stall"]) -> TableSpec:
+    def spec(self, name: str, on_error: OnError) -> TableSpec:
         """The table so declared (raises InvalidTable); its key columns are never NULL."""
-        fields = [
-            pa.field(c.name, type_of(c.type), c.nullable and c.name not in self.key)
+        declared = self.model_dump(exclude={"topic", "columns", "on_error"})
+        columns = [
+            {"name": c.name, "type": c.type, "nullable": c.nullable and c.name not in self.key}
             for c in self.columns
         ]
-        return TableSpec(
-            name,
-            self.topic or name,
-            pa.schema(fields),
-            tuple(self.key),
-            self.format,
-            self.envelope,
-            self.on_error or on_error,
+        return TableSpec.from_json(
+            {
+                **declared,
+                "name": name,
+                "topic": self.topic or name,
+                "columns": columns,
+                "on_error": self.on_error or on_error,
+            }
         )
 
 
+class SinkBody(Body):
+    """A topic on one of the operator's connections; `topic` is the view's name unless given.
+
+    `partitions`, `replication` and `config` are for a topic that is made, and what one that is
+    there must have.
+    """
+
+    connector: Literal["kafka"]
+    connection: str
+    topic: str | None = None
+    envelope: OutputEnvelope = "delta"
+    format: OutputFormat = "json"
+    snapshot: bool = True
+    partitions: Annotated[int, Field(ge=1)] | None = None
+    replication: Annotated[int, Field(ge=1)] | None = None
+    config: dict[str, str] = {}
+
+    def target(self, view: str) -> KafkaTarget:
+        """The target so declared (raises InvalidSink)."""
+        declared = self.model_dump(exclude={"connector"})
+        return KafkaTarget.from_json({**declared, "topic": self.topic or view})
+
+
 class ViewBody(Body):
-    """A view; without `key` it is looked up by what is known to be unique in it."""
+    """A view; without `key` it is looked up by what is known to be unique in it.
+
+    Every view has a delta topic of its own among the file topics; `sink` publishes it besides.
+    """
 
     query: str
     language: Language = "sql"
     key: list[str] | None = None
+    sink: SinkBody | None = None
 
 
 class ExplainBody(Body):
@@ -66,6 +136,57 @@ class ExplainBody(Body):
     query: str
     language: Language = "sql"
     key: list[str] | None = None
+
+
+class RepairBody(Body):
+    """What to decode in a quarantined record's stead; what is not given is as in the record.
+
+    A key or value is text, or `_base64`, or `_json`: any JSON, written compactly. NULL as text is
+    no key or value at all.
+    """
+
+    key: str | None = None
+    key_base64: Base64Bytes | None = None
+    key_json: Any = None
+    value: str | None = None
+    value_base64: Base64Bytes | None = None
+    value_json: Any = None
+
+    def repair(self, record: Rejected) -> Repair | None:
+        """The repair of `record`; None if nothing is given (raises BadParameter)."""
+        if not self.model_fields_set:
+            return None
+        return Repair(self._given("key", record.key), self._given("value", record.value))
+
+    def _given(self, name: str, default: bytes | None) -> bytes | None:
+        forms = [
+            form
+            for form in (name, f"{name}_base64", f"{name}_json")
+            if form in self.model_fields_set
+        ]
+        if len(forms) > 1:
+            raise BadParameter(f"{' and '.join(forms)} are given; choose one")
+        if not forms:
+            return default
+        given = getattr(self, forms[0])
+        if forms[0].endswith("_json"):
+            return orjson.dumps(given)
+        return given.encode() if isinstance(given, str) else given
+
+
+class ReplayBody(Body):
+    """`overwrite`: apply a correction also where later records have said more of its key."""
+
+    overwrite: bool = False
+
+
+class ReplayManyBody(ReplayBody):
+    """Which open records of the quarantine to replay."""
+
+    table: str
+    reason: str | None = None
+    limit: Annotated[int, Field(ge=1, le=10_000)] = 1_000
+    cursor: str | None = None
 
 
 def columns_json(schema: pa.Schema) -> list[dict[str, Any]]:

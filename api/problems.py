@@ -1,7 +1,7 @@
 """Errors as RFC 9457 problem documents, `application/problem+json`.
 
 `code` is the error's stable code; `type` is a URN made of it. A fault in SQL adds `position`,
-`line` and `column`, counted from 1.
+`line` and `column`, counted from 1; one outside the service `part` and the `setting` to look at.
 """
 
 from http import HTTPStatus
@@ -13,6 +13,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
+from connectors.errors import Unavailable
 from ivm.errors import IvmError
 from views.errors import SqlError
 
@@ -33,10 +34,27 @@ STATUS = {
     "view-failed": 409,
     "bad-parameter": 400,
     "not-indexed": 400,
+    "unknown-record": 404,
+    "record-closed": 409,
+    "superseded": 409,
+    "not-stalled": 409,
+    "replay-under-way": 503,
     "body-too-large": 413,
     "not-ready": 503,
     "pipeline-failed": 503,
     "stalled": 503,
+    "jars-missing": 503,
+    "broker-unreachable": 503,
+    "broker-refused": 503,
+    "registry-unavailable": 503,
+    "unavailable": 503,
+    "records-lost": 503,
+    "topic-recreated": 503,
+    "java-missing": 503,
+    "correction-lost": 503,
+    "unknown-table": 404,
+    "sink-diverged": 503,
+    "sink-fenced": 503,
     "offset-not-reached": 504,
 }
 
@@ -60,7 +78,10 @@ def of_error(error: IvmError) -> Response:
     if isinstance(error, SqlError):
         place = {"position": error.position, "line": error.line, "column": error.column}
         return problem(422, error.code, error.message, **place)
-    return problem(STATUS.get(error.code, 422), error.code, str(error))
+    status = STATUS.get(error.code, 422)
+    if isinstance(error, Unavailable):
+        return problem(status, error.code, str(error), part=error.part, setting=error.setting)
+    return problem(status, error.code, str(error))
 
 
 def install(app: FastAPI) -> None:

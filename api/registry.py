@@ -11,6 +11,7 @@ import orjson
 
 from api.errors import RegistryCorrupt
 from connectors.files.durable import replace
+from connectors.sinks.target import KafkaTarget
 from connectors.tables import TableSpec
 from views.catalog import Catalog, Table, View
 
@@ -22,6 +23,7 @@ class Registry:
         """Open the file `path`, if it is there (raises RegistryCorrupt)."""
         self._path = path
         self._sources: dict[str, TableSpec] = {}
+        self._targets: dict[str, KafkaTarget] = {}
         self.catalog = Catalog()
         if path.exists():
             self._load(path.read_bytes())
@@ -30,6 +32,11 @@ class Registry:
     def sources(self) -> Mapping[str, TableSpec]:
         """The specs by name, in the order they were declared."""
         return self._sources
+
+    @property
+    def targets(self) -> Mapping[str, KafkaTarget]:
+        """Where views go in Kafka, by the view's name."""
+        return self._targets
 
     def view(self, name: str) -> View | None:
         """The view of this name, if there is one."""
@@ -47,25 +54,34 @@ class Registry:
         self._sources[spec.name] = spec
         self._save()
 
-    def add_view(self, view: View) -> None:
-        """Declare a view durably (raises NameTaken)."""
+    def add_view(self, view: View, target: KafkaTarget | None = None) -> None:
+        """Declare a view, and where else it goes, durably (raises NameTaken)."""
         self.catalog.add_view(view)
+        if target is not None:
+            self._targets[view.name] = target
         self._save()
 
     def drop(self, name: str) -> None:
         """Forget a source or view durably (raises UnknownName, StillUsed)."""
         self.catalog.drop(name)
         self._sources.pop(name, None)
+        self._targets.pop(name, None)
         self._save()
 
     def _save(self) -> None:
         sources = [spec.to_json() for spec in self._sources.values()]
-        replace(self._path, orjson.dumps({"sources": sources, "catalog": self.catalog.to_json()}))
+        targets = {name: target.to_json() for name, target in self._targets.items()}
+        catalog = self.catalog.to_json()
+        document = {"sources": sources, "targets": targets, "catalog": catalog}
+        replace(self._path, orjson.dumps(document))
 
     def _load(self, content: bytes) -> None:
         try:
             document = orjson.loads(content)
             specs = [TableSpec.from_json(source) for source in document["sources"]]
+            # A file of before there were targets has none.
+            targets = document.get("targets", {}).items()
+            self._targets = {name: KafkaTarget.from_json(target) for name, target in targets}
             self.catalog = Catalog.from_json(document["catalog"])
         except (ValueError, KeyError, TypeError) as error:
             raise RegistryCorrupt(f"{self._path}: {error!r}; restore the file") from error

@@ -1,30 +1,52 @@
-"""The composition root: owns the pool, the registry, the journal, the pipeline and the sink.
+"""The composition root: owns the pool, the registry, the journal, the pipeline, the sinks.
 
-Start: declare the registered sources and views on the empty pool, then let the pipeline replay
-the journal; the service is ready when all that was journaled has been applied again. Changes of
-sources and views wait for that, and run one at a time.
+Start: restore the tables from the newest checkpoint, declare the registered views, which hydrate
+from them, then let the pipeline replay what the journal holds beyond; the service is ready when all
+that was journaled has been applied again. Changes of sources and views wait for that, and run one
+at a time.
 
 Two locks: `_changing` orders changes of sources and views; the applier's own excludes them from
-the batch under way. `_changing` is taken first, and the pipeline takes only the second.
+the batch under way. `_changing` is taken first, and the pipeline takes only the second. A third,
+`_repairing`, keeps a record's repair as it is while a replay uses it.
 """
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from hashlib import blake2b
 
+import orjson
 import structlog
 
 from api.applier import Applier
 from api.errors import CartesianProduct, DifferentDefinition, NotReady, ViewFailed
 from api.meter import Meter
 from api.registry import Registry
+from api.restoring import Tables, cut
 from api.settings import Settings
+from api.watch import Watch
 from connectors.batches import Offsets
-from connectors.errors import InvalidTable, PipelineFailed
+from connectors.checkpoint.periodic import CheckpointCounts, Checkpoints
+from connectors.checkpoint.restore import restore
+from connectors.checkpoint.store import open_store
+from connectors.checkpoint.writer import CheckpointWriter, Cut
+from connectors.corrections import Outcome
+from connectors.dead_letters import DeadLetters
+from connectors.errors import (
+    BrokerFault,
+    InvalidSink,
+    InvalidTable,
+    PipelineFailed,
+)
+from connectors.health import PartFault
 from connectors.pipeline import Pipeline, PipelineSettings
 from connectors.progress.journal import Journal
-from connectors.quarantine import Quarantine
+from connectors.quarantine import Place, Quarantine, Quarantined, Repair
 from connectors.sinks.deltas import DeltaSink
+from connectors.sinks.kafka.publisher import Service
+from connectors.sinks.kafka.sink import KafkaSink
+from connectors.sinks.sink import Output
+from connectors.sinks.target import KafkaTarget
 from connectors.tables import TableSpec
 from ivm.errors import IvmError
 from ivm.pool import Pool
@@ -59,9 +81,12 @@ class Runtime:
         self._limits = Limits(settings.max_query_characters, settings.max_query_words)
         self.meter = Meter()
         self.topics = topics
-        self.sink = DeltaSink(topics)
         self._journal = Journal(data / "journal")
-        self.applier = Applier(self.pool, self._journal, self.sink, self.meter)
+        self.sink = DeltaSink(topics, self._journal)
+        service = Service(settings.service, settings.transaction_seconds)
+        self.kafka = KafkaSink(settings.connections, service, self._journal)
+        sinks = (self.sink, self.kafka)
+        self.applier = Applier(self.pool, self._journal, sinks, self.meter, self.quarantine)
         self.pipeline = make_pipeline(
             PipelineSettings(
                 topics,
@@ -69,17 +94,27 @@ class Runtime:
                 settings.spark_master,
                 settings.spark_memory,
                 settings.batch_records,
+                settings.connections,
+                settings.spark_jars.resolve(),
+                settings.trigger,
             ),
             self._journal,
             self.quarantine,
             self.applier,
         )
         self._changing = threading.Lock()
+        self._repairing = threading.Lock()
         self._ready = threading.Event()
         self._interrupted = threading.Event()
         self._stopped = threading.Event()
         self._ticker = threading.Thread(target=self._tick, name="clock", daemon=True)
+        self._watch = Watch(self.faults)
+        sources = self.registry.sources
+        self._letters = DeadLetters(
+            self.quarantine, settings.connections, lambda: list(sources.values()), settings.service
+        )
         self._temporal: set[str] = set()
+        self.checkpoints: Checkpoints | None = None
         self._fault: str | None = None
 
     # --- life ---
@@ -90,6 +125,7 @@ class Runtime:
         A failure is remembered for `fault`, not raised: the service stays up to tell it.
         """
         try:
+            self.pipeline.prepare()
             self._restore()
             self.pipeline.start(tuple(self.registry.sources.values()))
             self._await_replay()
@@ -100,7 +136,11 @@ class Runtime:
         else:
             log.info("ready", time=self.pool.frontier - 1)
             self._ticker.start()
+            if self.checkpoints is not None:
+                self.checkpoints.start()
         self._ready.set()
+        self._watch.start()
+        self._letters.start()
 
     def _await_replay(self) -> None:
         """Wait for the journal's end; a record beyond it that stalls the pipeline is no failure."""
@@ -115,13 +155,20 @@ class Runtime:
     def interrupt(self) -> None:
         """Let `start` return soon, even amid a replay."""
         self._interrupted.set()
+        self.kafka.interrupt()
 
     def stop(self) -> None:
         """Finish the batch under way, and release everything."""
         self._stopped.set()
+        self.kafka.interrupt()
+        self._watch.stop()
+        self._letters.stop()
         if self._ticker.is_alive():
             self._ticker.join()
+        if self.checkpoints is not None:
+            self.checkpoints.stop()
         self.pipeline.stop()
+        self.kafka.close()
         self.sink.close()
         self.quarantine.close()
         self._journal.close()
@@ -137,31 +184,82 @@ class Runtime:
                 return
 
     def _restore(self) -> None:
-        """Declare what is registered on the empty pool, and forget what never was acknowledged."""
-        for spec in self.registry.sources.values():
-            self.pool.create_input(spec.name, spec.schema, spec.key)
-        self.pool.advance(1)
-        for name in self.applier.published.keys() - {v.name for v in self.registry.catalog.views}:
+        """Bring tables and views back, and forget what never was acknowledged.
+
+        Raises CheckpointRefused, InvalidStore.
+        """
+        self._restore_tables()
+        for name in self.sink.published.keys() - {v.name for v in self.registry.catalog.views}:
             self.applier.forget(name)
         for view in self.registry.catalog.views:
             compiled = self._compiled(view.query, view.language, view.key)
-            self.applier.restore(view.name, compiled.node, view.key)
+            output = _output(view, compiled, self.registry.targets.get(view.name))
+            self.applier.restore(output, compiled.node)
             if compiled.temporal:
                 self._temporal.add(view.name)
+
+    def _restore_tables(self) -> None:
+        """Declare the tables as the newest checkpoint that can be used has them."""
+        settings, sources = self.settings, self.registry.sources
+        store = open_store(settings.checkpoints_place)
+        restored = restore(store, self._journal, sources, Tables(self.pool, sources.values()))
+        for fault in restored.faults:
+            log.error("a checkpoint was passed over", fault=fault)
+        writer = CheckpointWriter(store, settings.checkpoints_kept, restored.kept)
+        if restored.manifest is None:
+            self.applier.begin(0, 0, {})
+        else:
+            manifest, topics = restored.manifest, {spec.topic for spec in sources.values()}
+            offsets = {t: ends for t, ends in manifest.offsets.items() if t in topics}
+            self.applier.begin(manifest.time, manifest.moment, offsets)
+            for table in restored.tables:
+                writer.stands_for(table.files, self.pool.batches(table.name))
+                self.applier.feeder.duplicates.restore(table.name, table.seen)
+            log.info("restored", time=manifest.time, rows=sum(f.rows for f in manifest.files()))
+        self.checkpoints = Checkpoints(
+            writer,
+            self._journal,
+            self._cut,
+            lambda: self.meter.records,
+            settings.checkpoint_seconds,
+            settings.checkpoint_records,
+        )
+
+    def _cut(self) -> Cut | None:
+        """What a checkpoint is to hold, unless the last one does."""
+        with self._changing, self.applier.lock:
+            known = max(self._journal.start, self.checkpoint_counts.time)
+            if self.pipeline.status().state == "failed" or self.pool.frontier - 1 <= known:
+                return None
+            return cut(self.applier, self._journal, self.registry.sources)
+
+    @property
+    def checkpoint_counts(self) -> CheckpointCounts:
+        """How checkpoints fare."""
+        return self.checkpoints.counts if self.checkpoints is not None else CheckpointCounts()
 
     @property
     def is_replayed(self) -> bool:
         """Whether all that was journaled before the start has been applied."""
         return self._ready.is_set() and self._fault is None
 
-    def fault(self) -> str | None:
-        """Why the service is not ready; None if it is."""
+    def faults(self) -> list[PartFault]:
+        """What keeps the service from being ready; nothing if it is."""
         if self._fault is not None:
-            return self._fault
+            return [PartFault("service", None, self._fault)]
         status = self.pipeline.status()
+        faults = [*status.faults, *self.kafka.faults(), *self._letters.faults()]
         if status.state in ("stalled", "failed", "stopped"):
-            return f"the pipeline is {status.state}: {status.error}"
-        return None if self._ready.is_set() else f"the service is starting ({status.state})"
+            detail = f"the pipeline is {status.state}: {status.error}"
+            faults.append(PartFault("pipeline", None, detail))
+        elif not self._ready.is_set():
+            detail = f"the service is starting ({status.state})"
+            faults.append(PartFault("service", None, detail))
+        return faults
+
+    def fault(self) -> str | None:
+        """Why the service is not ready, in words; None if it is."""
+        return "; ".join(fault.detail for fault in self.faults()) or None
 
     def wait_ready(self) -> None:
         """Wait, within bounds, until changes are possible (raises NotReady, PipelineFailed)."""
@@ -175,7 +273,8 @@ class Runtime:
     def put_source(self, spec: TableSpec) -> bool:
         """Declare a source; False if it is there already.
 
-        Raises DifferentDefinition, and InvalidTable for a topic that is a view's.
+        Raises DifferentDefinition, InvalidTable for a topic that is a view's, and what
+        `Pipeline.preflight` raises.
         What a bad record does may change: a pipeline that one has stalled goes on.
         """
         self.wait_ready()
@@ -190,19 +289,31 @@ class Runtime:
                 if known != spec:
                     self._set_on_error(spec)
                 return False
-            if self.sink.owns(spec.topic):
+            self._refuse_other_connection(spec)
+            self._letters.check(spec)
+            if spec.connector == "files" and self.sink.owns(spec.topic):
                 raise InvalidTable(
                     f"topic {spec.topic!r} is a view's: opening or dropping that view would empty "
                     "it. Choose another topic"
                 )
-            self.pool.create_input(spec.name, spec.schema, spec.key)
+            beginning = self.pipeline.preflight(spec)
+            self.pool.create_input(spec.name, spec.schema, spec.key or spec.schema.names)
             try:
                 self.registry.add_source(spec)
             except (IvmError, OSError):
                 self.pool.drop_input(spec.name)
                 raise
-            self.pipeline.add_table(spec)
+            self.pipeline.add_table(spec, beginning)
             return True
+
+    def _refuse_other_connection(self, spec: TableSpec) -> None:
+        """Offsets are kept by topic name, so one name is one topic (raises InvalidTable)."""
+        for other in self.registry.sources.values():
+            if other.topic == spec.topic and other.connection != spec.connection:
+                raise InvalidTable(
+                    f"table {spec.name!r}: connection: source {other.name!r} reads a topic "
+                    f"{spec.topic!r} on another connection; a topic's name can be read on one only"
+                )
 
     def _set_on_error(self, spec: TableSpec) -> None:
         self.registry.replace_source(spec)
@@ -224,24 +335,58 @@ class Runtime:
             self.source(name)
             self.registry.drop(name)
             self.pipeline.remove_table(name)
+            self.meter.forget(name)
             with self.applier.lock:
+                self.applier.feeder.forget(name)
                 self.pool.drop_input(name)
+
+    # --- quarantine ---
+
+    def fix(self, place: Place, repair: Repair | None) -> Quarantined:
+        """What a replay decodes in a record's stead (raises UnknownRecord, RecordClosed)."""
+        self.wait_ready()
+        with self._repairing:
+            return self.quarantine.fix(place, repair)
+
+    def discard(self, place: Place) -> Quarantined:
+        """Nothing is to come of a record (raises UnknownRecord, RecordClosed)."""
+        self.wait_ready()
+        with self._repairing:
+            return self.quarantine.discard(place)
+
+    def replay(self, places: Sequence[Place], overwrite: bool) -> Outcome:
+        """Apply quarantined records as corrections (raises what `Pipeline.correct` raises)."""
+        self.wait_ready()
+        with self._repairing:
+            return self.pipeline.correct(places, overwrite)
+
+    def skip(self, place: Place) -> None:
+        """Let a stalled pipeline go on after this record (raises NotStalled)."""
+        self.wait_ready()
+        with self._changing:
+            self.pipeline.skip(place)
 
     # --- views ---
 
     def put_view(
-        self, name: str, query: str, language: str, key: Sequence[str] | None
+        self,
+        name: str,
+        query: str,
+        language: str,
+        key: Sequence[str] | None,
+        target: KafkaTarget | None = None,
     ) -> Installed | None:
-        """Maintain a view; None if the same is there already.
+        """Maintain a view, and publish it to `target` too; None if the same is there already.
 
-        Raises DifferentDefinition, a kind of SqlError, ViewFailed if it reads such a view, and
-        what `Pool.install` raises.
+        Raises DifferentDefinition, a kind of SqlError, ViewFailed if it reads such a view, what
+        `Pool.install` and `KafkaSink.open` raise, and KeyNotUnique.
         """
         self.wait_ready()
         with self._changing:
             known = self.registry.view(name)
             if known is not None:
                 same = (known.query, known.language) == (query, language)
+                same = same and self.registry.targets.get(name) == target
                 if not same or (key is not None and tuple(key) != known.key):
                     raise DifferentDefinition(
                         f"view {name!r} is defined otherwise; delete it first, or choose another "
@@ -253,11 +398,13 @@ class Runtime:
                 self._refuse_failed(read)
             self._refuse_product(compiled)
             view = View(name, query, language, compiled.schema, compiled.key, compiled.dependencies)
+            output = _output(view, compiled, target)
+            self._check_target(output)
             if compiled.temporal:
                 self.pipeline.tick()
-            installed = self.applier.install(name, compiled.node, compiled.key)
+            installed = self.applier.install(output, compiled.node)
             try:
-                self.registry.add_view(view)
+                self.registry.add_view(view, target)
             except (IvmError, OSError):
                 self.applier.drop(name)
                 raise
@@ -265,6 +412,19 @@ class Runtime:
                 self._temporal.add(name)
             log.info("view installed", view=name, created=installed.created)
             return installed
+
+    def _check_target(self, output: Output) -> None:
+        """See that a view can go where it shall (raises InvalidSink, KeyNotUnique, BrokerFault)."""
+        if output.target is None:
+            return
+        output.check()
+        for spec in self.registry.sources.values():
+            if (spec.connection, spec.topic) == (output.target.connection, output.target.topic):
+                raise InvalidSink(
+                    f"topic {spec.topic!r} is read by source {spec.name!r}; choose another"
+                )
+        if faults := self.kafka.faults():
+            raise BrokerFault("; ".join(fault.detail for fault in faults))
 
     def _refuse_product(self, compiled: CompiledView) -> None:
         pairs = self.pool.explain(compiled.node, compiled.key).pairs
@@ -325,6 +485,12 @@ class Runtime:
     def offsets(self, time: int | None = None) -> Offsets:
         """The input offsets reflected at a recent time, by default at the last one."""
         return self.applier.offsets(time)
+
+
+def _output(view: View, compiled: CompiledView, target: KafkaTarget | None) -> Output:
+    definition = [view.query, view.language, view.key, view.schema.to_string(), target]
+    plan = blake2b(orjson.dumps(definition), digest_size=16).hexdigest()
+    return Output(view.name, view.schema, view.key, compiled.is_unique, plan, target)
 
 
 def _unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:

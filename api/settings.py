@@ -1,9 +1,9 @@
 """What can be configured: `ivm.toml` in the working directory, then `IVM_*` variables above it."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -11,12 +11,26 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from connectors.kafka.connection import Connection, named
+from connectors.pipeline import Trigger
+
 
 class Settings(BaseSettings):
-    """Everything the service needs to start; sizes are in records or bytes, times in seconds."""
+    """Everything the service needs to start; sizes are in records or bytes, times in seconds.
 
-    model_config = SettingsConfigDict(env_prefix="IVM_", toml_file="ivm.toml", extra="forbid")
+    `connections` are Kafka clusters by the name that sources and sinks call them: tables
+    `[connections.NAME]` of `ivm.toml`, or a JSON object in `IVM_CONNECTIONS`. `spark_jars` is where
+    the jars of Spark's Kafka source are; with the `trigger` real-time, `spark_master` must run a
+    task for each partition at once. `service` names the service in Kafka: its progress topic
+    and its transactional ids begin with it. `transaction_seconds` bounds a transaction, and so how
+    long readers wait behind one that a dead service left open.
+    """
 
+    model_config = SettingsConfigDict(
+        env_prefix="IVM_", toml_file="ivm.toml", extra="forbid", hide_input_in_errors=True
+    )
+
+    service: str = Field(default="ivm", pattern=r"^[A-Za-z0-9._-]{1,100}$")
     data: Path = Path("data")
     topics: Path | None = None
     host: str = "127.0.0.1"
@@ -25,7 +39,15 @@ class Settings(BaseSettings):
     max_rounds: int = Field(default=10_000, ge=1)
     spark_master: str = "local[2]"
     spark_memory: str = "1g"
+    spark_jars: Path = Path("build/jars/spark")
+    connections: Annotated[dict[str, Connection], BeforeValidator(named)] = {}
+    transaction_seconds: float = Field(default=120.0, ge=1)
+    trigger: Trigger = "micro-batch"
     batch_records: int = Field(default=100_000, ge=1)
+    checkpoints: str | None = None
+    checkpoint_seconds: float = Field(default=60.0, gt=0)
+    checkpoint_records: int = Field(default=1_000_000, ge=1)
+    checkpoints_kept: int = Field(default=2, ge=1)
     clock_seconds: float = Field(default=1.0, gt=0)
     on_error: Literal["quarantine", "stall"] = "quarantine"
     max_body_bytes: int = Field(default=2 << 20, ge=1)
@@ -41,6 +63,11 @@ class Settings(BaseSettings):
     def topics_directory(self) -> Path:
         """The root of the file topics, inputs and deltas alike."""
         return self.topics if self.topics is not None else self.data / "topics"
+
+    @property
+    def checkpoints_place(self) -> str:
+        """Where checkpoints are kept: a path, or the URI of a filesystem that Arrow knows."""
+        return self.checkpoints or str(self.data.resolve() / "checkpoints")
 
     @classmethod
     def settings_customise_sources(

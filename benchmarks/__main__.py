@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from benchmarks import bounds, report
 from benchmarks.comparison import Result, Setting, measure, results
 from benchmarks.errors import BenchmarkError
+from benchmarks.pipeline.run import run_pipeline
 from benchmarks.sides import BUILD, OURS, PEERS, Run, Side
 from benchmarks.verify import Trial
 from benchmarks.workload import Workload
@@ -41,6 +42,9 @@ def main(
     try:
         if verify:
             _verify(names or [])
+            return
+        if names == ["pipeline"]:
+            _pipeline(scale, json)
             return
         _run(names or list(NAMES), scale, workers, peer, json, page)
     except BenchmarkError as error:
@@ -84,6 +88,13 @@ def _run(
         drawn = report.draw(runs, chart)
         machine = bounds.machine(commands.get("differential"))
         page.write_text(report.page(found, machine, PAIRS[scale], chart.name if drawn else None))
+
+
+def _pipeline(scale: str, json: Path | None) -> None:
+    found = run_pipeline(scale, console)
+    Console().print(report.table(found))
+    if json:
+        json.write_text(report.as_json(found))
 
 
 def _verify(names: list[str]) -> None:

@@ -2,111 +2,303 @@
 
 A record is taken whole or not at all: either all its row images are typed, or the record is
 rejected with the reason. Cutting the records into batches in another way gives the same updates.
+Columns are made of all records at once; only where that fails are records tried one by one.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from connectors.envelopes.debezium import Images, Row, images, timestamps, unwrapped
+from connectors.envelopes import append, canal, debezium, maxwell, upsert
+from connectors.envelopes import transactions as ends_of_transactions
+from connectors.envelopes.images import Images, Row, Shape
+from connectors.envelopes.positions import positions, transactions
+from connectors.errors import RegistryUnavailable
+from connectors.formats import avro, csv, json, raw
+from connectors.formats.avro import Schemas
 from connectors.formats.columns import to_array
-from connectors.formats.faults import MISSING_FIELD, Fault, ValueFault
-from connectors.formats.json import parse, parse_exactly
+from connectors.formats.faults import MISSING_FIELD, NULL_VALUE, Fault, ValueFault
+from connectors.formats.logical import UNDESCRIBED, Logical
+from connectors.formats.parsed import Parsed
+from connectors.formats.unavailable import is_unavailable
+from connectors.metadata import coordinates
+from connectors.plans import Column, Plan, plan
+from connectors.records import Decoded, Records, RejectedRecord
 from connectors.tables import TableSpec
 
 # Columns that travel beside a table's own, under names that no column has.
 DIFF, OFFSET, TS_MS = "\0diff", "\0offset", "\0ts_ms"
+# These only where they say anything.
+ORDER, MISSING, TRANSACTION = "\0order", "\0missing", "\0transaction"
+
+# Records that are no change and were not rejected, by offset.
+_PASSED_FIELDS: list[pa.Field] = [pa.field(OFFSET, pa.int64()), pa.field("tombstone", pa.bool_())]
+PASSED = pa.schema(_PASSED_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
-class RejectedRecord:
-    """A record that gave no updates: its offset, one of `REASONS`, a message, and its bytes."""
+class _Block:
+    """Records with their contents read: what any cut of them is decoded from."""
 
-    offset: int
-    reason: str
-    message: str
-    value: bytes
+    records: Records
+    table: TableSpec
+    schemas: Schemas | None
+    shape: Shape
+    values: Parsed
+    keys: Parsed | None
+    metadata: dict[str, list[Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
-    """Record `offsets[i]` (ascending) changes row `i` of `rows` by `diffs[i]`.
+def decode(records: Records, table: TableSpec, schemas: Schemas | None = None) -> Decoded:
+    """Decode `records`, of a topic of `table`; `schemas` are the writers', for format avro.
 
-    `rows` has the table's schema; `ts_ms` is the envelopes' (0: none). `tombstones` were ignored.
+    Raises RegistryUnavailable when they are out of reach.
     """
-
-    rows: pa.RecordBatch
-    diffs: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    ts_ms: NDArray[np.int64]
-    rejected: tuple[RejectedRecord, ...]
-    tombstones: int
+    block = _read(records, table, schemas)
+    runs = _runs(block)
+    if len(runs) == 1:
+        return _decoded(block, *runs[0])
+    return _joined([_decoded(block, start, stop) for start, stop in runs], table)
 
 
-def decode(values: Sequence[bytes], offsets: Sequence[int], table: TableSpec) -> Decoded:
-    """Decode the records `values`, which stand at `offsets` (ascending, as many)."""
-    parsed = parse(values)
-    envelopes = unwrapped(parsed)
-    changes = images(envelopes)
-    columns = _columns(changes.rows, table.schema)
-    if columns is None and any(pa.types.is_decimal128(field.type) for field in table.schema):
-        changes = images(unwrapped(_exact(parsed, values)))
-        columns = _columns(changes.rows, table.schema)
-    if columns is None:
-        _set_aside(changes, _culprits(changes, table.schema))
-        columns = _columns(changes.rows, table.schema)
-        assert columns is not None, "every value was tried by itself"
-    owners = np.array(changes.owners, np.int64)
-    return Decoded(
-        pa.RecordBatch.from_arrays(columns, schema=table.schema),
-        np.array(changes.diffs, np.int64),
-        np.asarray(offsets, np.int64)[owners],
-        timestamps(envelopes)[owners],
-        tuple(
-            RejectedRecord(offsets[owner], fault.reason, fault.message, values[owner])
-            for owner, fault in sorted(changes.faults.items())
-        ),
-        changes.tombstones,
-    )
+def _read(records: Records, table: TableSpec, schemas: Schemas | None) -> _Block:
+    contents = [name for name in table.schema.names if name not in table.metadata]
+    shape = Shape(tuple(contents), tuple(name for name in table.key if name in contents))
+    values = _parsed(records.values, records, table, schemas, "value")
+    metadata, faults = coordinates(records, table) if table.metadata else ({}, {})
+    for index, fault in faults.items():
+        values.values[index] = fault
+    keys = None
+    if table.envelope == "upsert" and shape.key:
+        found = records.keys or [None] * len(records)
+        keys = _parsed(found, records, table, schemas, "key")
+    return _Block(records, table, schemas, shape, values, keys, metadata)
 
 
-def _columns(rows: list[Row], schema: pa.Schema) -> list[pa.Array] | None:
-    """The columns of `rows`, or None if any value is at fault."""
+def _parsed(
+    contents: Sequence[bytes | None],
+    records: Records,
+    table: TableSpec,
+    schemas: Schemas | None,
+    part: avro.Part,
+) -> Parsed:
+    """`contents`, the values or keys of `records`, in the table's format."""
+    if table.format == "json":
+        return json.parse(contents)
+    if table.format == "avro":
+        if schemas is None:
+            raise RegistryUnavailable(
+                f"connection {table.connection!r}: schema_registry_url is not set, and table "
+                f"{table.name!r} has format 'avro'"
+            )
+        return avro.parse(contents, records.headers, schemas, part)
+    names = [name for name in table.schema.names if name not in table.metadata]
+    if table.format == "csv":
+        return csv.parse(contents, names, table.csv)
+    return raw.parse(contents, names[0], table.schema.field(names[0]).type)
+
+
+def _runs(block: _Block) -> list[tuple[int, int]]:
+    """The longest stretches of records with one writer; a record without a value ends none."""
+    values, count = block.values.writers, len(block.records)
+    keys = block.keys.writers if block.keys is not None else None
+    if all(_is_one(writers) for writers in (values, keys)):
+        return [(0, count)]
+    starts = [0]
+    present: list[Logical | None] = [None, None]
+    for index in range(count):
+        found = [writers[index] if writers is not None else None for writers in (values, keys)]
+        pairs = list(zip(found, present, strict=True))
+        if any(new is not old for new, old in pairs if new is not None and old is not None):
+            starts.append(index)
+            present = found
+        else:
+            present = [old if new is None else new for new, old in pairs]
+    return list(pairwise([*starts, count]))
+
+
+def _is_one(writers: Sequence[Logical | None] | None) -> bool:
+    return writers is None or len(set(map(id, writers)) - {id(None)}) <= 1
+
+
+def _decoded(block: _Block, start: int, stop: int) -> Decoded:
+    """What the records from index `start` up to `stop`, of one writer, come to."""
+    records, table = block.records.slice(start, stop), block.table
+    values = block.values.values[start:stop]
+    keys = block.keys.values[start:stop] if block.keys is not None else None
+    columns_of = plan(table, _writer(block.values, start, stop), _writer(block.keys, start, stop))
+    changes = _images(block, values, keys, start)
+    if isinstance(columns_of, Fault):
+        # What has no value, as a delete of upserts, was not written by that schema.
+        written = (owner for owner in changes.owners if values[owner] is not None)
+        changes.set_aside(dict.fromkeys(written, columns_of))
+        columns_of = plan(table, None, _writer(block.keys, start, stop))
+    if isinstance(columns_of, Fault):
+        changes.set_aside(dict.fromkeys(changes.owners, columns_of))
+        columns: list[pa.Array] | None = [pa.array([], field.type) for field in table.schema]
+    else:
+        metadata = {name: found[start:stop] for name, found in block.metadata.items()}
+        columns = _typed(changes, columns_of, metadata, table)
+        if columns is None and table.format == "json" and _has_decimals(table):
+            exact = _exactly(records.values, values)
+            faults = changes.faults
+            changes = _images(block, exact, _exactly(records.keys, keys), start)
+            changes.set_aside(faults)  # as they are worded without Decimals
+            columns = _typed(changes, columns_of, metadata, table)
+        if columns is None:
+            changes.set_aside(_culprits(changes, columns_of, table))
+            columns = _columns(changes, columns_of, metadata, table.is_keyed)
+    assert columns is not None, "every value was tried by itself"
+    return _completed(records, table, values, changes, columns)
+
+
+def _writer(parsed: Parsed | None, start: int, stop: int) -> Logical | None:
+    if parsed is None or parsed.writers is None:
+        return None
+    writer = next((writer for writer in parsed.writers[start:stop] if writer is not None), None)
+    return None if writer is UNDESCRIBED else writer
+
+
+def _images(block: _Block, values: Sequence[Any], keys: Sequence[Any] | None, start: int) -> Images:
+    """The images of a run's values and keys; its first record is that of index `start`."""
+    shape, table = block.shape, block.table
+    if table.envelope == "debezium":
+        if not table.is_keyed:
+            return debezium.images(values, shape)
+        return debezium.keyed_images(values, shape, lambda owner: _key(block, start + owner))
+    if table.envelope == "upsert":
+        return upsert.images(values, keys or [None] * len(values), shape)
+    if table.envelope == "append":
+        return append.images(values)
+    if table.envelope == "transactions":
+        return ends_of_transactions.images(values)
+    if table.envelope == "maxwell":
+        return maxwell.images(values, shape, table.is_keyed)
+    return canal.images(values, shape, table.is_keyed)
+
+
+def _key(block: _Block, index: int) -> Any:
+    """The contents of one record's key."""
+    record = block.records.slice(index, index + 1)
+    if record.keys is None:
+        return None
+    return _parsed(record.keys, record, block.table, block.schemas, "key").values[0]
+
+
+def _typed(
+    changes: Images, columns: Plan, metadata: dict[str, list[Any]], table: TableSpec
+) -> list[pa.Array] | None:
+    """The columns of all rows, without what was not logged; None if any value is at fault."""
+    arrays = _columns(changes, columns, metadata, table.is_keyed)
+    if arrays is None and table.is_keyed and table.envelope == "debezium":
+        _take_missing(changes, columns)
+        if changes.missing:
+            arrays = _columns(changes, columns, metadata, table.is_keyed)
+    return arrays
+
+
+def _columns(
+    changes: Images, columns: Plan, metadata: dict[str, list[Any]], is_keyed: bool
+) -> list[pa.Array] | None:
+    """The columns of all rows, or None if any value is at fault."""
+    truncations = changes.diffs.count(0)
+    deleted = changes.diffs.count(-1) if is_keyed else 0
     try:
-        return [to_array([row[field.name] for row in rows], field) for field in schema]
+        return [_column(changes, column, metadata, truncations, deleted) for column in columns]
     except (ValueFault, KeyError):
         return None
 
 
-def _exact(parsed: list[Any], values: Sequence[bytes]) -> list[Any]:
-    """The records with numbers as they are written, since a decimal must not be a float."""
+def _column(
+    changes: Images,
+    column: Column,
+    metadata: dict[str, list[Any]],
+    truncations: int,
+    deleted: int,
+) -> pa.Array:
+    """One column; beside what its field allows, rows without values may have NULL in it."""
+    field, name = column.field, column.field.name
+    if column.source == "absent":
+        nulls: pa.Array = pa.nulls(len(changes.rows), field.type)
+        return nulls
+    if column.source == "metadata":
+        found = metadata[name]
+        pairs = zip(changes.owners, changes.diffs, strict=True)
+        values = [found[owner] if diff else None for owner, diff in pairs]
+        return to_array(values, field.with_nullable(True), column.convert)
+    values = [row[name] for row in changes.rows]
+    if field.nullable:
+        return to_array(values, field, column.convert)
+    excused = truncations
+    if not column.is_key:
+        excused += deleted + sum(column.index in left for left in changes.missing.values())
+    if not excused:
+        return to_array(values, field, column.convert)
+    array: pa.Array = to_array(values, field.with_nullable(True), column.convert)
+    if array.null_count > excused:
+        raise ValueFault(NULL_VALUE, "NULL in a column that is not nullable")
+    return array
+
+
+def _has_decimals(table: TableSpec) -> bool:
+    return any(pa.types.is_decimal128(field.type) for field in table.schema)
+
+
+def _exactly(texts: Sequence[bytes | None] | None, parsed: Sequence[Any] | None) -> Any:
+    """What is `parsed` with numbers as they are written, since a decimal must not be a float."""
+    if texts is None or parsed is None:
+        return parsed
     return [
-        record if isinstance(record, Fault) else parse_exactly(value, record)
-        for record, value in zip(parsed, values, strict=True)
+        value if text is None or isinstance(value, Fault) else json.parse_exactly(text, value)
+        for text, value in zip(texts, parsed, strict=True)
     ]
 
 
-def _culprits(changes: Images, schema: pa.Schema) -> dict[int, Fault]:
+def _take_missing(changes: Images, columns: Plan) -> None:
+    """Leave out what the database did not log, which the row before still has."""
+    for column in columns:
+        if column.is_key or column.source != "contents":
+            continue
+        name = column.field.name
+        for index, row in enumerate(changes.rows):
+            if changes.diffs[index] == 1 and is_unavailable(row.get(name)):
+                changes.rows[index] = {**row, name: None}
+                changes.missing[index] = (*changes.missing.get(index, ()), column.index)
+
+
+def _culprits(changes: Images, columns: Plan, table: TableSpec) -> dict[int, Fault]:
     """One fault of every record that has any: the first column's."""
     found: dict[int, Fault] = {}
-    for field in schema:
-        if _columns(changes.rows, pa.schema([field])) is not None:
+    for column in columns:
+        if column.source != "contents":
             continue
-        for row, diff, owner in zip(changes.rows, changes.diffs, changes.owners, strict=True):
-            fault = _fault(row, field, "after" if diff > 0 else "before")
+        for index, (row, diff) in enumerate(zip(changes.rows, changes.diffs, strict=True)):
+            left_out = diff == 0 or column.index in changes.missing.get(index, ())
+            if left_out or (diff < 0 and table.is_keyed and not column.is_key):
+                continue
+            fault = _fault(row, column, _image(table, diff))
             if fault is not None:
-                found.setdefault(owner, fault)
+                found.setdefault(changes.owners[index], fault)
     return found
 
 
-def _fault(row: Row, field: pa.Field, image: str) -> Fault | None:
+def _image(table: TableSpec, diff: int) -> str:
+    """What a message calls the object that a row came from."""
+    if table.envelope == "debezium":
+        return "after" if diff > 0 else "before"
+    return "data" if table.envelope in ("maxwell", "canal") else "the record"
+
+
+def _fault(row: Row, column: Column, image: str) -> Fault | None:
     """What is wrong with this column of a row image."""
+    field = column.field
     try:
-        to_array([row[field.name]], field)
+        to_array([row[field.name]], field, column.convert)
     except KeyError:
         return Fault(MISSING_FIELD, f"{image!r} has no field {field.name!r}")
     except ValueFault as fault:
@@ -115,10 +307,96 @@ def _fault(row: Row, field: pa.Field, image: str) -> Fault | None:
     return None
 
 
-def _set_aside(changes: Images, faults: dict[int, Fault]) -> None:
-    """Take the images of the records at fault out of `changes`."""
-    kept = [i for i, owner in enumerate(changes.owners) if owner not in faults]
-    changes.rows = [changes.rows[i] for i in kept]
-    changes.diffs = [changes.diffs[i] for i in kept]
-    changes.owners = [changes.owners[i] for i in kept]
-    changes.faults |= faults
+def _completed(
+    records: Records,
+    table: TableSpec,
+    values: Sequence[Any],
+    changes: Images,
+    columns: list[pa.Array],
+) -> Decoded:
+    """The columns with what stands beside them."""
+    owners = np.array(changes.owners, np.int64)
+    order = _order(table, values)
+    transaction = transactions(values) if table.resolution == "transaction" else None
+    left = changes.missing
+    return Decoded(
+        pa.RecordBatch.from_arrays(columns, schema=table.schema),
+        np.array(changes.diffs, np.int64),
+        np.asarray(records.offsets, np.int64)[owners],
+        _timestamps(records, table, values)[owners],
+        order[owners] if order is not None else None,
+        [left.get(i, ()) for i in range(len(owners))] if left else None,
+        [transaction[owner] for owner in changes.owners] if transaction is not None else None,
+        tuple(_rejected(records, *fault) for fault in sorted(changes.faults.items())),
+        changes.tombstones,
+        changes.ignored,
+    )
+
+
+def _order(table: TableSpec, values: Sequence[Any]) -> NDArray[np.uint64] | None:
+    if table.envelope == "debezium":
+        return positions(values)
+    return maxwell.positions(values) if table.envelope == "maxwell" else None
+
+
+def _timestamps(records: Records, table: TableSpec, values: Sequence[Any]) -> NDArray[np.int64]:
+    """The envelopes' times, or those of the records, in milliseconds; 0 where there is none."""
+    if table.envelope == "debezium":
+        return debezium.timestamps(values)
+    if table.envelope == "maxwell":
+        return maxwell.timestamps(values)
+    if table.envelope == "canal":
+        return canal.timestamps(values)
+    if records.timestamps is None:
+        return np.zeros(len(records), np.int64)
+    return np.maximum(np.asarray(records.timestamps, np.int64), 0)
+
+
+def _rejected(records: Records, index: int, fault: Fault) -> RejectedRecord:
+    return RejectedRecord(
+        records.offsets[index],
+        fault.reason,
+        fault.message,
+        records.values[index],
+        records.keys[index] if records.keys is not None else None,
+        records.timestamps[index] if records.timestamps is not None else None,
+        records.headers[index] if records.headers is not None else None,
+    )
+
+
+def _joined(parts: Sequence[Decoded], table: TableSpec) -> Decoded:
+    """The same as `parts`, which follow one another."""
+    counts = [len(part.diffs) for part in parts]
+    orders = [part.order for part in parts]
+    missing = [part.missing for part in parts]
+    ids = [part.transactions for part in parts]
+    rows = pa.Table.from_batches([part.rows for part in parts], table.schema).combine_chunks()
+    return Decoded(
+        rows.to_batches()[0] if len(rows) else parts[0].rows.slice(0, 0),
+        np.concatenate([part.diffs for part in parts]),
+        np.concatenate([part.offsets for part in parts]),
+        np.concatenate([part.ts_ms for part in parts]),
+        None
+        if all(order is None for order in orders)
+        else np.concatenate(
+            [
+                np.zeros((count, 2), np.uint64) if order is None else order
+                for order, count in zip(orders, counts, strict=True)
+            ]
+        ),
+        _chained(missing, counts, ()),
+        _chained(ids, counts, None),
+        tuple(rejected for part in parts for rejected in part.rejected),
+        sum(part.tombstones for part in parts),
+        sum(part.ignored for part in parts),
+    )
+
+
+def _chained(lists: Sequence[Sequence[Any] | None], counts: Sequence[int], none: Any) -> Any:
+    if all(values is None for values in lists):
+        return None
+    return [
+        value
+        for values, count in zip(lists, counts, strict=True)
+        for value in (values if values is not None else [none] * count)
+    ]

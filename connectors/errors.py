@@ -45,6 +45,24 @@ class JournalInUse(IvmError):
     code = "journal-in-use"
 
 
+class CheckpointCorrupt(IvmError):
+    """A file of a checkpoint is missing, damaged, or contradicts what it belongs to."""
+
+    code = "checkpoint-corrupt"
+
+
+class CheckpointRefused(IvmError):
+    """No checkpoint can be restored that the journal goes on from, and records would be lost."""
+
+    code = "checkpoint-refused"
+
+
+class InvalidStore(IvmError):
+    """The setting `checkpoints` names no place where files can be kept."""
+
+    code = "invalid-store"
+
+
 class OffsetGap(IvmError):
     """A batch begins beyond the recorded position of its partition: records would be lost."""
 
@@ -52,9 +70,16 @@ class OffsetGap(IvmError):
 
 
 class Stalled(IvmError):
-    """A record of a table with `on_error="stall"` cannot be decoded, so the pipeline waits."""
+    """A record of a table with `on_error="stall"` cannot be decoded, so the pipeline waits.
+
+    `place` is the record's table, partition and offset, if it is a record that has stalled it.
+    """
 
     code = "stalled"
+
+    def __init__(self, message: str, place: tuple[str, int, int] | None = None) -> None:
+        super().__init__(message)
+        self.place = place
 
 
 class JavaMissing(IvmError):
@@ -63,7 +88,158 @@ class JavaMissing(IvmError):
     code = "java-missing"
 
 
+class TooFewSlots(IvmError):
+    """Spark cannot run as many tasks at once as real-time mode needs."""
+
+    code = "too-few-slots"
+
+
 class PipelineFailed(IvmError):
     """The pipeline stopped by itself; its status says why."""
 
     code = "pipeline-failed"
+
+
+class UnknownConnection(IvmError):
+    """A source or sink names a connection that the operator has not configured."""
+
+    code = "unknown-connection"
+
+
+class JarsMissing(IvmError):
+    """The jars of Spark's Kafka source are not where `spark_jars` says."""
+
+    code = "jars-missing"
+
+
+class Unavailable(IvmError):
+    """Something outside cannot be used at present; asking again later may succeed.
+
+    `part` is what does not answer, as in `connection main`; `setting` what to look at, which the
+    message names too.
+    """
+
+    code = "unavailable"
+    part = "outside"
+    setting: str | None = None
+
+
+class RegistryUnavailable(Unavailable):
+    """A schema registry does not answer, or not as one; records wait for it."""
+
+    code = "registry-unavailable"
+    part = "schema registry"
+    setting = "schema_registry_url"
+
+
+class BrokerFault(Unavailable):
+    """A cluster cannot be used at present."""
+
+    code = "broker-unreachable"
+
+    def __init__(self, message: str, part: str = "kafka", setting: str | None = None) -> None:
+        super().__init__(message)
+        self.part = part
+        self.setting = setting
+
+
+class BrokerRefused(BrokerFault):
+    """A cluster was reached, and refuses our credentials or what we want to do."""
+
+    code = "broker-refused"
+
+
+class UnknownTopic(BrokerFault):
+    """The cluster has no topic of this name."""
+
+    code = "unknown-topic"
+
+
+class TopicRecreated(Stalled):
+    """A topic was deleted and created again: its offsets mean other records than they did."""
+
+    code = "topic-recreated"
+
+
+class RecordsLost(Stalled):
+    """A topic no longer holds offsets that were still to be read, or were read already."""
+
+    code = "records-lost"
+
+
+class UnknownRecord(IvmError):
+    """The quarantine holds no record at this place."""
+
+    code = "unknown-record"
+
+
+class RecordClosed(IvmError):
+    """A quarantined record was replayed, discarded or orphaned, so it takes no part any more."""
+
+    code = "record-closed"
+
+
+class StillRejected(IvmError):
+    """A repaired record cannot be decoded either; it stays in the quarantine."""
+
+    code = "still-rejected"
+
+
+class Superseded(IvmError):
+    """A correction would put an older row, or none, in the place of a newer one."""
+
+    code = "superseded"
+
+
+class ReplayUnderWay(IvmError):
+    """Corrections wait until the pipeline runs and all that was journaled is applied."""
+
+    code = "replay-under-way"
+
+
+class TransactionIncomplete(Stalled):
+    """Records wait for the rest of their transaction, too many or for too long."""
+
+    code = "transaction-incomplete"
+
+
+class NotStalled(IvmError):
+    """The pipeline does not wait before the record that is to be skipped."""
+
+    code = "not-stalled"
+
+
+class CorrectionLost(IvmError):
+    """The quarantine no longer holds the bytes of a correction that the journal names."""
+
+    code = "correction-lost"
+
+
+class InvalidSink(IvmError):
+    """A sink's declaration contradicts itself, the view, or the topic that is there."""
+
+    code = "invalid-sink"
+
+
+class KeyNotUnique(IvmError):
+    """A sink that keeps one row per key got, or could get, several."""
+
+    code = "key-not-unique"
+
+
+class RecordTooLarge(IvmError):
+    """A record of a view is larger than its topic takes."""
+
+    code = "record-too-large"
+
+
+class SinkDiverged(IvmError):
+    """What was published does not belong to what would be published now."""
+
+    code = "sink-diverged"
+
+
+class SinkFenced(IvmError):
+    """Another instance of the service publishes now, so this one must not."""
+
+    code = "sink-fenced"

@@ -1,4 +1,4 @@
-"""The pipeline: from file topics through Spark to a receiver, one logical time after another.
+"""The pipeline: from file topics and Kafka through Spark to a receiver, time after time.
 
 Each micro-batch becomes one logical time, journaled before the receiver sees it. Spark may
 deliver records twice and may forget everything; what was applied, and when, is decided by the
@@ -6,8 +6,10 @@ journal alone.
 """
 
 import threading
+import time as clock
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -15,20 +17,42 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from connectors.batches import Receiver
+from connectors.corrections import Outcome
 from connectors.delivery import Delivery
-from connectors.errors import DuplicateTable, PipelineFailed, Stalled, TopicTruncated, UnknownTable
-from connectors.files.reader import TopicReader
-from connectors.progress.journal import Journal
-from connectors.quarantine import Quarantine
+from connectors.errors import (
+    DuplicateTable,
+    InvalidTable,
+    JarsMissing,
+    NotStalled,
+    PipelineFailed,
+    ReplayUnderWay,
+    Stalled,
+    Unavailable,
+    UnknownTable,
+)
+from connectors.formats.registry import Registry, config_of, registry
+from connectors.health import PartFault
+from connectors.kafka.clusters import Clusters
+from connectors.kafka.connection import Connection
+from connectors.kafka.monitor import Monitor
+from connectors.kafka.rereading import Rereader
+from connectors.lag import Lag
+from connectors.past import Past
+from connectors.progress.journal import Beginning, Journal
+from connectors.progress.resolution import are_markers, with_markers
+from connectors.quarantine import Place, Quarantine
 from connectors.spark.control import Control, Cut, Position
-from connectors.spark.query import Failure, Query
+from connectors.spark.keeper import Keeper
+from connectors.spark.query import MicroBatches, Query
+from connectors.spark.realtime import RealTime
 from connectors.spark.session import create_session, stop_session
 from connectors.tables import OnError, TableSpec
 
-# How often in a row, without a batch in between, a query that Spark lost is started again.
-_MAX_RESTARTS = 3
-
 State = Literal["stopped", "starting", "replaying", "running", "stalled", "failed"]
+Trigger = Literal["micro-batch", "real-time"]
+
+# A topic is not deleted, created anew and written to within this time (seconds).
+_CHECKED_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +60,9 @@ class PipelineSettings:
     """Where the topics are and how Spark runs.
 
     `topics` is the root of the file topics; `work` a directory for disposable files.
-    `batch_records` bounds the records of one micro-batch.
+    `batch_records` bounds the records of one micro-batch, from the file topics and from each of
+    `connections`. `jars` is where those of Spark's Kafka source are. `trigger` chooses between
+    micro-batches and records as they come.
     """
 
     topics: Path
@@ -44,6 +70,9 @@ class PipelineSettings:
     master: str = "local[2]"
     driver_memory: str = "2g"
     batch_records: int = 400_000
+    connections: Mapping[str, Connection] = field(default_factory=dict)
+    jars: Path | None = None
+    trigger: Trigger = "micro-batch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +82,8 @@ class PipelineStatus:
     `time` is the last one received (0: none); `records` counts records since the start, replayed
     ones included; `lag` is the number of records per topic not yet received; `error` says why
     the state is `stalled` or `failed`, naming topic, partition, offset and reason for a stall.
+    `faults` keep parts from their work while the state is what it is. `delivering` is how many
+    seconds were spent on delivering batches, what the receiver did included.
     """
 
     state: State
@@ -61,12 +92,14 @@ class PipelineStatus:
     records: int
     records_per_second: float
     lag: Mapping[str, int]
+    faults: tuple[PartFault, ...] = ()
+    delivering: float = 0.0
 
 
 class Pipeline:
     """Runs one streaming query over the topics of all tables; safe to call from several threads.
 
-    `receive` runs on a thread of the pipeline. `add_table` and `status` never wait for it;
+    `receive` runs on a thread of the pipeline. `status` never waits for it; `add_table`,
     `remove_table`, `tick` and `stop` do, so do not call these while holding a lock that `receive`
     takes.
     """
@@ -85,45 +118,68 @@ class Pipeline:
         self._quarantine = quarantine
         self._receiver = receiver
         self._spark = spark
-        self._owns_spark = spark is None
+        self._starting: Future[SparkSession] | None = None
         self._control = settings.work / "control.json"
+        rereaders = {name: Rereader(c) for name, c in settings.connections.items()}
+        self._past = Past(settings.topics, rereaders)
         self._delivery: Delivery | None = None
-        self._query: Query | None = None
-        self._watcher: threading.Thread | None = None
+        self._clusters = Clusters(settings.connections)
+        self._keeper = Keeper(self._open_query, self._fail)
+        self._monitor = Monitor(
+            self._clusters, journal, lambda: list(self._kafka().values()), self._keeper.restart
+        )
+        self._lag = Lag(settings.topics)
         self._changed = threading.Condition()
         self._tables: dict[str, TableSpec] = {}
-        self._readers: dict[str, TopicReader] = {}
-        self._restarts = 0
         self._state: State = "stopped"
         self._error: str | None = None
+        self._stalled_at: Place | None = None
+        self._checked = 0.0
+        self._delivering = 0.0
+
+    def prepare(self) -> None:
+        """Start Spark on a thread of its own, so that `start` has less to wait for."""
+        if self._spark is None:
+            settings = self._settings
+            scratch = settings.work / "spark"
+            starter = ThreadPoolExecutor(1, "spark-starter")
+            self._starting = starter.submit(
+                create_session, settings.master, settings.driver_memory, scratch, settings.jars
+            )
+            starter.shutdown(wait=False)
 
     def start(self, tables: Sequence[TableSpec]) -> None:
         """Start reading `tables`; journaled times are replayed first, in order.
 
         Tables that the journal knows and `tables` lacks, or has on another topic, are dropped from
-        it. Returns when the query runs (some seconds for the JVM). Raises JavaMissing.
+        it. Returns when Spark runs (some seconds for the JVM). Raises JavaMissing, JarsMissing, and
+        InvalidTable for one of files in real-time mode.
         """
         assert self._delivery is None, "a pipeline starts once"
+        tables = with_markers(tables)
         topics = {spec.name: spec.topic for spec in tables}
         for name, topic in self._journal.tables.items():
             if topics.get(name) != topic:
                 self._journal.drop_table(name)
         self._set("starting")
-        self._delivery = Delivery(self._journal, self._quarantine, self._receiver)
+        self._delivery = Delivery(self._journal, self._quarantine, self._receiver, self._schemas)
         for spec in tables:
+            self._check_trigger(spec)
             self._tables[self._key(spec.name)] = spec
             self._delivery.add_table(self._key(spec.name), spec)
-        if self._spark is None:
-            settings = self._settings
-            scratch = settings.work / "spark"
-            self._spark = create_session(settings.master, settings.driver_memory, scratch)
+        if self._kafka():
+            self._check_jars()
+        if self._starting is None:
+            self.prepare()
+        if self._starting is not None:
+            self._spark = self._starting.result()
+        self._monitor.start()
         self._run()
 
     def resume(self) -> None:
         """Go on after a stall; the record that caused it comes again, under the tables of now."""
         assert self._state == "stalled", self._state
-        if self._watcher is not None:
-            self._watcher.join()
+        self._keeper.join()
         self._run()
 
     def wait_replayed(self, timeout: float | None = None) -> bool:
@@ -139,41 +195,104 @@ class Pipeline:
                 raise PipelineFailed(self._error or "the pipeline is stopped")
             return self._state == "running"
 
-    def add_table(self, spec: TableSpec) -> None:
-        """Read one more table from its topic's beginning, within about a second.
+    def preflight(self, spec: TableSpec) -> Beginning | None:
+        """Where the reading of a new table of Kafka's is to begin; None for one of files.
+
+        Raises UnknownConnection, InvalidTable, JarsMissing, and a BrokerFault if its topic cannot
+        be read.
+        """
+        if spec.connector != "kafka":
+            self._check_trigger(spec)
+            return None
+        self._check_jars()
+        return self._clusters.preflight(spec)
+
+    def add_table(self, spec: TableSpec, beginning: Beginning | None = None) -> None:
+        """Read one more table, within about a second; one of Kafka's from `beginning` on.
 
         Raises DuplicateTable.
         """
         with self._changed:
             if any(known.name == spec.name for known in self._tables.values()):
                 raise DuplicateTable(f"table {spec.name!r} is read already")
-            self._tables[self._key(spec.name)] = spec
-            self._started.add_table(self._key(spec.name), spec)
+            read_files = self._reads_files()
+            if beginning is not None:
+                self._begin(spec, beginning)
+            known = {one.name for one in self._tables.values()}
+            for one in with_markers([spec]):
+                if one.name not in known:
+                    self._tables[self._key(one.name)] = one
+                    self._started.add_table(self._key(one.name), one)
             self._save()
+            is_stale = spec.connector == "kafka" or read_files != self._reads_files()
+        self._go_on(is_stale)
 
     def remove_table(self, name: str) -> None:
         """Stop reading a table and forget its positions (raises UnknownTable).
 
-        Waits for the batch under way: no later one holds the table.
+        Waits for the batch under way: no later one holds the table. A pipeline that the table has
+        stalled goes on.
         """
         with self._started.between_batches(), self._changed:
-            key = self._key(name)
-            if self._tables.pop(key, None) is None:
+            removed = self._tables.get(self._key(name))
+            if removed is None:
                 raise UnknownTable(f"table {name!r} is not read")
-            self._started.remove_table(key)
+            rest = [s for s in self._tables.values() if s.name != name and not are_markers(s)]
+            kept = {spec.name for spec in with_markers(rest)}
+            for key, spec in list(self._tables.items()):
+                if spec.name not in kept:
+                    del self._tables[key]
+                    self._started.remove_table(key)
             self._save()
+        self._go_on(removed.connector == "kafka")
+
+    def _go_on(self, is_stale: bool) -> None:
+        """Let a query read the tables of now, if there is none or it does not."""
+        if self._state == "stalled":
+            self.resume()
+        elif is_stale:
+            self._keeper.restart()
 
     def tick(self) -> None:
         """Hand the present moment over as a time of its own, while the pipeline runs.
 
         Raises what the receiver raises; the pipeline has failed then.
         """
-        if self.status().state != "running":
+        if self._state != "running":
             return
         try:
             self._started.tick()
         except Exception as error:
             self._set("failed", f"{type(error).__name__}: {error}")
+            self._started.close()
+            raise
+
+    def skip(self, place: Place) -> None:
+        """Put the record before which the pipeline has stalled into the quarantine, and go on.
+
+        Raises NotStalled for any other record.
+        """
+        with self._changed:
+            if self._state != "stalled" or place != self._stalled_at:
+                at = f"; it waits before {self._stalled_at}" if self._state == "stalled" else ""
+                raise NotStalled(f"the pipeline does not wait before {place}{at}")
+        self._started.skip(place)
+        self.resume()
+
+    def correct(self, places: Sequence[Place], overwrite: bool = False) -> Outcome:
+        """Apply the open ones of these quarantined records as corrections, at one new time.
+
+        In keyed tables those that later records have overtaken are refused, unless `overwrite`.
+        Raises UnknownRecord; ReplayUnderWay unless the pipeline runs or has stalled; and
+        PipelineFailed, having failed, when the receiver raises.
+        """
+        if self._state not in ("running", "stalled"):
+            raise ReplayUnderWay(f"the pipeline is {self._state}; corrections need it to run")
+        try:
+            overtaking = None if overwrite else self._started.overtaking(places, self._past)
+            return self._started.correct(places, overtaking)
+        except PipelineFailed as error:
+            self._set("failed", str(error))
             self._started.close()
             raise
 
@@ -190,23 +309,31 @@ class Pipeline:
         """The present state; cheap enough for every scrape."""
         delivery = self._delivery
         with self._changed:
-            lag = self._lag()
-            if delivery is None:
-                return PipelineStatus(self._state, self._error, 0, 0, 0.0, lag)
-            return PipelineStatus(
-                self._state, self._error, delivery.time, delivery.records, delivery.rate(), lag
-            )
+            reached = delivery.reached() if delivery is not None else {}
+            lag = self._lag.of(self._tables.values(), reached, self._monitor.ends)
+            state, error, faults = self._state, self._error, self._faults()
+        if delivery is None:
+            return PipelineStatus(state, error, 0, 0, 0.0, lag, faults)
+        time, records, rate = delivery.time, delivery.records, delivery.rate()
+        spent = self._delivering
+        return PipelineStatus(state, error, time, records, rate, lag, faults, spent)
+
+    def _faults(self) -> tuple[PartFault, ...]:
+        """What outside is waited for."""
+        fault = self._keeper.fault or self._monitor.fault
+        if fault is None or self._state not in ("replaying", "running"):
+            return ()
+        return (fault,)
 
     def stop(self) -> None:
         """Stop the query after the batch under way, and Spark if the pipeline started it."""
         if self._delivery is not None:
             self._delivery.close()
         self._set("stopped")
-        if self._query is not None and self._watcher is not None:
-            self._query.stop()
-            self._watcher.join()
-        if self._spark is not None and self._owns_spark:
-            stop_session(self._spark)
+        self._monitor.stop()
+        self._keeper.stop()
+        if self._starting is not None and self._starting.exception() is None:
+            stop_session(self._starting.result())
 
     @property
     def _started(self) -> Delivery:
@@ -216,88 +343,120 @@ class Pipeline:
     def _key(self, name: str) -> str:
         return f"{name}@{self._journal.epoch(name)}"
 
+    def _schemas(self, spec: TableSpec) -> Registry | None:
+        """The registry beside the cluster of a table, if there is one."""
+        connection = self._settings.connections.get(spec.connection or "")
+        config = config_of(connection) if connection is not None else None
+        return registry(config) if config is not None else None
+
+    def _kafka(self) -> dict[str, TableSpec]:
+        """The tables that are read from Kafka, by their keys."""
+        return {k: spec for k, spec in self._tables.items() if spec.connector == "kafka"}
+
+    def _reads_files(self) -> bool:
+        """Whether a query reads file topics; one without any table does, and waits."""
+        return not self._tables or len(self._kafka()) < len(self._tables)
+
+    def _check_trigger(self, spec: TableSpec) -> None:
+        if self._settings.trigger == "real-time" and spec.connector != "kafka":
+            raise InvalidTable(
+                f"table {spec.name!r}: connector: real-time mode reads Kafka alone; set "
+                "the setting trigger to micro-batch to read file topics"
+            )
+
+    def _check_jars(self) -> None:
+        jars = self._settings.jars
+        if jars is None or not any(jars.glob("*.jar")):
+            raise JarsMissing(
+                f"spark_jars: there are no jars of Spark's Kafka source in {jars}; `make jars` "
+                "fetches them, then start again"
+            )
+
+    def _begin(self, spec: TableSpec, beginning: Beginning) -> None:
+        """Tie a new table to its beginning, durably."""
+        self._journal.start_table(spec.name, beginning)
+        self._started.begin(spec.name, beginning.offsets)
+
     def _run(self) -> None:
-        """Start a query where the delivery is."""
-        assert self._spark is not None
-        with self._changed:
-            self._save()
+        """Let queries go on where the delivery is."""
         self._started.open()
         self._set("replaying" if self._started.pending else "running")
-        self._query = self._new_query(self._spark)
-        self._watcher = threading.Thread(
-            target=self._watch, args=(self._spark,), name="pipeline-watcher", daemon=True
-        )
-        self._watcher.start()
+        self._keeper.start()
 
-    def _new_query(self, spark: SparkSession) -> Query:
-        return Query(spark, self._control, self._settings.batch_records, self._deliver)
+    def _open_query(self) -> Query:
+        """Start a query over the tables of now (raises BrokerFault, and kinds of Stalled)."""
+        assert self._spark is not None
+        kafka, reads_files = self._kafka(), self._reads_files()
+        for spec in kafka.values():  # a crash may have come between declaring and beginning
+            if spec.name not in self._journal.beginnings:
+                self._begin(spec, self._clusters.preflight(spec))
+        positions = self._started.positions()
+        feeds = self._clusters.feeds(kafka, self._journal.beginnings, positions)
+        with self._changed:
+            self._save()
+        settings = self._settings
+        if settings.trigger == "real-time" and feeds:
+            return RealTime(self._spark, settings.work, self._deliver, feeds)
+        limit = settings.batch_records
+        return MicroBatches(self._spark, self._control, limit, self._deliver, feeds, reads_files)
 
     def _save(self) -> None:
-        """Tell the planner what to read, and a query to come where to begin."""
-        delivery = self._started
-        cuts = [
-            Cut(
-                entry.time,
-                sum(r.end - r.first for r in entry.ranges),
-                tuple((self._key(r.table), r.partition, r.end) for r in entry.ranges),
-            )
-            for entry in delivery.pending
-        ]
-        ends: dict[str, dict[int, int]] = {}
+        """Tell the planner of file topics what to read, and a query to come where to begin."""
+        delivery, kafka = self._started, self._kafka()
+        tables = {key: spec for key, spec in self._tables.items() if key not in kafka}
+        cuts = []
+        for entry in delivery.pending:
+            ranges = [r for r in entry.ranges if self._key(r.table) in tables]
+            if ranges:
+                ends = tuple((self._key(r.table), r.partition, r.end) for r in ranges)
+                cuts.append(Cut(entry.time, sum(r.end - r.first for r in ranges), ends))
+        reached: dict[str, dict[int, int]] = {}
         for (table, partition), end in delivery.reached().items():
-            ends.setdefault(self._key(table), {})[partition] = end
-        start = Position(0, ends)
-        Control(self._settings.topics, self._tables, start, tuple(cuts)).save(self._control)
+            if self._key(table) in tables:
+                reached.setdefault(self._key(table), {})[partition] = end
+        start = Position(0, reached)
+        Control(self._settings.topics, tables, start, tuple(cuts)).save(self._control)
 
     def _deliver(self, batch: pa.Table) -> None:
         """On the thread of the handover: deliver, and remember what went wrong."""
+        started = clock.monotonic()
         try:
+            self._check(batch)
             self._started.deliver(batch)
-            self._restarts = 0
-        except Stalled as error:
-            self._set("stalled", str(error))
+        except Unavailable as error:
+            self._keeper.wait_outside(error)
             raise
         except Exception as error:
-            self._set("failed", f"{type(error).__name__}: {error}")
+            self._keeper.end()
+            self._fail(error)
             raise
+        self._delivering += clock.monotonic() - started
+        self._keeper.progressed()
         if self._state == "replaying" and not self._started.pending:
             self._set("running")
 
-    def _watch(self, spark: SparkSession) -> None:
-        """Until the query ends as it should, or for good; if Spark failed, start another."""
-        while self._query is not None:
-            failure = self._query.wait() or Failure("the streaming query was stopped", True)
-            with self._changed:
-                if self._state not in ("replaying", "running"):
-                    return
-                if failure.is_final or self._restarts == _MAX_RESTARTS:
-                    self._set("failed", failure.message)
-                    return
-                self._restarts += 1
-                self._save()
-                self._query = self._new_query(spark)
+    def _check(self, batch: pa.Table) -> None:
+        """Raise TopicRecreated unless the records are of the topics that the tables began with.
+
+        A topic that is now the one it was has been so while the batch was read.
+        """
+        keys, kafka = batch["key"].unique().to_pylist(), self._kafka()
+        specs = [kafka[key] for key in keys if key in kafka]
+        if specs and clock.monotonic() > self._checked + _CHECKED_SECONDS:
+            self._clusters.check(specs, self._journal.beginnings)
+            self._checked = clock.monotonic()
+
+    def _fail(self, error: Exception) -> None:
+        """Stall or fail because of `error`."""
+        if isinstance(error, Stalled):
+            self._stalled_at = error.place
+            self._set("stalled", str(error))
+        elif isinstance(error, PipelineFailed):
+            self._set("failed", str(error))
+        else:
+            self._set("failed", f"{type(error).__name__}: {error}")
 
     def _set(self, state: State, error: str | None = None) -> None:
         with self._changed:
             self._state, self._error = state, error
             self._changed.notify_all()
-
-    def _lag(self) -> dict[str, int]:
-        """How many records of each topic the table that is most behind has yet to receive."""
-        reached = self._delivery.reached() if self._delivery is not None else {}
-        lag: dict[str, int] = {}
-        for spec in self._tables.values():
-            reader = self._readers.get(spec.topic)
-            if reader is None:
-                reader = self._readers[spec.topic] = TopicReader(self._settings.topics, spec.topic)
-            try:
-                ends = reader.ends()
-            except TopicTruncated:
-                del self._readers[spec.topic]
-                continue
-            behind = sum(
-                end - reached.get((spec.name, partition), reader.first(partition))
-                for partition, end in ends.items()
-            )
-            lag[spec.topic] = max(behind, lag.get(spec.topic, 0))
-        return lag

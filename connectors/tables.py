@@ -5,16 +5,24 @@ as it is.
 """
 
 import re
-from dataclasses import dataclass
-from typing import Any, Literal, Self
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal, Self, TypedDict
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from connectors.checks import check
 from connectors.errors import InvalidTable
 from ivm.types import INTERVAL, JSON, UUID
 
 OnError = Literal["quarantine", "stall"]
+Format = Literal["json", "avro", "csv", "bytes"]
+Envelope = Literal["debezium", "upsert", "append", "maxwell", "canal", "transactions"]
+Metadata = Literal["key", "partition", "offset", "timestamp", "headers", "topic"]
+Resolution = Literal["batch", "transaction", "record"]
+ReplicaIdentity = Literal["default", "full"]
+Encoding = Literal["ms", "us", "ns", "base64"]
 
 _NAMED: dict[str, pa.DataType] = {
     "bool": pa.bool_(),
@@ -72,60 +80,129 @@ def type_of(name: str) -> pa.DataType:
     )
 
 
+class StartOffsets(TypedDict):
+    """Begin at these offsets, by partition; partitions that are not named begin at their first."""
+
+    offsets: dict[int, int]
+
+
+class StartTimestamp(TypedDict):
+    """Begin at the first record of this time (milliseconds since the epoch) or later."""
+
+    timestamp: int
+
+
+Start = Literal["earliest", "latest"] | StartOffsets | StartTimestamp
+
+
+@dataclass(frozen=True, slots=True)
+class Csv:
+    """How a line of format `csv` is cut into fields; one that reads `null`, unquoted, is NULL."""
+
+    delimiter: str = ","
+    quote: str = '"'
+    null: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A topic that gets a copy of every record that is put aside."""
+
+    connection: str
+    topic: str
+
+
 @dataclass(frozen=True, slots=True)
 class TableSpec:
-    """One table: its topic, its columns in order, and the columns of its primary key.
+    """One table: its topic, how records are read, its columns, and those of its primary key.
 
+    `connection` names one of the operator's connections. `metadata` says which columns come from
+    a record's coordinates, and from which. `start` is where a topic that was never read begins.
+    `resolution`: what gets a logical time of its own; `transaction_topic` has the boundaries of
+    transactions, for resolution "transaction". `replica_identity` "full" promises that the
+    images before changes are whole; with "default" only their key is. `encodings`: how counts and
+    decimals without a schema are to be read, where it is not as `formats.columns` says.
     `on_error` says what a record that cannot be decoded does: it is put aside (`quarantine`),
-    or the whole pipeline waits before it (`stall`).
-    Raises InvalidTable when names are empty or repeated, or a type is not supported.
+    or the whole pipeline waits before it (`stall`). A copy of what is put aside goes to the topic
+    `dead_letter`, if there is one.
+    Raises InvalidTable for what contradicts itself (see `connectors.checks`), or an unsupported
+    type.
     """
 
     name: str
     topic: str
     schema: pa.Schema
     key: tuple[str, ...]
-    format: Literal["json"] = "json"
-    envelope: Literal["debezium"] = "debezium"
+    connector: Literal["files", "kafka"] = "files"
+    connection: str | None = None
+    format: Format = "json"
+    envelope: Envelope = "debezium"
+    replica_identity: ReplicaIdentity = "default"
+    metadata: Mapping[str, Metadata] = field(default_factory=dict)
+    start: Start = "earliest"
+    resolution: Resolution = "batch"
+    transaction_topic: str | None = None
+    encodings: Mapping[str, Encoding] = field(default_factory=dict)
+    csv: Csv = field(default_factory=Csv)
     on_error: OnError = "quarantine"
+    dead_letter: DeadLetter | None = None
 
     def __post_init__(self) -> None:
-        names = self.schema.names
-        if not self.name or not _is_file_name(self.topic):
-            raise InvalidTable(f"table {self.name!r} with topic {self.topic!r}: not a usable name")
-        if not names or len(set(names)) != len(names):
-            raise InvalidTable(f"table {self.name!r}: columns must be present and distinct")
-        if any("\0" in name for name in names):
-            raise InvalidTable(f"table {self.name!r}: a column's name holds a NUL")
-        if not self.key or len(set(self.key)) != len(self.key) or not set(self.key) <= set(names):
-            raise InvalidTable(f"table {self.name!r}: key {list(self.key)} is not a set of columns")
-        for field in self.schema:
-            type_name(field.type)
+        check(self)
+        for column in self.schema:
+            type_name(column.type)
+
+    @property
+    def is_keyed(self) -> bool:
+        """Whether a change sets or deletes the row of its primary key, whatever stood there."""
+        rows_stay = self.envelope in ("append", "transactions")
+        return not rows_stay and self.replica_identity == "default"
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `from_json` turns into an equal spec."""
-        return {
-            "name": self.name,
-            "topic": self.topic,
-            "columns": [
-                {"name": f.name, "type": type_name(f.type), "nullable": f.nullable}
-                for f in self.schema
-            ],
+        start: Any = self.start
+        if isinstance(start, dict) and "offsets" in start:
+            start = {"offsets": {str(p): offset for p, offset in start["offsets"].items()}}
+        plain = {f.name: getattr(self, f.name) for f in fields(self)}
+        columns = [
+            {"name": f.name, "type": type_name(f.type), "nullable": f.nullable}
+            for f in plain.pop("schema")
+        ]
+        return plain | {
+            "columns": columns,
             "key": list(self.key),
-            "format": self.format,
-            "envelope": self.envelope,
-            "on_error": self.on_error,
+            "metadata": dict(self.metadata),
+            "start": start,
+            "encodings": dict(self.encodings),
+            "csv": asdict(self.csv),
+            "dead_letter": self.dead_letter and asdict(self.dead_letter),
         }
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Self:
-        """The spec of `to_json`'s object (raises InvalidTable)."""
-        fields = [
+        """The spec of `to_json`'s object, also of one that lacks what has a default.
+
+        Raises InvalidTable.
+        """
+        rest = dict(value)
+        columns = [
             pa.field(c["name"], type_of(c["type"]), nullable=c["nullable"])
-            for c in value["columns"]
+            for c in rest.pop("columns")
         ]
-        rest = {k: v for k, v in value.items() if k not in ("columns", "key")}
-        return cls(schema=pa.schema(fields), key=tuple(value["key"]), **rest)
+        rest["key"] = tuple(rest["key"])
+        rest["start"] = start_of(rest.get("start", "earliest"))
+        rest["csv"] = Csv(**rest.get("csv", {}))
+        if (letter := rest.get("dead_letter")) is not None:
+            rest["dead_letter"] = DeadLetter(**letter)
+        return cls(schema=pa.schema(columns), **rest)
+
+
+def start_of(value: Any) -> Any:
+    """`value`, a start out of JSON, whose partitions are strings there."""
+    if isinstance(value, dict) and isinstance(offsets := value.get("offsets"), dict):
+        numbers = {int(p) if str(p).isdecimal() else p: offset for p, offset in offsets.items()}
+        return {**value, "offsets": numbers}
+    return value
 
 
 def _zoned(zone: str) -> pa.DataType:
@@ -136,7 +213,3 @@ def _zoned(zone: str) -> pa.DataType:
     except pa.ArrowInvalid as error:
         raise InvalidTable(f"time zone {zone!r} is not known here; UTC always is") from error
     return dtype
-
-
-def _is_file_name(text: str) -> bool:
-    return bool(re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,248}", text))

@@ -29,7 +29,6 @@ from ivm.errors import (
     InUse,
     Naming,
     NoFixedPoint,
-    NotIndexed,
     OutOfMemory,
     SchemaMismatch,
     TimeCompacted,
@@ -42,19 +41,19 @@ from ivm.gate import Gate
 from ivm.holds import Hold, Holds
 from ivm.hydration import TIMES_AT_ONCE, Hydration
 from ivm.operators.capture import Capture
-from ivm.operators.input import Input
 from ivm.operators.operator import Region
-from ivm.render.mechanics import Mechanics
-from ivm.render.pieces import Collection, Index, Piece, arranged_formats
+from ivm.render.inputs import render_input
+from ivm.render.pieces import Collection, Index, Piece
 from ivm.render.renderer import Renderer
-from ivm.render.scopes import Rendered, reads
-from ivm.results import ArrangementInfo, Deltas, Forecast, Installed, Snapshot
+from ivm.render.scopes import reads
+from ivm.results import ArrangementInfo, Deltas, Forecast, Found, Installed, Snapshot
 from ivm.row_errors import RowErrors, drained
 from ivm.rows.format import row_format, string_words
 from ivm.rows.layout import Layout
 from ivm.rows.strings import Interner
 from ivm.workers.edges import drain, enqueue, snapshot
 from ivm.workers.schedule import Schedule, StageFailed
+from ivm.workers.sealed import SealedBatch, sealed
 from ivm.workers.sweep import sweep
 
 FIRST_SWEEP = 16 << 20  # bytes of strings
@@ -65,8 +64,8 @@ class Pool:
 
     `workers` threads share the work of large steps. `feed`, `advance` and `drain` exclude one
     another, and so do `install` and the calls that create and drop; a dataflow is hydrated beside
-    steps. `peek`, `scan` and `arrangements` run beside all and see the last completed frontier. A
-    recursion may take `max_rounds` rounds.
+    steps. `peek`, `look_up`, `scan` and `arrangements` run beside all and see the last completed
+    frontier. A recursion may take `max_rounds` rounds.
 
     Where memory is short a call raises OutOfMemory and changes nothing; in `advance` that is not
     possible: after it only readers are served, every other call raises PoolFailed.
@@ -114,21 +113,10 @@ class Pool:
             unrepeated(name, schema)
             positions = key_positions(name, schema, key)
             node = Arrange(Get(name, schema), positions)
-            form = row_format(schema)
-            key_format, val_format, together = arranged_formats(node)
-            order = [*positions, *(i for i in range(len(schema)) if i not in positions)]
-            root = Region(1)
-            mechanics = Mechanics(f"{name}[{', '.join(key)}]", root, self._shards, self._interner)
-            inputs = mechanics.add_stage(lambda s: Input(root, form.words))
-            source = mechanics.exchanged(Rendered(inputs, form), schema, positions, order, together)
-            traces = mechanics.sealed(source, key_format.words, node.schema.types)
-            piece = mechanics.piece
-            index = Index(node, key_format, val_format, traces)
-            self._schedule.add(piece.stages)
-            self._arrangements[node] = piece, index
-            self._collections[name] = Collection(
-                name, schema, piece, [(piece, index)], inputs, insert_only=insert_only
-            )
+            collection = render_input(node, self._shards, self._interner, insert_only=insert_only)
+            self._schedule.add(collection.piece.stages)
+            self._arrangements[node] = collection.indexes[0]
+            self._collections[name] = collection
 
     def drop_input(self, name: str) -> None:
         """Forget an input and its arrangements (raises UnknownCollection, InUse)."""
@@ -162,7 +150,18 @@ class Pool:
             if collection.insert_only and np.min(each, initial=0) < 0:
                 raise InsertOnly(f"input {name!r} only grows: a diff is {np.min(each)}")
             with Naming(f"input {name!r}"):
-                enqueue(collection.inputs[0], rows, collection.layout, self._interner, when, each)
+                layout = collection.arriving_layout
+                enqueue(collection.inputs[0], rows, layout, self._interner, when, each)
+
+    def batches(self, name: str) -> list[SealedBatch]:
+        """The batches that hold an input as of the last completed time: their sum is its rows.
+
+        Nothing is copied, and any thread may read them beside the pool. Raises UnknownCollection.
+        """
+        with self._gate:
+            collection = self._collection(name, is_input=True)
+            index = collection.indexes[0][1]
+            return sealed(index.traces, index.restored(), collection.layout, self._interner)
 
     # --- running ---
 
@@ -220,25 +219,24 @@ class Pool:
         return f"{', '.join(names) or 'the end of a step'}: {reason(shortage)}"
 
     def _release_strings(self) -> None:
-        """Give back the strings that nothing uses, once there are twice as many bytes as then."""
-        pieces, inputs, captures = self._pieces(), [], []
+        """Give back unused strings, until there are twice, or if few were four times, the bytes."""
+        held, pieces, inputs, captures = self._interner.bytes, self._pieces(), [], []
         for collection in self._collections.values():
-            strings = string_words(collection.schema.types, row_format(collection.schema))
+            types, form = collection.schema.types, row_format(collection.schema)
+            strings = string_words(types, collection.arriving or form)
             inputs += [(shard, strings) for shard in collection.inputs]
-            captures += [(shard, strings) for shard in collection.captures]
+            captures += [(shard, string_words(types, form)) for shard in collection.captures]
         traces = [trace for piece in pieces for trace in piece.traces]
         groups = [table for piece in pieces for table in piece.groups]
         curves = [histories for piece in pieces for histories in piece.curves]
         with suppress(MemoryError):  # then they stay until the next step
             if sweep(self._interner, traces, groups, curves, inputs, captures):
-                self._sweep_at = max(2 * self._interner.bytes, FIRST_SWEEP)
+                left = self._interner.bytes
+                self._sweep_at = max((4 if 4 * left > 3 * held else 2) * left, FIRST_SWEEP)
 
     def _failed(self) -> list[str]:
-        return [
-            name
-            for name, collection in self._collections.items()
-            if any(loop.failed for p in collection.piece.all_needed() for loop in p.loops)
-        ]
+        found = self._collections.items()
+        return [n for n, c in found if any(x.failed for p in c.piece.all_needed() for x in p.loops)]
 
     # --- dataflows ---
 
@@ -415,12 +413,15 @@ class Pool:
         completed yet, TimeCompacted for one before the last that no `hold` keeps.
         """
         collection = self._collection(name)
-        found = collection.index_on(key)
-        if found is None:
-            keys = ", ".join(f"({', '.join(i.key_names)})" for _, i in collection.indexes)
-            raise NotIndexed(f"{name!r} is not indexed by ({', '.join(key)}), but by {keys}")
-        _, index = found
+        index = collection.index_on(key)
         return self._read(collection, index, [key[column] for column in index.key_names], as_of)
+
+    def look_up(self, name: str, keys: pa.RecordBatch) -> Found:
+        """The rows of an input or dataflow with each of many `keys`; else as `peek`."""
+        collection = self._collection(name)
+        index = collection.index_on(keys.schema.names)
+        with Naming(f"a look-up in {name!r}"):
+            return index.look_up(keys, collection.layout, self._interner)
 
     def scan(self, name: str, *, as_of: int | None = None) -> Snapshot:
         """All rows of an input or dataflow (raises as `peek` does)."""

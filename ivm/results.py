@@ -36,6 +36,22 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """The rows with each of many keys; equal keys form one group.
+
+    Row `j` of `rows` is there `counts[j]` times and has the key of group `owners[j]`, which never
+    falls. The keys `order[starts[g] : starts[g + 1]]`, ascending positions of what was given, are
+    those of group `g`.
+    """
+
+    rows: pa.RecordBatch
+    counts: NDArray[np.int64]
+    owners: NDArray[np.int64]
+    order: NDArray[np.int64]
+    starts: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
 class ArrangementInfo:
     """One arrangement: `name` is what it indexes, as in `orders[customer_id]`.
 

@@ -1,4 +1,4 @@
-"""What all tests share: property tests without deadlines, PostgreSQL, and no skipping in CI.
+"""What all tests share: property tests without deadlines, servers, and no skipping in CI.
 
 A test may skip where a machine cannot have what it needs; with `CI=true` that is a failure, so
 that a run which passes has run everything.
@@ -10,9 +10,10 @@ from collections.abc import Generator
 import pytest
 from hypothesis import settings
 
+from tests.kafka.broker import broker, kafka
 from tests.postgres import judge
 
-__all__ = ["judge"]
+__all__ = ["broker", "judge", "kafka"]
 
 settings.register_profile("ivm", deadline=None, print_blob=True)
 settings.load_profile("ivm")

@@ -1,11 +1,10 @@
 """A PostgreSQL server for tests: SQL's dialect here, and therefore its judge.
 
-One server serves all processes of a test session. Each holds a shared lock while it uses the
-server, so that the last one to leave stops it. Nothing of it outlives the session: its files are in
-a temporary directory and its socket too, and no port is opened.
+One server serves all processes of a test session, and nothing of it outlives the session: its files
+are in a temporary directory and its socket too, and no port is opened. A publisher is a server of a
+test's own, from which changes can be captured over a port of the loopback.
 """
 
-import fcntl
 import os
 import pwd
 import shutil
@@ -13,13 +12,16 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import psycopg
 import pytest
 from psycopg import Connection, sql
 from psycopg.types.string import TextLoader
+
+from tests.kafka.java import free_ports
+from tests.shared import session_directory, shared_server
 
 Judge = Connection[tuple[object, ...]]
 
@@ -41,11 +43,8 @@ class NoServer(RuntimeError):
 @pytest.fixture(scope="session")
 def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
     """A connection to an empty database, in autocommit; `emptied` empties it again."""
-    shared = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        shared = shared.parent
     try:
-        with judging(shared) as connection:
+        with judging(session_directory(tmp_path_factory)) as connection:
             yield connection
     except NoServer as reason:
         pytest.skip(str(reason))
@@ -69,6 +68,38 @@ def judging(shared: Path) -> Iterator[Judge]:
             yield connection
 
 
+@dataclass(frozen=True, slots=True)
+class Publisher:
+    """A server whose write-ahead log can be decoded; its user needs no password."""
+
+    host: str
+    port: int
+    user: str
+    database: str
+
+    def connect(self) -> Judge:
+        """A connection, in autocommit."""
+        return psycopg.connect(
+            host=self.host,
+            port=self.port,
+            user=self.user,
+            dbname=self.database,
+            autocommit=True,
+            prepare_threshold=None,
+        )
+
+
+@contextmanager
+def publishing() -> Iterator[Publisher]:
+    """A server of its own that replicates logically (raises NoServer)."""
+    (port,) = free_ports(1)
+    note = _start((f"port={port}", "listen_addresses=127.0.0.1", "wal_level=logical"))
+    try:
+        yield Publisher("127.0.0.1", port, "postgres", "postgres")
+    finally:
+        _stop(note, "immediate")
+
+
 def emptied(judge: Judge) -> Judge:
     """The database without anything that was created in it."""
     judge.execute("DROP SCHEMA IF EXISTS public CASCADE")
@@ -79,39 +110,11 @@ def emptied(judge: Judge) -> Judge:
 @contextmanager
 def server(shared: Path) -> Iterator[str]:
     """How to connect to the server of all that name the directory `shared` (raises NoServer)."""
-    noted = shared / "postgres.address"
-    with (shared / "postgres.users").open("w") as users:
-        with _alone(shared):
-            if not noted.exists():
-                noted.write_text(str(_start()))
-            directory = Path(noted.read_text())
-            fcntl.flock(users, fcntl.LOCK_SH)
-        try:
-            yield f"host={directory} user=postgres dbname=postgres"
-        finally:
-            with _alone(shared):
-                fcntl.flock(users, fcntl.LOCK_UN)
-                if _is_last(users):
-                    noted.unlink()
-                    _stop(directory)
+    with shared_server(shared, "postgres", _start, _stop) as directory:
+        yield f"host={directory} user=postgres dbname=postgres"
 
 
-@contextmanager
-def _alone(shared: Path) -> Iterator[None]:
-    with (shared / "postgres.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
-def _is_last(users: IO[str]) -> bool:
-    try:
-        fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _start() -> Path:
+def _start(more: tuple[str, ...] = ()) -> str:
     """Create a cluster in a new directory and serve it on a socket there."""
     directory = Path(tempfile.mkdtemp(prefix="postgres-"))
     if (owner := _owner()) is not None:
@@ -119,13 +122,16 @@ def _start() -> Path:
     data = directory / "data"
     program, options = _binaries() / "initdb", ("--username=postgres", "--auth=trust", "--no-sync")
     _run(program, "--pgdata", data, *options, "--encoding=UTF8", "--locale=C.UTF-8")
-    settings = " ".join(f"-c {s}" for s in (*_SETTINGS, f"unix_socket_directories={directory}"))
+    settings = " ".join(
+        f"-c {s}" for s in (*_SETTINGS, *more, f"unix_socket_directories={directory}")
+    )
     _control(directory, "start", "--log", directory / "log", "--options", settings)
-    return directory
+    return str(directory)
 
 
-def _stop(directory: Path) -> None:
-    _control(directory, "stop", "--mode=fast")
+def _stop(note: str, mode: str = "fast") -> None:
+    directory = Path(note)
+    _control(directory, "stop", f"--mode={mode}")
     shutil.rmtree(directory)
 
 

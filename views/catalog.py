@@ -19,7 +19,7 @@ LANGUAGES: tuple[str, ...] = get_args(Language)
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A source's rows as views see them; `key` is the primary key."""
+    """A source's rows as views see them; `key` is the primary key, empty where rows repeat."""
 
     name: str
     schema: pa.Schema
@@ -81,8 +81,6 @@ class Catalog:
     def add_table(self, table: Table) -> None:
         """Declare a table (raises NameTaken, BadDefinition)."""
         self._check_new(table)
-        if not table.key:
-            raise BadDefinition(f"table {table.name!r} needs a primary key")
         self._entries[table.name] = table
 
     def add_view(self, view: View) -> None:

@@ -37,13 +37,15 @@ _ONE_AT_A_TIME = threading.Lock()
 class CompiledView:
     """A dataflow with the view's output `schema`, ready for `Pool.install(name, node, key)`.
 
-    `key` names the columns to look the view up by; `dependencies` the tables and views it reads. A
-    `temporal` one reads the clock as well (`CLOCK` of `views.lowering.clock`).
+    `key` names the columns to look the view up by, and `is_unique` says that no two rows agree in
+    all of them; `dependencies` the tables and views it reads. A `temporal` one reads the clock as
+    well (`CLOCK` of `views.lowering.clock`).
     """
 
     node: Node
     schema: pa.Schema
     key: tuple[str, ...]
+    is_unique: bool
     dependencies: tuple[str, ...]
     temporal: bool
 
@@ -88,7 +90,8 @@ def _compile(
     if len(set(chosen)) != len(chosen) or not chosen:
         raise DuplicateColumn("a key names at least one column, and none twice")
     temporal = any(isinstance(part, During) for part in walk(plan))
-    return CompiledView(node, node.schema, chosen, bound.dependencies, temporal)
+    is_unique = is_key(plan, chosen)
+    return CompiledView(node, node.schema, chosen, is_unique, bound.dependencies, temporal)
 
 
 def existing(catalog: Catalog, arranged: Collection[str]) -> frozenset[str]:
@@ -113,6 +116,12 @@ def check_subqueries(bound: Bound) -> None:
             f"the query has {count} subqueries or lateral joins, which are at most "
             f"{MAX_SUBQUERIES}; split it into views over views"
         )
+
+
+def is_key(plan: Plan, columns: Collection[str]) -> bool:
+    """Whether no two rows are known to have the same values in all of these columns."""
+    unique = unique_key(plan)
+    return unique is not None and unique <= {a.number for a in plan.attributes if a.name in columns}
 
 
 def default_key(plan: Plan) -> tuple[str, ...]:

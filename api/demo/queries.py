@@ -23,6 +23,7 @@ def _source(key: str, /, **columns: str) -> dict[str, Any]:
             for name, type_ in columns.items()
         ],
         "key": key.split(),
+        "replica_identity": "full",
     }
 
 

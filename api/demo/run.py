@@ -40,7 +40,7 @@ class Demo:
         self._changes = changes
         self._console = console
         self._topics_root = data / "topics"
-        self._service = Service(data, _free_port())
+        self._service = Service(data, free_port())
         self._client = ServiceClient(self._service.url)
         self._topics = Topics(self._topics_root)
         self._progress = Progress(
@@ -201,7 +201,8 @@ def run_demo(changes: int, console: Console) -> Report:
     return report
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of the loopback that nothing listens on now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO
 
 import httpx
@@ -29,18 +30,22 @@ class DemoFailed(IvmError):
 class Service:
     """One service on one data directory; started, killed and started again."""
 
-    def __init__(self, data: Path, port: int) -> None:
+    def __init__(
+        self, data: Path, port: int, settings: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """`settings`: further variables of its environment."""
         self.url = f"http://127.0.0.1:{port}"
         self.log = data / "service.log"
-        self._environment = {**os.environ, "IVM_DATA": str(data), "IVM_PORT": str(port)}
+        own = {"IVM_DATA": str(data), "IVM_PORT": str(port)}
+        self._environment = {**os.environ, **own, **settings}
         self._output: IO[bytes] = self.log.open("ab")
         self._process: subprocess.Popen[bytes] | None = None
         self.memory = MemoryPeak()
 
-    def start(self) -> None:
-        """Start the process; returns at once."""
+    def start(self, *program: str) -> None:
+        """Start the process, with `program` in place of the module `api`; returns at once."""
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "api", "serve"],
+            [sys.executable, "-m", *(program or ("api",)), "serve"],
             env=self._environment,
             stdout=self._output,
             stderr=self._output,
@@ -64,6 +69,12 @@ class Service:
                     return
             time.sleep(0.1)
         raise DemoFailed(f"the service does not answer {path}; {self.log} ends:\n{self.tail()}")
+
+    @property
+    def pid(self) -> int:
+        """The process that was started last."""
+        assert self._process is not None
+        return self._process.pid
 
     @property
     def is_running(self) -> bool:
@@ -112,9 +123,13 @@ class MemoryPeak:
         """Sample no more."""
         self._stopped.set()
 
+    def now(self) -> int:
+        """The sum at this moment."""
+        return sum(map(_memory, descendants(self._pid)))
+
     def _run(self) -> None:
         while not self._stopped.wait(SAMPLE_SECONDS):
-            self.bytes = max(self.bytes, sum(map(_memory, descendants(self._pid))))
+            self.bytes = max(self.bytes, self.now())
 
 
 def descendants(pid: int) -> list[int]:

@@ -57,10 +57,10 @@ async def _events(
             rows, counts = json_rows(taken.rows), taken.counts.tolist()
             for part in _parts(since, rows, counts):
                 yield part
-    await run_in_threadpool(feed.seek, since, runtime.applier.published.get(name, 0))
+    await run_in_threadpool(feed.seek, since, runtime.sink.published.get(name, 0))
     while True:
         changed = published.next()
-        end = runtime.applier.published.get(name)
+        end = runtime.sink.published.get(name)
         if end is None:
             yield _end("the view is no more")
             return

@@ -1,5 +1,7 @@
 """Liveness, readiness and metrics."""
 
+from dataclasses import asdict
+
 from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
@@ -17,10 +19,14 @@ async def healthz() -> Response:
 
 @router.get("/readyz")
 def readyz(runtime: RuntimeDep) -> Response:
-    """200 once the journal is replayed and while the pipeline runs, else 503 with the reason."""
-    fault = runtime.fault()
-    if fault is not None:
-        return problem(503, "not-ready", fault)
+    """200 once the journal is replayed and while the pipeline runs, else 503 with the reason.
+
+    `faults` then names each part that is at fault, the setting to look at, and what is wrong.
+    """
+    faults = runtime.faults()
+    if faults:
+        detail = "; ".join(fault.detail for fault in faults)
+        return problem(503, "not-ready", detail, faults=[asdict(fault) for fault in faults])
     return answer({"status": "ready", "time": runtime.pool.frontier - 1})
 
 

@@ -1,16 +1,11 @@
-"""What runs and what went wrong: explain, arrangements, row errors, quarantined records."""
+"""What runs and what went wrong: explain, arrangements, row errors."""
 
-from base64 import b64encode
 from dataclasses import asdict
-from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Response
 
 from api.deps import RuntimeDep, answer
-from api.errors import BadParameter
 from api.models import ExplainBody, columns_json
-from api.values import is_natural
-from connectors.quarantine import Rejected
 
 BASIS = (
     "the rows that its inputs have now, and constant shares of those that satisfy a condition "
@@ -60,39 +55,3 @@ def errors(runtime: RuntimeDep, view: str | None = None) -> Response:
         for message, count in sorted(messages.items())
     ]
     return answer({"errors": found})
-
-
-@router.get("/quarantine")
-def quarantine(
-    runtime: RuntimeDep,
-    limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
-    cursor: str | None = None,
-    table: str | None = None,
-) -> Response:
-    """Records that could not be decoded, byte for byte, with their coordinates and the reason."""
-    records = runtime.quarantine.page(limit, _after(cursor), table)
-    body: dict[str, Any] = {"records": [_record(record) for record in records]}
-    if len(records) == limit:
-        last = records[-1]
-        body["next"] = f"{last.table}:{last.partition}:{last.offset}"
-    return answer(body)
-
-
-def _record(record: Rejected) -> dict[str, Any]:
-    """`value` is the record as text, or `value_base64` if it is not UTF-8."""
-    document = asdict(record)
-    value = document.pop("value")
-    try:
-        return {**document, "value": value.decode()}
-    except UnicodeDecodeError:
-        return {**document, "value_base64": b64encode(value).decode()}
-
-
-def _after(cursor: str | None) -> tuple[str, int, int] | None:
-    if cursor is None:
-        return None
-    table, _, rest = cursor.partition(":")
-    partition, _, offset = rest.partition(":")
-    if not (is_natural(partition) and is_natural(offset)):
-        raise BadParameter("this is no cursor of the quarantine")
-    return table, int(partition), int(offset)

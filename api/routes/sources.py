@@ -44,5 +44,14 @@ def delete_source(name: str, runtime: RuntimeDep) -> None:
 
 
 def _described(runtime: Runtime, spec: TableSpec) -> dict[str, Any]:
-    """A source and the offsets of its topic that are reflected, by partition."""
-    return {**spec.to_json(), "offsets": runtime.offsets().get(spec.topic, {})}
+    """A source, what of its topic is reflected, and what became of its records.
+
+    `offsets` are by partition. `records` counts those since the service started, replays not
+    counted; each is exactly one of these. `corrected` of the rejected ones were applied since.
+    """
+    return {
+        **spec.to_json(),
+        "offsets": runtime.offsets().get(spec.topic, {}),
+        "records": runtime.meter.by_outcome(spec.name),
+        "corrected": runtime.meter.corrected[spec.name],
+    }

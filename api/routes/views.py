@@ -19,7 +19,8 @@ def put_view(name: ViewName, body: ViewBody, runtime: RuntimeDep) -> Response:
 
     On return the view is hydrated, and its snapshot stands in its delta topic.
     """
-    installed = runtime.put_view(name, body.query, body.language, body.key)
+    target = body.sink.target(name) if body.sink is not None else None
+    installed = runtime.put_view(name, body.query, body.language, body.key, target)
     document = _described(runtime, runtime.view(name))
     if installed is None:
         return answer(document)
@@ -47,7 +48,7 @@ def get_view(name: str, runtime: RuntimeDep) -> Response:
 
 @router.delete("/{name}", status_code=204)
 def delete_view(name: str, runtime: RuntimeDep) -> None:
-    """Stop a view that no other reads, and delete its delta topic."""
+    """Stop a view that no other reads, and delete its delta topic; one in Kafka stays as it is."""
     runtime.drop_view(name)
 
 
@@ -61,6 +62,17 @@ def _described(runtime: Runtime, view: View) -> dict[str, Any]:
         "errors": sum(applier.errors.get(view.name, {}).values()),
         "deltas": {
             "topic": runtime.sink.topic(view.name),
-            "end": applier.published.get(view.name, 0),
+            "end": runtime.sink.published.get(view.name, 0),
         },
+        **_sink(runtime, view),
     }
+
+
+def _sink(runtime: Runtime, view: View) -> dict[str, Any]:
+    """Where else a view goes, and why it does not any more."""
+    target = runtime.registry.targets.get(view.name)
+    if target is None:
+        return {}
+    reason = runtime.kafka.failed(view.name)
+    status = {"status": "failed" if reason else "running", "reason": reason}
+    return {"sink": {"connector": "kafka", **target.to_json(), **status}}

@@ -1,49 +1,32 @@
 """Debezium envelopes: which rows a change record takes away and which it adds.
 
-`c` and `r` add `after`; `d` takes `before` away; `u` does both, `before` first. A record may be
-wrapped as `{"schema": ..., "payload": envelope}`. A null record is a tombstone: it says nothing
-more than the delete before it, and is ignored. `t` (truncate) and `m` (message) are not supported
-yet.
+With whole images, `c` and `r` add `after`; `d` takes `before` away; `u` does both, `before` first.
+In a keyed table `c`, `r` and `u` set `after`, and `d` deletes the row with the key of `before` or,
+without one, of the record; a `u` that changed the key deletes the row of the former one first.
+`t` truncates; `m`, a message of the database's log, is ignored. A null record is a tombstone: it
+says nothing more than the delete before it.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from connectors.envelopes.images import Images, Shape
 from connectors.formats.faults import (
     MISSING_FIELD,
     MISSING_IMAGE,
     NOT_AN_ENVELOPE,
     UNKNOWN_OP,
-    UNSUPPORTED_OP,
     Fault,
 )
 
-Row = dict[str, Any]
-
 _NEEDED = {"c": ("after",), "r": ("after",), "u": ("before", "after"), "d": ("before",)}
-_UNSUPPORTED = {"t": "truncate", "m": "message"}
 
 
-@dataclass(slots=True)
-class Images:
-    """Row images in the order of their records: record `owners[i]` changes `rows[i]` by `diffs[i]`.
-
-    `faults` holds, by their index, the records that are no change.
-    """
-
-    rows: list[Row] = field(default_factory=list)
-    diffs: list[int] = field(default_factory=list)
-    owners: list[int] = field(default_factory=list)
-    faults: dict[int, Fault] = field(default_factory=dict)
-    tombstones: int = 0
-
-
-def images(envelopes: Sequence[Any]) -> Images:
-    """The row images of parsed envelopes (opened by `unwrapped`); a Fault among them stays one."""
+def images(envelopes: Sequence[Any], shape: Shape) -> Images:
+    """The row images of envelopes whose images are whole; a Fault among them stays one."""
     result = Images()
     rows, diffs, owners = result.rows, result.diffs, result.owners
     for owner, envelope in enumerate(envelopes):
@@ -71,21 +54,46 @@ def images(envelopes: Sequence[Any]) -> Images:
                     diffs.append(-1)
                     owners.append(owner)
                     continue
-        if envelope is None:
-            result.tombstones += 1
-        else:
-            result.faults[owner] = _fault(envelope)
+        if not _takes(result, owner, envelope, shape):
+            result.faults[owner] = _fault(envelope, _NEEDED)
     return result
 
 
-def unwrapped(records: list[Any]) -> list[Any]:
-    """The records, with those of the form `{"schema": ..., "payload": envelope}` opened."""
-    return [
-        record["payload"]
-        if type(record) is dict and "payload" in record and "op" not in record
-        else record
-        for record in records
-    ]
+def keyed_images(envelopes: Sequence[Any], shape: Shape, key_of: Callable[[int], Any]) -> Images:
+    """What envelopes set and delete; `key_of` gives the contents of a record's key.
+
+    A Fault among the envelopes stays one.
+    """
+    result = Images()
+    rows, diffs, owners = result.rows, result.diffs, result.owners
+    for owner, envelope in enumerate(envelopes):
+        if type(envelope) is dict:
+            op = envelope.get("op")
+            if op == "c" or op == "r" or op == "u":
+                after = envelope.get("after")
+                if type(after) is dict:
+                    before = envelope.get("before")
+                    if before is not None and op == "u":
+                        gone = shape.moved_from(before, after) if type(before) is dict else None
+                        if gone is not None:
+                            result.add(owner, -1, gone)
+                    rows.append(after)
+                    diffs.append(1)
+                    owners.append(owner)
+                    continue
+            elif op == "d":
+                gone = shape.keyed(envelope.get("before"))
+                if gone is None:
+                    key = key_of(owner)
+                    gone = shape.keyed(key)
+                    if gone is None:
+                        result.faults[owner] = _keyless(key)
+                        continue
+                result.add(owner, -1, gone)
+                continue
+        if not _takes(result, owner, envelope, shape):
+            result.faults[owner] = _fault(envelope, _NEEDED | {"u": ("after",)})
+    return result
 
 
 def timestamps(envelopes: Sequence[Any]) -> NDArray[np.int64]:
@@ -104,7 +112,30 @@ def _ts_ms(envelope: Any) -> int:
     return ts_ms if type(ts_ms) is int and abs(ts_ms) < 2**63 else 0
 
 
-def _fault(envelope: Any) -> Fault:
+def _takes(result: Images, owner: int, envelope: Any, shape: Shape) -> bool:
+    """Whether `envelope` is one of those without images."""
+    if envelope is None:
+        result.tombstones += 1
+        return True
+    op = envelope.get("op") if type(envelope) is dict else None
+    if op == "m":
+        result.ignored += 1
+        return True
+    if op == "t":
+        result.add(owner, 0, shape.blank())
+        return True
+    return False
+
+
+def _keyless(key: Any) -> Fault:
+    if isinstance(key, Fault):
+        return Fault(key.reason, f"op 'd' without 'before', and the record's key: {key.message}")
+    return Fault(
+        MISSING_IMAGE, "op 'd' has the primary key neither in 'before' nor in the record's key"
+    )
+
+
+def _fault(envelope: Any, needed: dict[str, tuple[str, ...]]) -> Fault:
     """What keeps `envelope` from being a change with the images that its op needs."""
     if isinstance(envelope, Fault):
         return envelope
@@ -113,11 +144,9 @@ def _fault(envelope: Any) -> Fault:
     if "op" not in envelope:
         return Fault(MISSING_FIELD, "the envelope has no field 'op'")
     op = envelope["op"]
-    if type(op) is not str or op not in _NEEDED:
-        if type(op) is str and op in _UNSUPPORTED:
-            return Fault(UNSUPPORTED_OP, f"op {op!r} ({_UNSUPPORTED[op]}) is not supported yet")
+    if type(op) is not str or op not in needed:
         return Fault(UNKNOWN_OP, f"unknown op {str(op)[:40]!r}")
-    wrong = next(image for image in _NEEDED[op] if type(envelope.get(image)) is not dict)
+    wrong = next(image for image in needed[op] if type(envelope.get(image)) is not dict)
     if envelope.get(wrong) is None:
         hint = "; PostgreSQL needs REPLICA IDENTITY FULL" if wrong == "before" else ""
         return Fault(MISSING_IMAGE, f"op {op!r} without {wrong!r}{hint}")

@@ -5,6 +5,7 @@ from pathlib import Path
 from connectors.errors import TopicTruncated
 from connectors.files.index import PartitionIndex, Span
 from connectors.files.layout import partition_directory, partitions
+from connectors.records import Records
 
 
 class TopicReader:
@@ -40,3 +41,8 @@ class TopicReader:
         if end <= first:
             return []
         return [line for span in self.spans(partition, first, end) for line in span.lines()]
+
+
+def records(span: Span, partition: int) -> Records:
+    """The lines of a span of this partition as records."""
+    return Records(span.lines(), range(span.first, span.first + span.count), partition)

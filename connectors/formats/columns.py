@@ -1,4 +1,6 @@
-"""Values out of JSON to one typed Arrow column, strictly: nothing is rounded, truncated or guessed.
+"""Values of records to one typed Arrow column, strictly: nothing is rounded, truncated or guessed.
+
+What a column accepts where no schema of the writer says how its values are to be read:
 
 | column | accepts (JSON null besides, where nullable) |
 | --- | --- |
@@ -7,7 +9,7 @@
 | float | numbers; integers only where the float holds them exactly |
 | decimal128 | strings (`decimal.handling.mode=string`) and numbers, exactly as written |
 | utf8 | strings |
-| binary | base64 strings |
+| binary | bytes, and base64 strings |
 | date32 | days since the epoch (`io.debezium.time.Date`), or an ISO string |
 | time64 | microseconds since midnight (`MicroTime`), or an ISO string |
 | timestamp | microseconds since the epoch (`MicroTimestamp`), or an ISO string |
@@ -36,28 +38,30 @@ import pyarrow.compute as pc
 from connectors.formats.faults import (
     NULL_VALUE,
     OUT_OF_RANGE,
-    UNAVAILABLE_VALUE,
     WRONG_TYPE,
     ValueFault,
 )
+from connectors.formats.unavailable import expect_available
 from ivm.rows.scripts.documents import canonical
 from ivm.rows.scripts.forms import parse_uuid
 from ivm.rows.scripts.intervals import parse_interval
 from ivm.types import INTERVAL, JSON, UUID, Interval, interval_constant
 
-# What Debezium writes in place of a large value that the database did not log.
-UNAVAILABLE = "__debezium_unavailable_value"
-
 _DAYS = (-719_162, 2_932_896)
-_MICROS = (_DAYS[0] * 86_400_000_000, (_DAYS[1] + 1) * 86_400_000_000 - 1)
+_DAY = 86_400_000_000
+_BOUNDS = {
+    pa.date32().id: _DAYS,
+    pa.time64("us").id: (0, _DAY - 1),
+    pa.timestamp("us").id: (_DAYS[0] * _DAY, (_DAYS[1] + 1) * _DAY - 1),
+}
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 Values = list[Any]
 Converter = Callable[[Values, set[type], pa.DataType], pa.Array]
 
 
-def to_array(values: Values, field: pa.Field) -> pa.Array:
-    """The column of `values` under the type of `field`.
+def to_array(values: Values, field: pa.Field, convert: Converter | None = None) -> pa.Array:
+    """The column of `values` under the type of `field`, by `convert` or as the table above says.
 
     Raises ValueFault when a value does not belong; with a single value, for exactly that value's
     reason.
@@ -67,16 +71,17 @@ def to_array(values: Values, field: pa.Field) -> pa.Array:
         if not field.nullable:
             raise ValueFault(NULL_VALUE, "NULL in a column that is not nullable")
         kinds.remove(NoneType)
-    return _converter(field.type)(values, kinds, field.type)
+    return (convert or converter(field.type))(values, kinds, field.type)
 
 
-def _converter(dtype: pa.DataType) -> Converter:
+def converter(dtype: pa.DataType) -> Converter:
+    """What makes a column of this type out of values that no schema describes."""
     if pa.types.is_integer(dtype):
-        return _integers
+        return integers
     if pa.types.is_string(dtype):
         return _strings
     if pa.types.is_decimal128(dtype):
-        return _decimals
+        return decimals
     if pa.types.is_floating(dtype):
         return _floats
     if pa.types.is_boolean(dtype):
@@ -88,7 +93,7 @@ def _converter(dtype: pa.DataType) -> Converter:
     if pa.types.is_time64(dtype):
         return _times
     if pa.types.is_list(dtype):
-        return _lists
+        return lists(None)
     if dtype == INTERVAL:
         return _intervals
     if dtype == UUID:
@@ -99,13 +104,15 @@ def _converter(dtype: pa.DataType) -> Converter:
     return _binaries
 
 
-def _expect(kinds: set[type], *accepted: type) -> None:
+def expect(kinds: set[type], *accepted: type) -> None:
+    """Raise ValueFault unless the values are of these types only."""
     if not kinds <= set(accepted):
         wrong = sorted(_JSON_NAMES.get(kind, kind.__name__) for kind in kinds - set(accepted))
         raise ValueFault(WRONG_TYPE, f"found {', '.join(wrong)}")
 
 
 _JSON_NAMES: dict[type, str] = {
+    bytes: "bytes",
     bool: "a boolean",
     int: "an integer",
     float: "a number with fraction or exponent",
@@ -116,11 +123,13 @@ _JSON_NAMES: dict[type, str] = {
 }
 
 
-def _integers(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
-    inexact = [v for v in values if type(v) in (float, Decimal)]
-    if inexact and all(abs(v) >= 2**63 for v in inexact):
-        raise ValueFault(OUT_OF_RANGE, f"a number beyond {dtype}")
-    _expect(kinds, int)
+def integers(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
+    """A column of integers."""
+    if not kinds <= {int}:
+        inexact = [v for v in values if type(v) in (float, Decimal)]
+        if inexact and all(abs(v) >= 2**63 for v in inexact):
+            raise ValueFault(OUT_OF_RANGE, f"a number beyond {dtype}")
+        expect(kinds, int)
     try:
         return pa.array(values, dtype)
     except (OverflowError, pa.ArrowInvalid) as error:
@@ -128,73 +137,79 @@ def _integers(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
 
 
 def _strings(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
-    _expect(kinds, str)
-    _expect_available(values)
-    return pa.array(values, dtype)
-
-
-def _expect_available(values: Values) -> None:
-    if UNAVAILABLE in values:
-        raise ValueFault(UNAVAILABLE_VALUE, "the database did not log this value (TOAST)")
+    expect(kinds, str)
+    column = pa.array(values, dtype)
+    expect_available(values, column)
+    return column
 
 
 def _binaries(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
-    _expect(kinds, str)
-    _expect_available(values)
+    expect(kinds, str, bytes)
+    if str in kinds:
+        try:
+            values = [b64decode(v, validate=True) if type(v) is str else v for v in values]
+        except (binascii.Error, ValueError) as error:
+            expect_available(values)
+            raise ValueFault(WRONG_TYPE, "a string that is not base64") from error
+    column = pa.array(values, dtype)
+    expect_available(values, column)
+    return column
+
+
+def lists(element: Converter | None) -> Converter:
+    """The converter of a list's column whose elements `element` converts."""
+
+    def convert(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
+        expect(kinds, list)
+        expect_available(values)
+        assert isinstance(dtype, pa.ListType)
+        flat = [e for v in values if v is not None for e in v]
+        elements = to_array(flat, dtype.value_field, element)
+        lengths = (0 if v is None else len(v) for v in values)
+        ends = pa.array(list(accumulate(lengths, initial=0)), pa.int32())
+        absent = pa.array([v is None for v in values], pa.bool_())
+        array: pa.Array = pa.ListArray.from_arrays(ends, elements, mask=absent)
+        return array
+
+    return convert
+
+
+def read(values: Values, make: Callable[[Any], Any], dtype: pa.DataType, what: str) -> pa.Array:
+    """What `make` makes of the values that are not NULL; where it raises ValueError, `what`."""
     try:
-        decoded = [None if v is None else b64decode(v, validate=True) for v in values]
-    except (binascii.Error, ValueError) as error:
-        raise ValueFault(WRONG_TYPE, "a string that is not base64") from error
-    return pa.array(decoded, dtype)
-
-
-def _lists(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
-    _expect(kinds, list)
-    assert isinstance(dtype, pa.ListType)
-    elements = to_array([e for v in values if v is not None for e in v], dtype.value_field)
-    lengths = (0 if v is None else len(v) for v in values)
-    ends = pa.array(list(accumulate(lengths, initial=0)), pa.int32())
-    absent = pa.array([v is None for v in values], pa.bool_())
-    lists: pa.Array = pa.ListArray.from_arrays(ends, elements, mask=absent)
-    return lists
-
-
-def _read(values: Values, read: Callable[[Any], Any], dtype: pa.DataType, what: str) -> pa.Array:
-    """What `read` makes of the values that are not NULL; where it raises ValueError, `what`."""
-    try:
-        return pa.array([None if v is None else read(v) for v in values], dtype)
+        return pa.array([None if v is None else make(v) for v in values], dtype)
     except (ValueError, OverflowError, RecursionError) as error:
         raise ValueFault(WRONG_TYPE, f"a string that is no {what}") from error
 
 
 def _intervals(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
-    _expect(kinds, str, int)
+    expect(kinds, str, int)
 
-    def read(value: str | int) -> Any:
+    def make(value: str | int) -> Any:
         parsed = Interval(0, 0, value) if isinstance(value, int) else parse_interval(value)
         return interval_constant(parsed)
 
-    return _read(values, read, dtype, "interval")
+    return read(values, make, dtype, "interval")
 
 
 def _identifiers(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
-    _expect(kinds, str)
-    return _read(values, lambda text: parse_uuid(text).bytes, dtype, "UUID")
+    expect(kinds, str)
+    return read(values, lambda text: parse_uuid(text).bytes, dtype, "UUID")
 
 
 def _documents(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
-    _expect(kinds, str)
-    _expect_available(values)
-    return _read(values, canonical, dtype, "JSON text")
+    expect(kinds, str)
+    expect_available(values)
+    return read(values, canonical, dtype, "JSON text")
 
 
 def _booleans(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
-    _expect(kinds, bool)
+    expect(kinds, bool)
     return pa.array(values, dtype)
 
 
 def _floats(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
-    _expect(kinds, float, int, Decimal)
+    expect(kinds, float, int, Decimal)
     if Decimal in kinds:
         values = [float(v) if type(v) is Decimal else v for v in values]
     try:
@@ -207,8 +222,9 @@ def _floats(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
     return column
 
 
-def _decimals(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
-    _expect(kinds, str, int, Decimal)
+def decimals(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
+    """A column of decimals, out of texts and exact numbers."""
+    expect(kinds, str, int, Decimal)
     texts = values if kinds <= {str} else [None if v is None else str(v) for v in values]
     try:
         return pa.array(texts, pa.string()).cast(dtype)
@@ -220,29 +236,29 @@ def _decimals(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
 
 def _dates(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
     days = _counted(values, kinds, pa.int32(), lambda texts: _parsed(texts, dtype))
-    return _within(days, _DAYS, dtype)
+    return within(days, dtype)
 
 
 def _timestamps(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
     micros = _counted(values, kinds, pa.int64(), lambda texts: _parsed(texts, dtype))
-    return _within(micros, _MICROS, dtype)
+    return within(micros, dtype)
 
 
 def _times(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
-    micros = _counted(values, kinds, pa.int64(), _clock)
-    return _within(micros, (0, 86_400_000_000 - 1), dtype)
+    micros = _counted(values, kinds, pa.int64(), clock)
+    return within(micros, dtype)
 
 
 def _counted(
     values: Values, kinds: set[type], count: pa.DataType, parse: Callable[[Values], pa.Array]
 ) -> pa.Array:
     """Counts of days or microseconds, from integers and from strings by `parse`."""
-    _expect(kinds, int, str)
+    expect(kinds, int, str)
     if str not in kinds:
-        return _integers(values, kinds, count)
+        return integers(values, kinds, count)
     if int not in kinds:
         return parse(values).cast(count)
-    numbers = _integers([v if type(v) is int else None for v in values], {int}, count)
+    numbers = integers([v if type(v) is int else None for v in values], {int}, count)
     texts = parse([v if type(v) is str else None for v in values]).cast(count)
     return pc.coalesce(numbers, texts)
 
@@ -254,7 +270,8 @@ def _parsed(texts: Values, dtype: pa.DataType) -> pa.Array:
         raise ValueFault(WRONG_TYPE, f"a string that is not an ISO {dtype}") from error
 
 
-def _clock(texts: Values) -> pa.Array:
+def clock(texts: Values) -> pa.Array:
+    """Times of day out of ISO texts."""
     try:
         clocks = [None if text is None else time.fromisoformat(text) for text in texts]
     except ValueError as error:
@@ -264,7 +281,9 @@ def _clock(texts: Values) -> pa.Array:
     return pa.array(clocks, pa.time64("us"))
 
 
-def _within(counts: pa.Array, bounds: tuple[int, int], dtype: pa.DataType) -> pa.Array:
+def within(counts: pa.Array, dtype: pa.DataType) -> pa.Array:
+    """Counts of days or microseconds as dates and times of type `dtype`, if these are in range."""
+    bounds = _BOUNDS[dtype.id]
     least, greatest = pc.min(counts).as_py(), pc.max(counts).as_py()
     if least is not None and (least < bounds[0] or greatest > bounds[1]):
         raise ValueFault(OUT_OF_RANGE, f"a {dtype} out of its range")

@@ -4,9 +4,15 @@ from dataclasses import dataclass
 from typing import Final
 
 NOT_JSON: Final = "not-json"
+NOT_AVRO: Final = "not-avro"
+NOT_CSV: Final = "not-csv"
+NOT_TEXT: Final = "not-text"
+UNKNOWN_SCHEMA: Final = "unknown-schema"
+INCOMPATIBLE_SCHEMA: Final = "incompatible-schema"
+NULL_RECORD: Final = "null-record"
+NULL_KEY: Final = "null-key"
 NOT_AN_ENVELOPE: Final = "not-an-envelope"
 UNKNOWN_OP: Final = "unknown-op"
-UNSUPPORTED_OP: Final = "unsupported-op"
 MISSING_IMAGE: Final = "missing-image"
 MISSING_FIELD: Final = "missing-field"
 NULL_VALUE: Final = "null-value"
@@ -16,9 +22,15 @@ UNAVAILABLE_VALUE: Final = "unavailable-value"
 
 REASONS: Final = (
     NOT_JSON,
+    NOT_AVRO,
+    NOT_CSV,
+    NOT_TEXT,
+    UNKNOWN_SCHEMA,
+    INCOMPATIBLE_SCHEMA,
+    NULL_RECORD,
+    NULL_KEY,
     NOT_AN_ENVELOPE,
     UNKNOWN_OP,
-    UNSUPPORTED_OP,
     MISSING_IMAGE,
     MISSING_FIELD,
     NULL_VALUE,

@@ -1,21 +1,38 @@
-"""JSON texts to Python values."""
+"""JSON texts to Python values, with the schema that Kafka Connect may write beside each.
+
+A text of the form `{"schema": ..., "payload": ...}` is opened: its value is the payload, its
+writer's type what the schema describes. Such a schema is the same in most records of a topic and
+larger than its payload, so it is recognised by its bytes and read once.
+"""
 
 import json
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
 from connectors.formats.faults import NOT_JSON, Fault
+from connectors.formats.logical import UNDESCRIBED, Logical, of_connect
+from connectors.formats.parsed import Parsed
+
+_WRAPPED = frozenset(("schema", "payload"))
+_OPENING, _PAYLOAD = b'{"schema":', b',"payload":'
+# So many places of a text are tried as the payload's beginning.
+_TRIES = 8
 
 
-def parse(texts: Sequence[bytes]) -> list[Any]:
+def parse(texts: Sequence[bytes | None]) -> Parsed:
     """The value of each text, or a Fault where it is not JSON in UTF-8."""
+    if any(text is not None and text.startswith(_OPENING) for text in texts[:1]):
+        return _with_schemas(texts)
     try:
-        return list(map(orjson.loads, texts))
+        values = list(map(orjson.loads, cast("Sequence[bytes]", texts)))
     except orjson.JSONDecodeError:
-        return [_parse(text) for text in texts]
+        values = [None if text is None else _parse(text) for text in texts]
+    if any(type(value) is dict and value.keys() == _WRAPPED for value in values):
+        return _with_schemas(texts)
+    return Parsed(values)
 
 
 def parse_exactly(text: bytes, value: Any) -> Any:
@@ -24,9 +41,10 @@ def parse_exactly(text: bytes, value: Any) -> Any:
     A text too deep for the exact parser, or with an exponent that no Decimal has, keeps `value`.
     """
     try:
-        return json.loads(text, parse_float=Decimal, parse_int=_integer)
+        exact = json.loads(text, parse_float=Decimal, parse_int=_integer)
     except (RecursionError, InvalidOperation):
         return value
+    return exact["payload"] if _is_wrapped(exact) else exact
 
 
 def _integer(digits: str) -> int | Decimal:
@@ -40,3 +58,59 @@ def _parse(text: bytes) -> Any:
         return orjson.loads(text)
     except orjson.JSONDecodeError as error:
         return Fault(NOT_JSON, f"not JSON: {error}")
+
+
+def _is_wrapped(value: Any) -> bool:
+    return type(value) is dict and value.keys() == _WRAPPED
+
+
+def _with_schemas(texts: Sequence[bytes | None]) -> Parsed:
+    values: list[Any] = []
+    writers: list[Logical | None] = []
+    known: dict[bytes, Logical] = {}
+    prefix, prefix_writer = b"", Logical("other")
+    for text in texts:
+        if text is None:
+            value, writer = None, None
+        elif prefix and text.startswith(prefix) and text.endswith(b"}"):
+            value, writer = _parse(text[len(prefix) : -1]), prefix_writer
+            if isinstance(value, Fault):
+                value, writer = _opened(_parse(text), known)
+        else:
+            value, writer = _opened(_parse(text), known)
+            if writer is not None and writer is not UNDESCRIBED:
+                prefix, prefix_writer = _prefix(text), writer
+        values.append(value)
+        writers.append(writer)
+    return Parsed(values, writers)
+
+
+def _opened(value: Any, known: dict[bytes, Logical]) -> tuple[Any, Logical | None]:
+    """A parsed text's value and its writer's type, of which `known` holds those met."""
+    if not _is_wrapped(value):
+        return value, None if value is None or isinstance(value, Fault) else UNDESCRIBED
+    schema = value["schema"]
+    if schema is None:
+        return value["payload"], None if value["payload"] is None else UNDESCRIBED
+    text = orjson.dumps(schema)
+    if text not in known:
+        known[text] = of_connect(schema)
+    return value["payload"], known[text]
+
+
+def _prefix(text: bytes) -> bytes:
+    """All of `text` before its payload, if the schema comes first and nothing follows; else empty.
+
+    Whatever stands between such a prefix and a last brace is the payload, if it is a JSON text.
+    """
+    at = len(_OPENING)
+    for _ in range(_TRIES if text.startswith(_OPENING) and text.endswith(b"}") else 0):
+        at = text.find(_PAYLOAD, at)
+        if at < 0:
+            break
+        payload = at + len(_PAYLOAD)
+        parts = (text[len(_OPENING) : at], text[payload:-1])
+        if not any(isinstance(_parse(part), Fault) for part in parts):
+            return text[:payload]
+        at = payload
+    return b""

@@ -1,48 +1,93 @@
 """Gives decoded chunks their logical times: each record once, under one time for ever.
 
-Chunks that cover journaled times not yet delivered get these times back; what lies beyond gets
-one new time. Records below the position of their partition were delivered before, and are cut
-off.
+However a replay is cut into batches, a journaled time comes back with the records that it had:
+pieces wait until all that it covers is there. What lies beyond the journaled times gets one new
+time per batch. Records below the position of their partition came before, and are cut off.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
-from connectors.batches import Range
-from connectors.decode import OFFSET, RejectedRecord
+from connectors.batches import Correction, Range
+from connectors.decode import OFFSET, PASSED
 from connectors.errors import OffsetGap
 from connectors.progress.journal import Entry
+from connectors.records import RejectedRecord
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Decoded records of one range; `updates` has a column of offsets, named `OFFSET`."""
+    """Decoded records of one range; `updates` and `passed` have a column of offsets, `OFFSET`.
+
+    `passed`, whose schema is `PASSED`, are the records that are no change and were not rejected.
+    A `sparse` piece is of a topic where offsets without a record are normal (Kafka's markers of
+    transactions, what compaction took), so it may begin beyond the position of its partition.
+    """
 
     range: Range
     updates: pa.Table
     rejected: tuple[RejectedRecord, ...]
+    sparse: bool = False
+    passed: pa.Table = field(default_factory=PASSED.empty_table)
+
+
+class Cutting(Protocol):
+    """How pieces become cuts, and how many times each has."""
+
+    def ends(self, pieces: Sequence[Piece]) -> Mapping[tuple[str, int], int]:
+        """Up to which offset the records of each partition may go."""
+
+    def count(self, pieces: Sequence[Piece]) -> int:
+        """How many times a cut has."""
+
+
+class Whole:
+    """A batch is a cut, and a cut has one time."""
+
+    def ends(self, pieces: Sequence[Piece]) -> Mapping[tuple[str, int], int]:
+        """The ends of the pieces, those of a partition ascending."""
+        return {(piece.range.table, piece.range.partition): piece.range.end for piece in pieces}
+
+    def count(self, pieces: Sequence[Piece]) -> int:
+        """One."""
+        return 1
 
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """The pieces of one logical time, and its moment if the journal holds it already."""
+    """The pieces, sorted, or the corrections of one time, or of several of which it is the last.
+
+    `moment` is its moment if the journal holds it already.
+    """
 
     time: int
     pieces: tuple[Piece, ...]
     moment: int | None
+    corrections: tuple[Correction, ...] = ()
+
+
+_WHOLE = Whole()
 
 
 class Progress:
     """Positions of all partitions, and the journaled times that are still to be delivered."""
 
-    def __init__(self, entries: Sequence[Entry], last_time: int) -> None:
-        """`entries` are to be replayed; new times follow `last_time`."""
-        self._pending = [entry for entry in reversed(entries) if entry.ranges]
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        last_time: int,
+        positions: Mapping[tuple[str, int], int] = MappingProxyType({}),
+    ) -> None:
+        """`entries` are to be replayed from `positions` on; new times follow `last_time`."""
+        self._pending = [e for e in reversed(entries) if e.ranges or e.corrections]
         self._last_time = last_time
-        self._positions: dict[tuple[str, int], int] = {}
+        self._waiting: list[Piece] = []
+        self._positions = dict(positions)
         for entry in entries:
             for r in entry.ranges:
                 self._positions.setdefault((r.table, r.partition), r.first)
@@ -54,45 +99,66 @@ class Progress:
 
     @property
     def positions(self) -> Mapping[tuple[str, int], int]:
-        """The offset that is to come next, by (table, partition)."""
+        """The offset that is to come next, by (table, partition); pieces that wait have come."""
         return self._positions
 
+    def begin(self, table: str, offsets: Mapping[int, int]) -> None:
+        """A new table begins at `offsets`, by partition."""
+        self._positions.update({(table, p): offset for p, offset in offsets.items()})
+
     def forget(self, table: str) -> None:
-        """Drop the positions of a table, and what of it was to be replayed."""
+        """Drop the positions of a table, and what of it waits or was to be replayed."""
+        self._waiting = [piece for piece in self._waiting if piece.range.table != table]
         for key in [key for key in self._positions if key[0] == table]:
             del self._positions[key]
         kept = [
-            replace(e, ranges=tuple(r for r in e.ranges if r.table != table)) for e in self._pending
+            replace(
+                e,
+                ranges=tuple(r for r in e.ranges if r.table != table),
+                corrections=tuple(c for c in e.corrections if c.table != table),
+            )
+            for e in self._pending
         ]
-        self._pending = [e for e in kept if e.ranges]
+        self._pending = [e for e in kept if e.ranges or e.corrections]
 
-    def assign(self, pieces: Iterable[Piece]) -> list[Assigned]:
+    def assign(self, pieces: Iterable[Piece], cutting: Cutting = _WHOLE) -> list[Assigned]:
         """Divide a batch into times, ascending (raises OffsetGap when records are missing).
 
-        The batch must cover journaled times wholly or not at all.
+        What is new waits as long as `cutting` says; raises what that raises.
+
+        The pieces of a partition come in the order of their offsets. Corrections come without any.
         """
         fresh = [trimmed for piece in pieces if (trimmed := self._trim(piece)) is not None]
+        self._waiting += fresh
         assigned = []
-        while fresh and self._pending:
-            entry = self._pending[-1]
-            taken, fresh = _divide(fresh, {(r.table, r.partition): r.end for r in entry.ranges})
-            _expect(taken, entry)
-            self._pending.pop()
-            assigned.append(Assigned(entry.time, tuple(taken), entry.moment))
-        if fresh:
-            assigned.append(Assigned(self.next_time(), tuple(fresh), None))
+        while self._pending and self._is_covered(self._pending[-1]):
+            entry = self._pending.pop()
+            ends = {(r.table, r.partition): r.end for r in entry.ranges}
+            taken, self._waiting = _divide(self._waiting, ends)
+            assigned.append(Assigned(entry.time, _sorted(taken), entry.moment, entry.corrections))
+        if self._waiting and not self._pending:
+            taken, waiting = _divide(self._waiting, cutting.ends(self._waiting))
+            if taken:
+                cut = _sorted(taken)
+                assigned.append(Assigned(self.next_time(cutting.count(cut)), cut, None))
+            self._waiting = waiting
         return assigned
 
-    def next_time(self) -> int:
-        """A new time, after all that there are."""
-        self._last_time += 1
+    def _is_covered(self, entry: Entry) -> bool:
+        return all(
+            self._positions.get((r.table, r.partition), r.first) >= r.end for r in entry.ranges
+        )
+
+    def next_time(self, count: int = 1) -> int:
+        """The last of `count` new times, after all that there are."""
+        self._last_time += count
         return self._last_time
 
     def _trim(self, piece: Piece) -> Piece | None:
-        """What of `piece` is new; moves the position of its partition."""
+        """What of `piece` is new, from the position of its partition on; moves that position."""
         r = piece.range
         position = self._positions.get((r.table, r.partition), r.first)
-        if position < r.first:
+        if position < r.first and not piece.sparse:
             raise OffsetGap(
                 f"table {r.table!r}, topic {r.topic!r}, partition {r.partition}: the next offset "
                 f"is {position}, the batch begins at {r.first}"
@@ -101,6 +167,11 @@ class Progress:
             return None
         self._positions[r.table, r.partition] = r.end
         return _slice(piece, position, r.end)
+
+
+def _sorted(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
+    """By table, partition and offset, so that a replay gives the same order."""
+    return tuple(sorted(pieces, key=lambda piece: piece.range))
 
 
 def _divide(
@@ -119,27 +190,20 @@ def _divide(
 
 
 def _slice(piece: Piece, first: int, end: int) -> Piece:
-    """The part of `piece` with offsets in `[first, end)`."""
+    """`piece` for the offsets `[first, end)`: without what it has of others."""
     r = piece.range
     if (first, end) == (r.first, r.end):
         return piece
-    begin, stop = np.searchsorted(piece.updates[OFFSET].to_numpy(), (first, end)).tolist()
-    return Piece(
-        replace(r, first=first, end=end),
-        piece.updates.slice(begin, stop - begin),
-        tuple(record for record in piece.rejected if first <= record.offset < end),
+    return replace(
+        piece,
+        range=replace(r, first=first, end=end),
+        updates=_between(piece.updates, first, end),
+        rejected=tuple(record for record in piece.rejected if first <= record.offset < end),
+        passed=_between(piece.passed, first, end),
     )
 
 
-def _expect(pieces: list[Piece], entry: Entry) -> None:
-    """Raise OffsetGap unless `pieces` cover `entry`."""
-    held: dict[tuple[str, int], int] = {}
-    for piece in pieces:
-        r = piece.range
-        held[r.table, r.partition] = held.get((r.table, r.partition), 0) + r.end - r.first
-    for r in entry.ranges:
-        if held.get((r.table, r.partition), 0) != r.end - r.first:
-            raise OffsetGap(
-                f"time {entry.time} covers the offsets {r.first} to {r.end - 1} of topic "
-                f"{r.topic!r}, partition {r.partition}; the batch does not hold all of them"
-            )
+def _between(table: pa.Table, first: int, end: int) -> pa.Table:
+    """The rows of `table`, which ascends by offset, with offsets in `[first, end)`."""
+    begin, stop = np.searchsorted(table[OFFSET].to_numpy(), (first, end)).tolist()
+    return table.slice(begin, stop - begin)

@@ -1,56 +1,38 @@
 """Deltas of views as lines of file topics, one topic per view.
 
-A line is `{"op":"+"|"-","diff":n,"time":t,"row":{...}}` (`"error":"..."` in place of `"row"` for
-a row that could not be computed); `diff` is signed and `op` is its sign. After the deltas of a
-time comes `{"frontier":t,"offsets":{topic:{partition:offset}}}`: every delta up to `t` has been
-written, and it reflects the input records before these offsets.
+Lines are as `connectors.sinks.json` makes them: deltas, and after those of a time its frontier
+record. Change feeds read them, so every view has such a topic, whatever other sinks it has.
 
-Exactly once: a topic is cut to the end that the journal committed whenever it is opened.
+Exactly once: a topic is cut to the end that the journal committed whenever it is opened. The
+journal's commit says that a time is published everywhere, so this sink commits after all others.
 """
 
 import shutil
 import threading
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
 
-import numpy as np
-import orjson
-import pyarrow as pa
-from numpy.typing import NDArray
-
-from connectors.batches import Offsets
 from connectors.files.writer import TopicWriter
-from connectors.formats.rows import json_rows
-
-
-class Changes(Protocol):
-    """Deltas of one view as the pool drains them (`ivm.pool.Deltas`)."""
-
-    @property
-    def rows(self) -> pa.RecordBatch: ...
-    @property
-    def times(self) -> NDArray[np.uint64]: ...
-    @property
-    def diffs(self) -> NDArray[np.int64]: ...
-    @property
-    def errors(self) -> pa.RecordBatch: ...
-    @property
-    def error_times(self) -> NDArray[np.uint64]: ...
-    @property
-    def error_diffs(self) -> NDArray[np.int64]: ...
+from connectors.progress.journal import Journal
+from connectors.sinks.json import delta_lines, frontier_line
+from connectors.sinks.sink import Changes, Output, Reached
 
 
 class DeltaSink:
-    """Writes the delta topics of views; safe to call from several threads."""
+    """Fulfils `connectors.sinks.sink.Sink`; safe to call from several threads.
 
-    def __init__(self, root: Path, prefix: str = "deltas.") -> None:
+    `published` has the committed end of every view's topic.
+    """
+
+    def __init__(self, root: Path, journal: Journal, prefix: str = "deltas.") -> None:
         """`root` holds the topics; view `v` is published on topic `prefix + v`."""
         self._root = root
+        self._journal = journal
         self._prefix = prefix
         self._lock = threading.Lock()
         self._writers: dict[str, TopicWriter] = {}
         self._written: set[str] = set()
+        self._durable: dict[str, int] = {}
+        self.published: dict[str, int] = dict(journal.published)
 
     def topic(self, view: str) -> str:
         """The name of the topic of `view`."""
@@ -60,40 +42,46 @@ class DeltaSink:
         """Whether `topic` is, or may become, the topic of a view."""
         return topic.startswith(self._prefix)
 
-    def open(self, view: str, end: int = 0) -> None:
-        """Publish `view` from now on, after its first `end` lines: what stands beyond is cut off.
+    def open(self, output: Output) -> None:
+        """Publish a new view: its topic is empty."""
+        self._open(output.name, 0)
 
-        `end` comes from `Journal.published` (0 for a new view). Raises TopicTruncated when
-        the topic has fewer lines.
+    def restore(self, output: Output) -> None:
+        """Go on after what was committed of a view; what stands beyond is cut off.
+
+        Raises TopicTruncated when the topic has less than that.
         """
-        writer = TopicWriter(self._root, self.topic(view))
-        writer.truncate(end)
-        with self._lock:
-            self._writers[view] = writer
+        self._open(output.name, self.published[output.name])
 
-    def write(self, view: str, changes: Changes, frontier: int, offsets: Offsets) -> int:
-        """Append the deltas of `view` and the frontier record; returns how many lines of deltas.
+    def has(self, view: str, time: int) -> bool:
+        """Whether the deltas at `time` are committed."""
+        return time <= self._journal.committed_time
 
-        Not durable before `flush`.
-        """
-        lines = _lines("row", json_rows(changes.rows), changes.diffs, changes.times)
-        errors = changes.errors.column(0).to_pylist()
-        lines += _lines("error", errors, changes.error_diffs, changes.error_times)
-        count = len(lines)
-        lines.append(_frontier(frontier, offsets))
+    def write(self, view: str, changes: Changes, reached: Reached) -> None:
+        """Append the deltas of `view` and the frontier record; not durable before `prepare`."""
+        lines = delta_lines(changes)
+        lines.append(frontier_line(reached.time, reached.offsets))
         with self._lock:
             self._writers[view].append(lines)
             self._written.add(view)
-        return count
 
-    def flush(self) -> Mapping[str, int]:
-        """Make what was written durable; returns the new ends of these topics, for the journal."""
+    def skip(self, view: str, changes: Changes) -> None:
+        """Nothing is to be done with what stands in the topic."""
+
+    def prepare(self, reached: Reached) -> None:
+        """Make durable what was written."""
         with self._lock:
             for view in self._written:
                 self._writers[view].sync()
-            ends = {view: self._writers[view].end for view in self._written}
+                self._durable[view] = self._writers[view].end
             self._written.clear()
-        return ends
+
+    def commit(self, reached: Reached) -> None:
+        """Tell the journal that all sinks have this time, and where the topics end."""
+        ends, self._durable = self._durable, {}
+        if ends or reached.time > self._journal.committed_time:
+            self._journal.commit(reached.time, ends)
+            self.published.update(ends)
 
     def drop(self, view: str) -> None:
         """Stop publishing `view`, if it is, and delete its topic, or what a crash left of it."""
@@ -102,9 +90,13 @@ class DeltaSink:
             if writer is not None:
                 writer.close()
             self._written.discard(view)
+            self._durable.pop(view, None)
         topic = self._root / self.topic(view)
         if topic.exists():
             shutil.rmtree(topic)
+        self.published.pop(view, None)
+        # At the end: while the journal knows the view, a restart finds the topic to delete.
+        self._journal.drop_view(view)
 
     def close(self) -> None:
         """Sync and release the files."""
@@ -113,15 +105,8 @@ class DeltaSink:
                 writer.close()
             self._writers.clear()
 
-
-def _lines(
-    label: str, values: list[Any], diffs: NDArray[np.int64], times: NDArray[np.uint64]
-) -> list[bytes]:
-    return [
-        orjson.dumps({"op": "+" if diff > 0 else "-", "diff": diff, "time": time, label: value})
-        for value, diff, time in zip(values, diffs.tolist(), times.tolist(), strict=True)
-    ]
-
-
-def _frontier(time: int, offsets: Offsets) -> bytes:
-    return orjson.dumps({"frontier": time, "offsets": offsets}, option=orjson.OPT_NON_STR_KEYS)
+    def _open(self, view: str, end: int) -> None:
+        writer = TopicWriter(self._root, self.topic(view))
+        writer.truncate(end)
+        with self._lock:
+            self._writers[view] = writer

@@ -1,22 +1,27 @@
 """Decoded records on their way through Spark: one row per chunk, its contents opaque to the JVM.
 
 A chunk holds the records `[first, end)` of one partition: `updates` is an Arrow stream of the
-table's columns followed by diff, offset and ts_ms; `rejected` one of offset, reason, message and
-value.
+table's columns followed by diff, offset and ts_ms and, where any row has them, by order, missing
+and transaction (see `connectors.decode.Decoded`); `rejected` one of the rejected records; `passed`
+one of those that are neither a change nor rejected.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from connectors.decode import DIFF, OFFSET, TS_MS, Decoded, RejectedRecord, decode
-from connectors.files.index import Span
+from connectors.decode import DIFF, MISSING, OFFSET, ORDER, PASSED, TRANSACTION, TS_MS, decode
+from connectors.formats.avro import Schemas
+from connectors.records import Decoded, Records, RejectedRecord
 from connectors.tables import TableSpec
 
 # Spark's schema of a chunk, and the same for Arrow.
 SPARK_SCHEMA = (
-    "key string, partition bigint, first bigint, end bigint, updates binary, rejected binary"
+    "key string, partition bigint, first bigint, end bigint, updates binary, rejected binary, "
+    "passed binary"
 )
 _FIELDS: list[pa.Field] = [
     pa.field("key", pa.string()),
@@ -25,6 +30,7 @@ _FIELDS: list[pa.Field] = [
     pa.field("end", pa.int64()),
     pa.field("updates", pa.binary()),
     pa.field("rejected", pa.binary()),
+    pa.field("passed", pa.binary()),
 ]
 SCHEMA = pa.schema(_FIELDS)
 
@@ -38,13 +44,21 @@ _REJECTED_FIELDS: list[pa.Field] = [
     pa.field("reason", pa.string()),
     pa.field("message", pa.string()),
     pa.field("value", pa.binary()),
+    pa.field("key", pa.binary()),
+    pa.field("timestamp", pa.int64()),
+    pa.field("headers", pa.map_(pa.string(), pa.binary())),
 ]
 _REJECTED = pa.schema(_REJECTED_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A decoded chunk: `updates` has the table's columns, then diff, offset and ts_ms (int64)."""
+    """A decoded chunk: `updates` has the table's columns, then those that travel beside them.
+
+    These are `DIFF`, `OFFSET` and `TS_MS` (int64) and, where any row has them, `ORDER` (16 bytes
+    that compare as the positions do), `MISSING` (list<int16>) and `TRANSACTION` (utf8).
+    `passed` has the schema `PASSED`.
+    """
 
     key: str
     partition: int
@@ -52,27 +66,32 @@ class Chunk:
     end: int
     updates: pa.Table
     rejected: tuple[RejectedRecord, ...]
+    passed: pa.Table
 
 
-def encode(key: str, partition: int, table: TableSpec, span: Span) -> pa.RecordBatch:
-    """Read and decode `span` into one row of `SCHEMA`."""
-    lines = span.lines()
-    stop = span.first + span.count
-    batches: list[pa.RecordBatch] = []
-    rejected: list[RejectedRecord] = []
-    for begin in range(span.first, stop, BLOCK):
-        end = min(begin + BLOCK, stop)
-        block = lines[begin - span.first : end - span.first]
-        decoded = decode(block, range(begin, end), table)
-        batches.append(_batch(decoded))
-        rejected += decoded.rejected
+def encode(
+    key: str, table: TableSpec, records: Records, schemas: Schemas | None = None
+) -> pa.RecordBatch:
+    """Decode `records` (at least one), of the topic of `table`, into one row of `SCHEMA`.
+
+    `schemas` are those of the writers, for format avro. Raises RegistryUnavailable.
+    """
+    parts = [records.slice(start, start + BLOCK) for start in range(0, len(records), BLOCK)]
+    blocks = [decode(part, table, schemas) for part in parts]
+    passed = [
+        _passed(part, decoded)
+        for part, decoded in zip(parts, blocks, strict=True)
+        if decoded.tombstones or decoded.ignored
+    ]
+    rejected = [record for decoded in blocks for record in decoded.rejected]
     row = {
         "key": key,
-        "partition": partition,
-        "first": span.first,
-        "end": stop,
-        "updates": _stream(batches),
+        "partition": records.partition,
+        "first": records.offsets[0],
+        "end": records.offsets[-1] + 1,
+        "updates": _stream(update_batches(blocks)),
         "rejected": _stream([_rejected(rejected)]) if rejected else None,
+        "passed": _stream(passed) if passed else None,
     }
     return pa.RecordBatch.from_pylist([row], schema=SCHEMA)
 
@@ -82,34 +101,84 @@ def chunks(table: pa.Table) -> Iterator[Chunk]:
     where = table.select(["key", "partition", "first", "end"]).to_pylist()
     for row in sorted(range(len(table)), key=lambda row: tuple(where[row].values())):
         rejected = table["rejected"][row].as_buffer()
+        passed = table["passed"][row].as_buffer()
         yield Chunk(
             **where[row],
             updates=pa.ipc.open_stream(table["updates"][row].as_buffer()).read_all(),
             rejected=_records(rejected) if rejected is not None else (),
+            passed=pa.ipc.open_stream(passed).read_all() if passed else PASSED.empty_table(),
         )
 
 
-def _batch(decoded: Decoded) -> pa.RecordBatch:
-    rows = decoded.rows
-    for name, column in (
-        (DIFF, decoded.diffs),
-        (OFFSET, decoded.offsets),
-        (TS_MS, decoded.ts_ms),
-    ):
-        rows = rows.append_column(name, pa.array(column))
-    return rows
+def update_batches(blocks: Sequence[Decoded]) -> list[pa.RecordBatch]:
+    """The updates of `blocks`, all with the same columns."""
+    has_order = any(decoded.order is not None for decoded in blocks)
+    has_missing = any(decoded.missing is not None for decoded in blocks)
+    has_transactions = any(decoded.transactions is not None for decoded in blocks)
+    batches = []
+    for decoded in blocks:
+        count = len(decoded.diffs)
+        columns: dict[str, pa.Array] = {
+            DIFF: pa.array(decoded.diffs),
+            OFFSET: pa.array(decoded.offsets),
+            TS_MS: pa.array(decoded.ts_ms),
+        }
+        if has_order:
+            columns[ORDER] = _positions(decoded.order, count)
+        if has_missing:
+            columns[MISSING] = pa.array(decoded.missing or [()] * count, pa.list_(pa.int16()))
+        if has_transactions:
+            columns[TRANSACTION] = pa.array(decoded.transactions or [None] * count, pa.string())
+        batch = decoded.rows
+        for name, column in columns.items():
+            batch = batch.append_column(name, column)
+        batches.append(batch)
+    return batches
+
+
+def positions(order: pa.Array) -> NDArray[np.uint64]:
+    """The column `ORDER` as `connectors.decode.Decoded` has it."""
+    known = order.fill_null(bytes(16)) if order.null_count else order
+    content = known.buffers()[1]
+    assert content is not None
+    numbers = np.frombuffer(memoryview(content), ">u8", 2 * len(known), 16 * known.offset)
+    return numbers.reshape(-1, 2).astype(np.uint64)
+
+
+def _positions(order: NDArray[np.uint64] | None, count: int) -> pa.Array:
+    """Two numbers as 16 bytes that compare as they do."""
+    found = np.zeros((count, 2), np.uint64) if order is None else order
+    content = pa.py_buffer(found.astype(">u8").tobytes())
+    return pa.Array.from_buffers(pa.binary(16), count, [None, content])
+
+
+def _passed(records: Records, decoded: Decoded) -> pa.RecordBatch:
+    """The records passed over: all that are neither changes nor rejected."""
+    offsets = np.asarray(records.offsets, np.int64)
+    rejected = np.array([record.offset for record in decoded.rejected], np.int64)
+    others = np.concatenate([decoded.offsets, rejected])
+    (passed,) = np.nonzero(~np.isin(offsets, others))
+    if decoded.tombstones and decoded.ignored:
+        tombstones = [records.values[i] in (None, b"null") for i in passed.tolist()]
+    else:
+        tombstones = [bool(decoded.tombstones)] * len(passed)
+    columns: list[pa.Array] = [pa.array(offsets[passed]), pa.array(tombstones, pa.bool_())]
+    return pa.RecordBatch.from_arrays(columns, schema=PASSED)
 
 
 def _rejected(records: list[RejectedRecord]) -> pa.RecordBatch:
-    columns = zip(*((r.offset, r.reason, r.message, r.value) for r in records), strict=True)
-    return pa.RecordBatch.from_arrays(
-        [pa.array(c, f.type) for c, f in zip(columns, _REJECTED, strict=True)], schema=_REJECTED
-    )
+    rows = [{f.name: getattr(record, f.name) for f in _REJECTED} for record in records]
+    return pa.RecordBatch.from_pylist(rows, schema=_REJECTED)
 
 
 def _records(stream: pa.Buffer) -> tuple[RejectedRecord, ...]:
     rows = pa.ipc.open_stream(stream).read_all().to_pylist()
-    return tuple(RejectedRecord(**row) for row in rows)
+    return tuple(
+        RejectedRecord(
+            **{**row, "headers": None if row["headers"] is None else tuple(row["headers"])}
+        )
+        for row in rows
+    )
 
 
 def _stream(batches: list[pa.RecordBatch]) -> bytes:

@@ -1,12 +1,13 @@
 """Applies one batch while Spark reads the next: a thread between `foreachBatch` and its function.
 
-Order is kept, and at most one batch waits. Once the function has raised, it gets nothing more.
+Order is kept. Once the function has raised, it gets nothing more.
 """
 
 import logging
 import threading
 from collections.abc import Callable
-from queue import Queue
+from contextlib import suppress
+from queue import Empty, Queue
 
 import pyarrow as pa
 
@@ -16,11 +17,16 @@ log = logging.getLogger(__name__)
 class Handover:
     """Calls `deliver` with one batch after another on a thread of its own, until it raises."""
 
-    def __init__(self, deliver: Callable[[pa.Table], None], on_error: Callable[[], None]) -> None:
-        """`on_error` is called, on that thread, once `deliver` has raised."""
+    def __init__(
+        self, deliver: Callable[[pa.Table], None], on_error: Callable[[], None], room: int = 1
+    ) -> None:
+        """`on_error` is called, on that thread, once `deliver` has raised.
+
+        At most `room` batches wait; if that is more than one, those that do are passed on as one.
+        """
         self._deliver = deliver
         self._on_error = on_error
-        self._waiting: Queue[pa.Table | None] = Queue(maxsize=1)
+        self._waiting: Queue[pa.Table | None] = Queue(maxsize=room)
         self._thread = threading.Thread(target=self._run, name="pipeline-delivery", daemon=True)
 
     def start(self) -> None:
@@ -38,12 +44,23 @@ class Handover:
 
     def _run(self) -> None:
         is_open = True
-        while (batch := self._waiting.get()) is not None:
+        while batches := self._taken():
             if not is_open:
                 continue
             try:
-                self._deliver(batch)
+                self._deliver(pa.concat_tables(batches))
             except Exception:
                 log.exception("a batch could not be applied")
                 is_open = False
                 self._on_error()
+
+    def _taken(self) -> list[pa.Table]:
+        """The next batch, with those that wait behind it if there is room for several."""
+        taken = [] if (first := self._waiting.get()) is None else [first]
+        with suppress(Empty):
+            while taken and len(taken) < self._waiting.maxsize:
+                if (batch := self._waiting.get_nowait()) is None:
+                    self._waiting.put(None)  # the end, to be met next time
+                    break
+                taken.append(batch)
+        return taken

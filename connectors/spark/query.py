@@ -1,21 +1,29 @@
-"""One streaming query from `ivm_topics` to a function on the driver."""
+"""A streaming query from file topics and Kafka to a function on the driver."""
 
 import os
 import re
 import shutil
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+from connectors import errors
+from connectors.errors import BrokerFault, Unavailable
+from connectors.kafka.clusters import Feed
 from connectors.spark.handover import Handover
+from connectors.spark.kafka import chunks_of
 from connectors.spark.source import NAME
+from ivm.errors import IvmError
 
 # Spark keeps its own positions here. Ours are in the journal, so nothing in it outlives a query,
 # and memory serves as well as a disk.
@@ -30,42 +38,40 @@ _OPTIONS = {
 }
 
 # How a traceback of a process of Spark's names an error of these packages.
-_OURS = re.compile(r"^connectors\.errors\.(\w+: .*)$", re.MULTILINE)
+_OURS = re.compile(r"^connectors\.errors\.(\w+): (.*)$", re.MULTILINE)
+# How a report names an error of the Kafka client that Spark uses.
+_KAFKAS = re.compile(r"\borg\.apache\.kafka\.[\w.]+(?:Exception|Error)[^\n]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a query ended; `is_final` if it would end so again."""
+    """Why a query ended; `is_final` if it would end so again.
+
+    What is `outside`, at a broker or registry, may be over at any time.
+    """
 
     message: str
     is_final: bool
+    outside: Unavailable | None = None
 
 
 class Query:
-    """A running streaming query; `deliver` gets the chunks of one micro-batch after another.
+    """A running streaming query, whose chunks `deliver` gets, some at a time.
 
-    At most one runs for a control file at a time. `wait` must be called for each.
+    At most one runs for a `work` directory at a time. `wait` must be called for each.
     """
 
-    def __init__(
-        self, spark: SparkSession, control: Path, limit: int, deliver: Callable[[pa.Table], None]
-    ) -> None:
-        """Start reading as the file `control` says, about `limit` records at a time."""
-        parent = _MEMORY if _MEMORY.is_dir() else control.parent
-        owner = zlib.crc32(bytes(control.resolve()))
+    def __init__(self, work: Path, deliver: Callable[[pa.Table], None], room: int = 1) -> None:
+        """`room`: see `Handover`. What is made here runs once `_begin` is called."""
+        parent = _MEMORY if _MEMORY.is_dir() else work
+        owner = zlib.crc32(bytes(work.resolve()))
         self._checkpoint = parent / f"ivm-checkpoint-{os.getuid()}-{owner:08x}"
         shutil.rmtree(self._checkpoint, ignore_errors=True)
         self._checkpoint.mkdir(mode=0o700)
-        self._handover = Handover(deliver, self.stop)
+        self._handover = Handover(deliver, self.stop, room)
 
-        def handle(batch: DataFrame, _: int) -> None:
-            self._handover.put(batch.toArrow())
-
-        source = spark.readStream.format(NAME)
-        source = source.option("control", str(control)).option("limit", limit)
-        source = source.option("parallelism", spark.sparkContext.defaultParallelism)
-        sink = source.load().writeStream.foreachBatch(handle).options(**_OPTIONS)
-        self._query = sink.option("checkpointLocation", self._checkpoint.as_uri()).start()
+    def _begin(self, writer: DataStreamWriter) -> None:
+        self._query = writer.option("checkpointLocation", self._checkpoint.as_uri()).start()
         self._handover.start()
 
     def wait(self) -> Failure | None:
@@ -90,9 +96,51 @@ class Query:
             self._query.stop()
 
 
+class MicroBatches(Query):
+    """A query that gives a batch of all topics, and when that is done the next."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        control: Path,
+        limit: int,
+        deliver: Callable[[pa.Table], None],
+        feeds: Sequence[Feed] = (),
+        reads_files: bool = True,
+    ) -> None:
+        """Start reading what `feeds` say and, if it `reads_files`, the file `control`.
+
+        Each of these gives about `limit` records at a time.
+        """
+        super().__init__(control.parent, deliver)
+
+        def handle(batch: DataFrame, _: int) -> None:
+            self._handover.put(batch.toArrow())
+
+        sources = [chunks_of(spark, feed, limit) for feed in feeds]
+        if reads_files:
+            sources.append(_files(spark, control, limit))
+        chunks = reduce(DataFrame.union, sources)
+        self._begin(chunks.writeStream.foreachBatch(handle).options(**_OPTIONS))
+
+
+def _files(spark: SparkSession, control: Path, limit: int) -> DataFrame:
+    """The chunks of file topics."""
+    source = spark.readStream.format(NAME)
+    source = source.option("control", str(control)).option("limit", limit)
+    return source.option("parallelism", spark.sparkContext.defaultParallelism).load()
+
+
 def _failure(report: str) -> Failure:
     """What matters of Spark's report, which is long."""
     ours = _OURS.findall(report)
     if ours:
-        return Failure(ours[-1], is_final=True)
+        name, text = ours[-1]
+        kind: Any = getattr(errors, name, IvmError)
+        if issubclass(kind, Unavailable):
+            return Failure(text, is_final=False, outside=kind(text))
+        return Failure(f"{name}: {text}", is_final=True)
+    kafkas = _KAFKAS.findall(report)
+    if kafkas:
+        return Failure(kafkas[-1], is_final=False, outside=BrokerFault(kafkas[-1]))
     return Failure(report.partition("\n")[0], is_final=False)

@@ -10,6 +10,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
 from pyspark.sql.types import StructType
 
+from connectors.files.reader import records
 from connectors.spark.chunks import SPARK_SCHEMA, encode
 from connectors.spark.control import Position
 from connectors.spark.planner import Planner, Work
@@ -74,7 +75,7 @@ class TopicsReader(DataSourceStreamReader):
         gc.disable()
         try:
             for work in partition.value:
-                yield encode(work.key, work.partition, work.table, work.span)
+                yield encode(work.key, work.table, records(work.span, work.partition))
         finally:
             gc.enable()
 

@@ -5,7 +5,7 @@ and its new output, if they differ.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcmp, memcpy, memset
 from libcpp.vector cimport vector
 
 from ivm.operators.accumulation cimport Accumulation
@@ -19,6 +19,7 @@ cdef enum:
     TOGETHER = 1 << 16      # updates whose groups are compared with before at once
     PREFETCHED = 32         # updates whose groups are asked for at once
     FEW_RUNS = 32
+    KNOWN = 16              # groups whose last output is kept
 
 
 cdef class Accumulate(Operator):
@@ -34,7 +35,10 @@ cdef class Accumulate(Operator):
     cdef vector[uint32_t] touched       # entries that the present time changes
     cdef vector[uint64_t] before        # their outputs before it: a presence word, then the logic's words
     cdef vector[uint64_t] now
-    cdef Updates order                  # (time, index) of the input, if it has several times
+    cdef Updates order                  # (time, index) of the input, if it is not in order of times
+    cdef uint32_t known[KNOWN]          # entries whose present output is in `outputs`, from 1, or 0
+    cdef vector[uint64_t] outputs
+    cdef Py_ssize_t emitted             # by the activation before
 
     def __init__(self, Region region, int row_words, Operator source, int key_words,
                  Accumulation logic, tuple strings):
@@ -44,6 +48,8 @@ cdef class Accumulate(Operator):
         self.groups = Groups(key_words, logic.state_words + 1, strings)
         self.order = empty_updates(1, 1)
         self.now.resize(logic.out_words + 1, 0)
+        self.outputs.resize(KNOWN * (logic.out_words + 1), 0)
+        memset(self.known, 0, sizeof(self.known))
 
     def __dealloc__(self):
         release(&self.order)
@@ -60,6 +66,8 @@ cdef class Accumulate(Operator):
         if given.length == 0:
             return 0
         self._sort_by_time()
+        if reserve(&self.out, min(self.emitted, 2 * given.length)) < 0:
+            self._no_memory()
         if given.length >= TOGETHER:
             keys = self._keys_in_runs()
             self.groups.reserve(keys)
@@ -82,6 +90,7 @@ cdef class Accumulate(Operator):
                     self._add(entry, j)
                     j += 1
             self._emit(time)
+        self.emitted = self.out.length
         return 0
 
     # Asks for the memory that the updates from the j-th on will need.
@@ -119,16 +128,18 @@ cdef class Accumulate(Operator):
             return self.order.words[j * self.order.stride]
         return self.source.out.words[j * self.source.out.stride + self.source.out.row_words]
 
-    # Fills `order` if the input has more than one time.
+    # Fills `order` if the input is not in the order of times.
     cdef int _sort_by_time(self) except -1 nogil:
         cdef Updates* given = &self.source.out
         cdef Py_ssize_t i
-        cdef uint64_t first = given.words[given.row_words]
+        cdef uint64_t last = 0, time
         cdef uint64_t* entry
         self.order.length = 0
         for i in range(given.length):
-            if given.words[i * given.stride + given.row_words] != first:
+            time = given.words[i * given.stride + given.row_words]
+            if time < last:
                 break
+            last = time
         else:
             return 0
         for i in range(given.length):
@@ -149,12 +160,16 @@ cdef class Accumulate(Operator):
     # Keeps the output that a group has before the present time changes it.
     cdef int _touch(self, uint32_t entry) except -1 nogil:
         cdef uint64_t* state = self.groups.state(entry)
-        cdef size_t place = self.before.size()
+        cdef size_t place = self.before.size(), width = self.logic.out_words + 1
         if state[self.logic.state_words] == 0:
             self.touched.push_back(entry)
             state[self.logic.state_words] = self.touched.size()
-            self.before.resize(place + self.logic.out_words + 1)
-            self._output(state, self.before.data() + place)
+            self.before.resize(place + width)
+            if self.known[entry % KNOWN] == entry + 1:
+                memcpy(self.before.data() + place, self.outputs.data() + entry % KNOWN * width,
+                       width * sizeof(uint64_t))
+            else:
+                self._output(state, self.before.data() + place)
         return 0
 
     cdef inline void _add(self, uint32_t entry, Py_ssize_t j) noexcept nogil:
@@ -194,7 +209,11 @@ cdef class Accumulate(Operator):
                     self._push(entry, before + 1, time, -1)
                 if self.now[0]:
                     self._push(entry, self.now.data() + 1, time, 1)
+            self.known[entry % KNOWN] = entry + 1
+            memcpy(self.outputs.data() + entry % KNOWN * width, self.now.data(),
+                   width * sizeof(uint64_t))
             if self._is_empty(state):
+                self.known[entry % KNOWN] = 0
                 self.groups.remove(entry)
         self.touched.clear()
         self.before.clear()

@@ -19,6 +19,7 @@ cdef struct Term:
     int scale           # digits after the point of the input
     uint64_t scale_up   # an average in decimal is sum * scale_up / count
     int128 bound        # greatest absolute output
+    int128 limit        # bound / scale_up
 
 
 # Counts, sums and averages of a group: a state that takes values with their diffs, in any order.

@@ -99,6 +99,7 @@ cdef class Accumulation(Logic):
                 term.out_kind = _kind(a.type)
                 term.bound = _bound(a.type)
                 term.scale_up = self._scale_up(fields[a.column].type, a.type)
+                term.limit = term.bound / <int128> term.scale_up
                 at += EXACT_WORDS if term.kind == FLOAT else WIDE_WORDS
             elif term.function == COMOMENT:
                 term.scale = getattr(fields[a.column].type, "scale", 0)
@@ -238,7 +239,7 @@ cdef inline void _wide_add(uint64_t* sum, int128 value, int64_t diff) noexcept n
 
 # The sum, or the average of `count` values, as the term's output; False where its type cannot hold it.
 cdef bint _wide_value(const uint64_t* sum, const Term* t, int64_t count, int128* total) noexcept nogil:
-    cdef int128 high = _int128(sum[0], sum[1]), rest, bound = t.bound, scale = t.scale_up
+    cdef int128 high = _int128(sum[0], sum[1]), rest, bound = t.bound
     cdef uint64_t low = sum[2]
     cdef bint negative = high < 0
     if negative:
@@ -246,16 +247,25 @@ cdef bint _wide_value(const uint64_t* sum, const Term* t, int64_t count, int128*
         low = ~low + 1
         bound += 1 if t.out_kind == SIGNED else 0
     if t.function != AVERAGE:
-        count = 1
-    # Long division, by parts of 64 bits.
-    rest = ((high % count) << 64) | <int128> low
-    high = high / count
-    if high >> 63 != 0:
+        if high >> 63 != 0:
+            return False
+        total[0] = (high << 64) + <int128> low
+    elif high == 0:         # most often: a division of 128 bits takes much longer
+        total[0] = low // <uint64_t> count
+        rest = low % <uint64_t> count
+    else:                   # long division, by parts of 64 bits
+        rest = ((high % count) << 64) | <int128> low
+        high = high / count
+        if high >> 63 != 0:
+            return False
+        total[0] = (high << 64) + rest / count
+        rest %= count
+    if total[0] > (bound if t.scale_up == 1 else t.limit):
         return False
-    total[0] = (high << 64) + rest / count
-    if total[0] > bound / scale:
-        return False
-    total[0] = total[0] * scale + _rounded((rest % count) * scale, count)
+    if t.function == AVERAGE:
+        total[0] = total[0] * <int128> t.scale_up + _rounded(rest * <int128> t.scale_up, count)
+    else:
+        total[0] *= <int128> t.scale_up
     if total[0] > bound:
         return False
     if negative:
@@ -265,7 +275,13 @@ cdef bint _wide_value(const uint64_t* sum, const Term* t, int64_t count, int128*
 
 # What is not negative, divided; half is rounded up, away from zero, as PostgreSQL's numeric does.
 cdef inline int128 _rounded(int128 dividend, int64_t count) noexcept nogil:
-    cdef int128 rest = dividend % count
+    cdef uint64_t low
+    cdef int128 rest
+    if dividend >> 64 == 0:
+        low = <uint64_t> dividend
+        return low // <uint64_t> count + <int128> (
+            low % <uint64_t> count >= <uint64_t> count - low % <uint64_t> count)
+    rest = dividend % count
     return dividend / count + (1 if 2 * rest >= count else 0)
 
 

@@ -1,6 +1,6 @@
 """Capture: a collection's changes kept until somebody takes them."""
 
-from ivm.operators.operator cimport Operator, Region
+from ivm.operators.operator cimport Operator, Region, read_alone
 from ivm.rows.updates cimport append, empty_updates, release
 
 
@@ -18,7 +18,9 @@ cdef class Capture(Operator):
         return self.source.out.length
 
     cdef int step(self) except -1 nogil:
-        if append(&self.taken, self.source.out.words, self.source.out.length) < 0:
+        if self.taken.length == 0 and read_alone(self.source):
+            self.taken, self.source.out = self.source.out, self.taken
+        elif append(&self.taken, self.source.out.words, self.source.out.length) < 0:
             with gil:
                 raise MemoryError("no memory for deltas that nobody has taken")
         return 0

@@ -4,12 +4,12 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
-from ivm.operators.operator cimport Operator, Region
+from ivm.operators.operator cimport Operator, Region, read_alone
 from ivm.rows.hashing cimport hash_key, shard_of
 from ivm.rows.layout cimport Layout
 from ivm.rows.packing cimport Packing
 from ivm.rows.strings cimport Interner
-from ivm.rows.updates cimport Updates, push, reserve
+from ivm.rows.updates cimport Updates, push, reserve, update_at
 
 
 cdef class Exchange(Operator):
@@ -26,6 +26,7 @@ cdef class Exchange(Operator):
     cdef Interner interner
     cdef Packing packing
     cdef int shard
+    cdef vector[uint64_t] row       # scratch
 
     def __init__(self, Region region, int row_words, tuple sources, Layout layout, key,
                  Interner interner, Packing packing, int shard):
@@ -38,6 +39,7 @@ cdef class Exchange(Operator):
         self.interner = interner
         self.packing = packing
         self.shard = shard
+        self.row.resize(row_words)
 
     cdef Py_ssize_t load(self) noexcept nogil:
         cdef Py_ssize_t total = 0
@@ -49,12 +51,25 @@ cdef class Exchange(Operator):
     cdef int step(self) except -1 nogil:
         cdef size_t s
         self.out.length = 0
+        if self.inputs.size() == 1 and read_alone(<Operator> self.inputs[0]) and (
+                (<Operator> self.inputs[0]).out.stride == self.out.stride):
+            self._repack(&(<Operator> self.inputs[0]).out)
+            return 0
         # An even share; whatever is more makes its room as it comes.
         if reserve(&self.out, self.load() // self.inputs.size()) < 0:
             self._no_memory()
         for s in range(self.inputs.size()):
             self._take(&(<Operator> self.inputs[s]).out)
         return 0
+
+    # All rows of the one source, where they lie.
+    cdef void _repack(self, Updates* given) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef size_t bytes = self.out.row_words * sizeof(uint64_t)
+        self.out, given[0] = given[0], self.out
+        for i in range(self.out.length):
+            memcpy(self.row.data(), update_at(&self.out, i), bytes)
+            self.packing.pack(self.row.data(), NULL, NULL, update_at(&self.out, i))
 
     cdef int _take(self, const Updates* given) except -1 nogil:
         cdef Py_ssize_t i

@@ -1,4 +1,4 @@
-from ivm.operators.operator import Operator, Region
+from ivm.operators.operator import Operator, Reader, Region
 from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.program import Program
@@ -13,6 +13,15 @@ class Evaluate(Fallible):
     def __init__(
         self, region: Region, row_words: int, source: Operator, program: Program
     ) -> None: ...
+
+class EvaluateNew(Fallible):
+    """Filters and maps by `program` what is new in an arrangement; `packing` makes its rows."""
+
+    def __init__(
+        self, region: Region, row_words: int, reader: Reader, packing: Packing, program: Program
+    ) -> None: ...
+    @property
+    def reader(self) -> Reader: ...
 
 class Settle(Fallible):
     """Takes apart rows of (key, error, value): errors, and `packing` of the others.

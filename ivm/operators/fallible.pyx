@@ -8,13 +8,16 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
-from ivm.operators.operator cimport Operator, Region
+from ivm.operators.flatten cimport Place, read_updates
+from ivm.operators.operator cimport Operator, Reader, Region
 from ivm.rows.complaints cimport complain, text_of
 from ivm.rows.layout cimport Layout
 from ivm.rows.packing cimport Packing
 from ivm.rows.program cimport Program
 from ivm.rows.strings cimport Interner
-from ivm.rows.updates cimport Updates, empty_updates, push, release
+from ivm.rows.updates cimport Updates, empty_updates, push, release, reserve
+from ivm.rows.vectors cimport VECTOR
+from ivm.trace.batch cimport Batch
 
 
 cdef class Fallible(Operator):
@@ -54,6 +57,46 @@ cdef class Evaluate(Fallible):
         return 0
 
 
+cdef class EvaluateNew(Fallible):
+    """Filters and maps by `program` what is new in an arrangement; `packing` makes a row of (key, value).
+
+    Few rows are whole at a time, so that they stay in the cache.
+    """
+
+    cdef readonly Reader reader
+    cdef Packing packing
+    cdef Program program
+    cdef Updates whole
+
+    def __init__(self, Region region, int row_words, Reader reader, Packing packing,
+                 Program program):
+        self.reader = reader
+        self.packing = packing
+        self.program = program
+        self.whole = empty_updates(packing.words, region.depth)
+
+    def __dealloc__(self):
+        release(&self.whole)
+
+    cdef Py_ssize_t load(self) noexcept nogil:
+        return self.reader.waiting(self.region)
+
+    cdef int step(self) except -1 nogil:
+        cdef Batch* b
+        cdef Place place
+        self.out.length = 0
+        self.reader.look(self.region)
+        for b in self.reader.delta:
+            if reserve(&self.whole, min(b.updates, <Py_ssize_t> VECTOR)) < 0:
+                with gil:
+                    raise MemoryError("no memory to read an arrangement")
+            place.key = place.val = place.update = 0
+            while read_updates(b, &place, VECTOR, self.region, self.packing, &self.whole) > 0:
+                self.program.apply(&self.whole, &self.out, &self.errors)
+                self.whole.length = 0
+        return 0
+
+
 cdef class Settle(Fallible):
     """Takes apart rows of (key, error, value): errors, and `packing` of (key, value) for the others.
 
@@ -87,6 +130,9 @@ cdef class Settle(Fallible):
         cdef uint64_t* target
         cdef Updates* to
         self.out.length = 0
+        if reserve(&self.out, self.source.out.length) < 0:
+            with gil:
+                raise MemoryError("no memory for an aggregate's output")
         for i in range(self.source.out.length):
             update = self.source.out.words + i * self.source.out.stride
             to = &self.out if update[self.key_words] == 0 else &self.errors

@@ -1,9 +1,21 @@
-from ivm.operators.operator cimport Operator, Reader
+from ivm.operators.operator cimport Operator, Reader, Region
 from ivm.rows.packing cimport Packing
+from ivm.rows.updates cimport Updates
 from ivm.trace.batch cimport Batch
+
+
+# How far the updates of a batch were read: the next one, and the value and key that it may belong to.
+cdef struct Place:
+    Py_ssize_t key
+    Py_ssize_t val
+    Py_ssize_t update
 
 
 cdef class Flatten(Operator):
     cdef readonly Reader reader
     cdef Packing packing
-    cdef int _emit(self, const Batch* b) except -1 nogil
+
+
+# Appends at most `most` updates from `place` on to `out`, which has room for them; how many there were.
+cdef Py_ssize_t read_updates(const Batch* b, Place* place, Py_ssize_t most, Region region,
+                             Packing packing, Updates* out) noexcept nogil

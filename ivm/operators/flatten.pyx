@@ -5,7 +5,7 @@ from libc.string cimport memcpy
 
 from ivm.operators.operator cimport Operator, Reader, Region
 from ivm.rows.packing cimport Packing
-from ivm.rows.updates cimport push, reserve
+from ivm.rows.updates cimport Updates, reserve, update_at
 from ivm.trace.batch cimport (
     Batch, diff_of, first_update, first_val, key_at, time_of, val_at,
 )
@@ -24,6 +24,7 @@ cdef class Flatten(Operator):
 
     cdef int step(self) except -1 nogil:
         cdef Batch* b
+        cdef Place place
         cdef Py_ssize_t updates = 0
         self.out.length = 0
         self.reader.look(self.region)
@@ -33,21 +34,31 @@ cdef class Flatten(Operator):
             with gil:
                 raise MemoryError("no memory to read an arrangement")
         for b in self.reader.delta:
-            self._emit(b)
+            place.key = place.val = place.update = 0
+            read_updates(b, &place, b.updates, self.region, self.packing, &self.out)
         return 0
 
-    cdef int _emit(self, const Batch* b) except -1 nogil:
-        cdef Py_ssize_t k, v, u
-        cdef uint64_t* update
-        cdef uint64_t* time
-        for k in range(b.keys):
-            for v in range(first_val(b, k), first_val(b, k + 1)):
-                for u in range(first_update(b, v), first_update(b, v + 1)):
-                    update = push(&self.out)
-                    self.packing.pack(key_at(b, k), val_at(b, v), NULL, update)
-                    time = update + self.out.row_words
-                    memcpy(time, self.region.at, self.out.time_words * sizeof(uint64_t))
-                    time[0] = self.region.lower
-                    join_into(time, time_of(b, u), b.time_words)
-                    update[self.out.stride - 1] = <uint64_t> diff_of(b, u)
-        return 0
+
+cdef Py_ssize_t read_updates(const Batch* b, Place* place, Py_ssize_t most, Region region,
+                             Packing packing, Updates* out) noexcept nogil:
+    cdef Py_ssize_t first = place.update, end = min(b.updates, first + most)
+    cdef Py_ssize_t k = place.key, v = place.val, u
+    cdef uint64_t* update = update_at(out, out.length)
+    cdef uint64_t* time
+    for u in range(first, end):
+        while u >= first_update(b, v + 1):
+            v += 1
+        while v >= first_val(b, k + 1):
+            k += 1
+        packing.pack(key_at(b, k), val_at(b, v), NULL, update)
+        time = update + out.row_words
+        memcpy(time, region.at, out.time_words * sizeof(uint64_t))
+        time[0] = region.lower
+        join_into(time, time_of(b, u), b.time_words)
+        update[out.stride - 1] = <uint64_t> diff_of(b, u)
+        update += out.stride
+    place.key = k
+    place.val = v
+    place.update = end
+    out.length += end - first
+    return end - first

@@ -89,7 +89,7 @@ class Mechanics:
         packing = Packing((source.format,), [(0, i) for i in picks], target, self.interner)
         if self.shards == 1 and packing.identity:
             return source
-        region, layout = self.scope.region, Layout(schema)
+        region, layout = self.scope.region, Layout(schema, source.format)
         return self.stage(
             target,
             lambda s: Exchange(

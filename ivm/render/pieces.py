@@ -5,22 +5,26 @@ A piece lives while an input or a dataflow needs it, directly or through other p
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 
 import pyarrow as pa
 
 from ivm.dataflow import Arrange
+from ivm.errors import NotIndexed
 from ivm.operators.capture import Capture
 from ivm.operators.curves import Curves
 from ivm.operators.fallible import Fallible
 from ivm.operators.groups import Groups
 from ivm.operators.input import Input
 from ivm.operators.operator import Reader
+from ivm.results import Found
 from ivm.rows.format import Format, followed_by, row_format
 from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.strings import Interner
 from ivm.trace.trace import Trace
+from ivm.workers.lookups import look_up
 from ivm.workers.stage import Loop, Stage
 
 
@@ -97,6 +101,12 @@ class Index:
         ]
         return Packing((self.key_format, self.val_format), picks, target, interner)
 
+    def look_up(self, keys: pa.RecordBatch, layout: Layout, interner: Interner) -> Found:
+        """The published rows, laid out by `layout`, with each of `keys` (raises SchemaMismatch)."""
+        key = Layout(self.key_schema)
+        chosen = keys.select(self.key_names)
+        return Found(*look_up(self.traces, self.restored(), layout, interner, chosen, key))
+
     def flattened(self) -> Packing:
         """The packing from (key, value) to a row of the arrangement read as a collection."""
         keys = [(0, i) for i in range(len(self.node.key))]
@@ -105,6 +115,7 @@ class Index:
         return Packing((self.key_format, self.val_format), keys + vals, target)
 
 
+@lru_cache
 def arranged_formats(node: Arrange) -> tuple[Format, Format, Format]:
     """Formats of an arrangement's key, its value, and both as one row."""
     fields = list(node.schema)
@@ -119,7 +130,7 @@ class Collection:
 
     `indexes` lists the arrangements of its rows, `reads` the collections that it refers to,
     `insert_only` says that no row is ever retracted, and `pending_errors` are the (message, time,
-    diff) that nobody has taken.
+    diff) that nobody has taken. Rows arrive at `inputs` in the format `arriving`.
     """
 
     name: str
@@ -127,23 +138,34 @@ class Collection:
     piece: Piece
     indexes: list[tuple[Piece, Index]]
     inputs: tuple[Input, ...] = ()
+    arriving: Format | None = None
     captures: tuple[Capture, ...] = ()
     reads: frozenset[str] = frozenset()
     insert_only: bool = False
     pending_errors: list[tuple[str, int, int]] = field(default_factory=list)
-    layout: Layout = field(init=False)
+    arriving_layout: Layout = field(init=False)
+    _layout: Layout | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        self.layout = Layout(self.schema)
+        if self.arriving is not None:
+            self.arriving_layout = Layout(self.schema, self.arriving)
+
+    @property
+    def layout(self) -> Layout:
+        """How rows lie that leave; made when it is first needed."""
+        if self._layout is None:
+            self._layout = Layout(self.schema)
+        return self._layout
 
     @property
     def is_input(self) -> bool:
         return bool(self.inputs)
 
-    def index_on(self, names: Iterable[str]) -> tuple[Piece, Index] | None:
-        """The arrangement whose key is exactly these columns, in any order."""
-        wanted = set(names)
-        for piece, index in self.indexes:
-            if set(index.key_names) == wanted:
-                return piece, index
-        return None
+    def index_on(self, names: Iterable[str]) -> Index:
+        """The arrangement whose key is exactly these columns, in any order (raises NotIndexed)."""
+        wanted = list(names)
+        for _, index in self.indexes:
+            if set(index.key_names) == set(wanted):
+                return index
+        keys = ", ".join(f"({', '.join(index.key_names)})" for _, index in self.indexes)
+        raise NotIndexed(f"{self.name!r} is not indexed by ({', '.join(wanted)}), but by {keys}")

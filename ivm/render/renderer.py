@@ -4,7 +4,7 @@ A node is rendered once, in the innermost scope whose recursive names it refers 
 into deeper ones. An arrangement that refers to none is the pool's and shared by structure.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 
@@ -37,7 +37,7 @@ from ivm.expressions import Call, Column, Expression, Literal
 from ivm.operators.concat import Concat as ConcatOperator
 from ivm.operators.consolidate import Consolidate as ConsolidateOperator
 from ivm.operators.due import Due as DueOperator
-from ivm.operators.fallible import Evaluate
+from ivm.operators.fallible import Evaluate, EvaluateNew, Fallible
 from ivm.operators.flat_map import FlatMap as FlatMapOperator
 from ivm.operators.flatten import Flatten
 from ivm.operators.input import Input
@@ -241,9 +241,17 @@ class Renderer(Windows, Reductions, Joins):
     def _render_map(self, node: Map) -> Rendered:
         picks = [e.index for _, e in node.outputs if isinstance(e, Column)]
         if len(picks) == len(node.outputs) and not isinstance(node.input, Filter):
-            source = self.render(node.input)
-            return self.packed(source, [(0, i) for i in picks], row_format(node.schema))
+            return self._projected(node, picks)
         return self._evaluated(node.input, node)
+
+    def _projected(self, node: Map, picks: list[int]) -> Rendered:
+        """The columns `picks` of the input."""
+        form = row_format(node.schema)
+        if isinstance(node.input, Get) and self.scope.parent is None:
+            piece, index = self._source(node.input).indexes[0]
+            self._use(piece)
+            return self.flattened(index, index.packed(picks, form), form)
+        return self.packed(self.render(node.input), [(0, i) for i in picks], form)
 
     def _evaluated(self, node: Node, outputs: Map | None) -> Rendered:
         """The filters down from `node`, then `outputs`, as one program."""
@@ -252,18 +260,30 @@ class Renderer(Windows, Reductions, Joins):
         while isinstance(node, Filter):
             predicates.append(node.predicate)
             node = node.input
-        source, region = self.render(node), self.scope.region
         named = None if outputs is None else outputs.outputs
-        operators = self.add_stage(
-            lambda s: Evaluate(
-                region,
-                form.words,
-                source.operators[s],
-                Program(node.schema, predicates[::-1], named, self.interner),
-            )
+        operators = self._evaluate(
+            node, form, lambda: Program(node.schema, predicates[::-1], named, self.interner)
         )
         self.piece.fallible += operators
         return Rendered(operators, form)
+
+    def _evaluate(
+        self, node: Node, form: Format, program: Callable[[], Program]
+    ) -> tuple[Fallible, ...]:
+        region = self.scope.region
+        if isinstance(node, Get) and self.scope.parent is None:
+            piece, index = self._source(node).indexes[0]
+            self._use(piece)
+            rows = index.restored()
+            return self.add_stage(
+                lambda s: EvaluateNew(
+                    region, form.words, self.reader(index.traces[s]), rows, program()
+                )
+            )
+        source = self.render(node)
+        return self.add_stage(
+            lambda s: Evaluate(region, form.words, source.operators[s], program())
+        )
 
     def _render_flatmap(self, node: FlatMap) -> Rendered:
         form, source, region = row_format(node.schema), self.render(node.input), self.scope.region

@@ -11,18 +11,18 @@ import pyarrow as pa
 
 from ivm import types
 from ivm.errors import SchemaMismatch, Unsupported
-from ivm.rows.columns import storage_of
 from ivm.types import arrow_array
 
-from ivm.rows.columns cimport (
-    BITS, BYTES, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, INT128, UINT8, UINT16, UINT32, UINT64,
-    UINT128,
-    Column, Storage, describe, number, read_rows,
-)
+from ivm.rows.arrow cimport ArrowArray
+from ivm.rows.columns cimport Column, describe, describe_all, number, read_rows
 from ivm.rows.intervals cimport (
     INTERVAL_BYTES, Interval, pack_interval, unpack_interval,
 )
-from ivm.rows.layout cimport Layout, Slot
+from ivm.rows.layout cimport (
+    BYTES, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, INT128, UINT8, UINT16, UINT32, UINT64,
+    UINT128,
+    Layout, Slot, Storage,
+)
 from ivm.rows.lists cimport (
     Bytes, Element, append_element, element_of, read_elements, release_bytes,
 )
@@ -70,28 +70,44 @@ cdef int encode(
     object batch, Layout layout, Interner interner, const uint64_t* times, uint64_t time,
     const int64_t* diffs, int64_t diff, Updates* out
 ) except -1:
-    cdef Py_ssize_t n = batch.num_rows, i
-    cdef uint64_t* rows
-    cdef int failed
-    arrays = fitted(batch, layout.schema)
+    cdef Py_ssize_t n = batch.num_rows
+    cdef ArrowArray exported
     cdef Column* columns = <Column*> calloc(layout.columns + 1, sizeof(Column))
-    if columns == NULL or reserve(out, n) < 0:
-        free(columns)
+    if columns == NULL:
         raise MemoryError
-    arrays = [packed(a, interner) for a in arrays]
-    for c, array in enumerate(arrays):
-        describe(array, &columns[c])
-        columns[c].slot = &layout.slots[c]
-        columns[c].index = c
+    exported.release = NULL
+    arrays = None       # as long as the columns are read
+    try:
+        # What fits as it is, as most does, is read without a Python object for each column and buffer.
+        if layout.direct and batch.schema.equals(layout.schema):
+            batch._export_to_c(<uintptr_t> &exported)
+        if exported.release == NULL or not describe_all(&exported, layout, columns):
+            arrays = [packed(array, interner) for array in fitted(batch, layout.schema)]
+            for c, array in enumerate(arrays):
+                columns[c] = describe(array, &layout.slots[c])
+        append_rows(columns, layout, interner, n, times, time, diffs, diff, out)
+    finally:
+        free(columns)
+        if exported.release != NULL:
+            exported.release(&exported)
+    return 0
+
+
+cdef int append_rows(
+    const Column* columns, Layout layout, Interner interner, Py_ssize_t n, const uint64_t* times,
+    uint64_t time, const int64_t* diffs, int64_t diff, Updates* out
+) except -1:
+    cdef uint64_t* rows
+    cdef Py_ssize_t i
+    cdef int failed
+    if reserve(out, n) < 0:
+        raise MemoryError
     rows = out.words + out.length * out.stride
     with nogil:
-        failed = read_rows(
-            columns, layout.columns, layout.has_mask, n, rows, out.stride, interner.strings
-        )
+        failed = read_rows(columns, layout.columns, n, rows, out.stride, interner.strings)
         for i in range(n):
             rows[i * out.stride + out.row_words] = time if times == NULL else times[i]
             rows[(i + 1) * out.stride - 1] = <uint64_t> (diff if diffs == NULL else diffs[i])
-    free(columns)
     if failed:
         raise MemoryError
     out.length += n
@@ -232,16 +248,16 @@ cdef object decode_column(
 ):
     cdef const Slot* slot = &layout.slots[c]
     cdef const uint64_t* first = words + slot.first
-    cdef const uint64_t* mask = words if slot.nullable else NULL
+    cdef const uint64_t* mask = words + slot.null_word if slot.nullable else NULL
     cdef uintptr_t target
     type_ = layout.schema.field(c).type
-    cdef Storage storage = storage_of(type_)
+    cdef Storage storage = slot.storage
     validity = None
     if slot.nullable:
         validity = pa.allocate_buffer((n + 7) // 8)
         target = validity.address
         with nogil:
-            write_bits(words, stride, n, c, True, <uint8_t*> target)
+            write_bits(mask, stride, n, slot.null_bit, True, <uint8_t*> target)
     if pa.types.is_list(type_):
         return unpack_lists(first, n, stride, type_, validity, interner)
     if type_ == types.INTERVAL:
@@ -255,7 +271,7 @@ cdef object decode_column(
         buffers = [values]
         with nogil:
             if storage == INT128:
-                write_decimals(first, stride, n, mask, c, <uint64_t*> target)
+                write_decimals(first, stride, n, mask, slot.null_bit, <uint64_t*> target)
             elif storage == UINT128:
                 write_uuids(first, stride, n, <uint64_t*> target)
             else:

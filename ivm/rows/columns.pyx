@@ -7,11 +7,12 @@ from libc.stdint cimport (
     int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t,
 )
 
-import pyarrow as pa
-
-from ivm import types
-from ivm.rows.format import is_interned
-
+from ivm.rows.arrow cimport ArrowArray
+from ivm.rows.layout cimport (
+    BITS, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, INT128, UINT8, UINT16, UINT32, UINT64,
+    UINT128,
+    Layout, Slot, Storage,
+)
 from ivm.rows.strings cimport TOGETHER, Strings, intern_together
 from ivm.rows.words cimport SIGN, encode_double, encode_signed
 
@@ -22,28 +23,10 @@ cdef enum:
     BLOCK = 1024
 
 
-def storage_of(type_):
-    """How Arrow stores columns of a supported type."""
-    if pa.types.is_boolean(type_):
-        return BITS
-    if pa.types.is_decimal(type_):
-        return INT128
-    if type_ == types.UUID:
-        return UINT128
-    if is_interned(type_):
-        return BYTES
-    if pa.types.is_float32(type_):
-        return FLOAT32
-    if pa.types.is_float64(type_):
-        return FLOAT64
-    if pa.types.is_unsigned_integer(type_):
-        return {8: UINT8, 16: UINT16, 32: UINT32, 64: UINT64}[type_.bit_width]
-    return {8: INT8, 16: INT16, 32: INT32, 64: INT64}[type_.bit_width]
-
-
-cdef int describe(object array, Column* column) except -1:
+cdef Column describe(object array, const Slot* slot):
+    cdef Column column
     buffers = array.buffers()
-    column.storage = storage_of(array.type)
+    column.slot = slot
     column.offset = array.offset
     column.validity = NULL
     if buffers[0] is not None and array.null_count:
@@ -54,7 +37,22 @@ cdef int describe(object array, Column* column) except -1:
     column.content = NULL
     if len(buffers) > 2 and buffers[2] is not None:
         column.content = <const char*> <uintptr_t> buffers[2].address
-    return 0
+    return column
+
+
+cdef bint describe_all(const ArrowArray* batch, Layout layout, Column* columns) noexcept:
+    cdef const ArrowArray* array
+    cdef int c
+    for c in range(layout.columns):
+        array = batch.children[c]
+        columns[c].slot = &layout.slots[c]
+        columns[c].offset = array.offset
+        columns[c].validity = <const uint8_t*> array.buffers[0] if array.null_count != 0 else NULL
+        columns[c].values = <const char*> array.buffers[1]
+        columns[c].content = <const char*> array.buffers[2] if array.n_buffers > 2 else NULL
+        if columns[c].validity != NULL and not layout.slots[c].nullable:
+            return False
+    return True
 
 
 cdef inline bint is_set(const uint8_t* bitmap, Py_ssize_t i) noexcept nogil:
@@ -133,7 +131,7 @@ cdef int read_column(
     """Fills one column of `n` rows from row `start` of the batch on; -1 where memory is short."""
     cdef uint64_t* words = rows + column.slot.first
     cdef Py_ssize_t at = column.offset + start, i
-    cdef Storage storage = column.storage
+    cdef Storage storage = column.slot.storage
     if storage == BITS:
         read_bits(<const uint8_t*> column.values, at, words, stride, n)
     elif storage == INT8:
@@ -165,24 +163,24 @@ cdef int read_column(
     if column.validity != NULL:
         for i in range(n):
             if not is_set(column.validity, at + i):
-                rows[i * stride] |= <uint64_t> 1 << column.index
+                rows[i * stride + column.slot.null_word] |= <uint64_t> 1 << column.slot.null_bit
                 words[i * stride] = 0
                 words[i * stride + column.slot.width - 1] = 0
     return 0
 
 
 cdef int read_rows(
-    const Column* columns, int count, bint has_mask, Py_ssize_t n, uint64_t* rows,
-    Py_ssize_t stride, Strings* strings
+    const Column* columns, int count, Py_ssize_t n, uint64_t* rows, Py_ssize_t stride,
+    Strings* strings
 ) noexcept nogil:
     cdef Py_ssize_t start = 0, size, i
     cdef int c
     while start < n:
         size = n - start if n - start < BLOCK else BLOCK
-        if has_mask:
-            for i in range(size):
-                rows[(start + i) * stride] = 0
         for c in range(count):
+            if columns[c].slot.opens:
+                for i in range(size):
+                    rows[(start + i) * stride + columns[c].slot.null_word] = 0
             if read_column(&columns[c], start, rows + start * stride, stride, size, strings) < 0:
                 return -1
         start += size

@@ -25,7 +25,7 @@ cdef inline uint64_t add_column(
 ) noexcept nogil:
     cdef const Slot* slot = &layout.slots[column]
     cdef int i
-    if slot.nullable and (row[0] >> column) & 1:
+    if slot.nullable and (row[slot.null_word] >> slot.null_bit) & 1:
         return fold(h ^ NULL_HASH, FACTOR)
     if slot.kind == STRING:
         return fold(h ^ content_hash(interner.strings, row[slot.first]), FACTOR)

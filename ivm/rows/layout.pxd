@@ -11,16 +11,39 @@ cdef enum Kind:
     STRING    # utf8, binary and JSON; lists as in `ivm.rows.lists`, intervals as in `ivm.rows.intervals`
 
 
+# How Arrow stores a column.
+cdef enum Storage:
+    BITS
+    INT8
+    INT16
+    INT32
+    INT64
+    UINT8
+    UINT16
+    UINT32
+    UINT64
+    FLOAT32
+    FLOAT64
+    INT128
+    UINT128    # 16 bytes, big-endian
+    BYTES
+
+
 cdef struct Slot:
     int first      # index of the column's first word in the row
     int width      # words: 2 for DECIMAL and UUIDs, else 1
     Kind kind
+    Storage storage
     bint nullable
+    int null_word  # where it is nullable: the word of its NULL bit
+    int null_bit
+    bint opens     # the first column that has its NULL bit there
 
 
 cdef class Layout:
     cdef readonly object schema  # pa.Schema
     cdef readonly int words      # words of a row
     cdef readonly int columns
-    cdef readonly bint has_mask  # word 0 is the NULL mask: bit i for column i
+    cdef readonly bint has_mask  # some column is nullable; in a row, word 0 has bit i for column i
+    cdef readonly bint direct    # Arrow's arrays of all columns are read as they are
     cdef Slot* slots             # one for each column

@@ -1,12 +1,20 @@
 import pyarrow as pa
 
+from ivm.rows.format import Format
+
 def kind_of(type_: pa.DataType) -> int:
     """The kind of a type's words, as in layout.pxd (raises Unsupported)."""
 
-class Layout:
-    """Which words of a row hold which column; raises Unsupported for a type or too many columns."""
+def storage_of(type_: pa.DataType) -> int:
+    """How Arrow stores columns of a supported type, as in layout.pxd."""
 
-    def __init__(self, schema: pa.Schema) -> None: ...
+class Layout:
+    """Which words of a row hold which column; raises Unsupported for a type or too many columns.
+
+    Rows are in `form` if they have another format with NULL bits than that of a row.
+    """
+
+    def __init__(self, schema: pa.Schema, form: Format | None = None) -> None: ...
     @property
     def schema(self) -> pa.Schema: ...
     @property
@@ -15,3 +23,5 @@ class Layout:
     def columns(self) -> int: ...
     @property
     def has_mask(self) -> bool: ...
+    @property
+    def direct(self) -> bool: ...

@@ -1,12 +1,14 @@
 """The layout of a schema's rows, for kernels: `ivm.rows.format` as C structs, with column kinds."""
 
+from functools import lru_cache
+
 from libc.stdlib cimport calloc, free
 
 import pyarrow as pa
 
 from ivm import types
 from ivm.errors import Unsupported
-from ivm.rows.format import row_format
+from ivm.rows.format import is_interned, row_format
 
 
 def kind_of(type_):
@@ -33,24 +35,62 @@ def kind_of(type_):
     raise Unsupported(f"columns of type {type_}")
 
 
-cdef class Layout:
-    """Rows of `schema`; raises Unsupported for a type, or for too many columns."""
+def storage_of(type_):
+    """How Arrow stores columns of a supported type."""
+    if pa.types.is_boolean(type_):
+        return BITS
+    if pa.types.is_decimal(type_):
+        return INT128
+    if type_ == types.UUID:
+        return UINT128
+    if is_interned(type_):
+        return BYTES
+    if pa.types.is_float32(type_):
+        return FLOAT32
+    if pa.types.is_float64(type_):
+        return FLOAT64
+    if pa.types.is_unsigned_integer(type_):
+        return {8: UINT8, 16: UINT16, 32: UINT32, 64: UINT64}[type_.bit_width]
+    return {8: INT8, 16: INT16, 32: INT32, 64: INT64}[type_.bit_width]
 
-    def __cinit__(self, schema):
-        kinds = [kind_of(field.type) for field in schema]
-        form = row_format(schema)
+
+@lru_cache
+def _traits(type_):
+    """The kind and the storage of a type, and whether its arrays are read as they are."""
+    direct = not pa.types.is_list(type_) and type_ != types.INTERVAL
+    return kind_of(type_), storage_of(type_), direct
+
+
+cdef class Layout:
+    """Rows of `schema`, in `form` if they have another format with NULL bits than that of a row.
+
+    Raises Unsupported for a type, or for too many columns.
+    """
+
+    def __cinit__(self, schema, form=None):
+        cdef Slot* slot
+        fields = list(schema)
+        traits = [_traits(field.type) for field in fields]
+        masks = set()
+        form = form or row_format(fields)
         self.schema = schema
         self.words = form.words
-        self.columns = len(kinds)
-        self.has_mask = any(field.nullable for field in schema)
+        self.columns = len(fields)
+        self.has_mask = any([field.nullable for field in fields])
+        self.direct = all([direct for _, _, direct in traits])
         self.slots = <Slot*> calloc(max(self.columns, 1), sizeof(Slot))
         if self.slots == NULL:
             raise MemoryError
         for i, place in enumerate(form.places):
-            self.slots[i].first = place.word
-            self.slots[i].width = place.words
-            self.slots[i].kind = kinds[i]
-            self.slots[i].nullable = schema.field(i).nullable
+            slot = &self.slots[i]
+            slot.first = place.word
+            slot.width = place.words
+            slot.kind, slot.storage, _ = traits[i]
+            slot.nullable = fields[i].nullable
+            slot.null_word = max(place.null_word, 0)
+            slot.null_bit = max(place.null_bit, 0)
+            slot.opens = place.null_word >= 0 and place.null_word not in masks
+            masks.add(place.null_word)
 
     def __dealloc__(self):
         free(self.slots)

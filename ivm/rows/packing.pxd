@@ -10,7 +10,8 @@ cdef struct Move:
     int source_bit
     int target_word
     int target_bit
-    uint64_t flip       # exclusive-or of the moved word or flag
+    uint64_t flip       # exclusive-or of the moved word or flag; of BITS so many ones
+    int count           # words of a RUN, or BITS
 
 
 # Copies chosen columns of up to three source rows into one target row of another format.

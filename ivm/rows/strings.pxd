@@ -7,6 +7,8 @@
 from libc.stdint cimport uint32_t, uint64_t
 from libcpp.mutex cimport mutex
 
+from ivm.rows.contents cimport Contents
+
 cdef extern from *:
     """
     #define IVM_NO_STRING UINT64_MAX
@@ -31,7 +33,8 @@ cdef struct Stripe:
     uint32_t live        # entries that hold a string
     uint32_t* buckets    # the first entry of each bucket, from 1, or 0
     uint32_t mask        # buckets less one
-    size_t bytes         # of contents, entries and buckets
+    size_t bytes         # of entries and buckets
+    Contents contents
 
 
 cdef struct Strings:
@@ -42,7 +45,7 @@ cdef struct Strings:
 cdef uint64_t intern(Strings* strings, const char* data, Py_ssize_t n) noexcept nogil
 
 cdef enum:
-    TOGETHER = 32       # contents that are interned at once
+    TOGETHER = 256      # contents that are interned at once
 
 # The words of at most TOGETHER contents, whose look-ups wait for memory together; -1 where one cannot
 # be kept. Safe from several threads.

@@ -3,13 +3,18 @@
 An id names a stripe and an entry of it, so a reader that got the id from another thread (which
 orders memory between them) finds the content without a lock: the entry was written before the
 id was given out, and nothing moves it. Only `intern` locks, and only one stripe.
+
+Contents lie one after another in the blocks of their stripe. Only a sweep moves them, when nobody
+reads: it packs a stripe of which a quarter is no longer in use into one block.
 """
 
 cimport cython
-from libc.stdint cimport uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcmp, memcpy
+from libc.stdint cimport uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcmp, memcpy, memset
 from libcpp.mutex cimport mutex
+
+from ivm.rows.contents cimport Contents, free_contents, new_content, start_block
 
 cdef extern from *:
     """
@@ -38,14 +43,16 @@ cdef uint32_t MAX_ENTRIES = (1u << 28) - FIRST
 
 
 cdef uint64_t hash_bytes(const char* data, Py_ssize_t n) noexcept nogil:
-    """Multiply-and-fold over 8 bytes at a time, the last ones padded with zeros."""
+    """Multiply-and-fold over 8 bytes at a time, the last ones of more than 8 padded with zeros."""
     cdef uint64_t h = mix(<uint64_t> n ^ 0x9E3779B97F4A7C15u, 0xA0761D6478BD642Fu), word
-    while n > 0:
-        word = 0
-        memcpy(&word, data, 8 if n >= 8 else n)
+    while n >= 8:
+        memcpy(&word, data, 8)
         h = mix(h ^ word, 0xE7037ED1A0B428DBu)
         data += 8
         n -= 8
+    if n > 0:
+        memcpy(&word, data + n - 8, 8)
+        h = mix(h ^ word >> (64 - 8 * n), 0xE7037ED1A0B428DBu)
     return mix(h, 0x8EBC6AF09C88C6E3u)
 
 
@@ -60,10 +67,18 @@ cdef inline Entry* entry_of(const Strings* strings, uint64_t word) noexcept nogi
     return entry_at(&strings.stripes[id & (STRIPES - 1)], id >> STRIPE_BITS)
 
 
+# The word of at most INLINE bytes, put together from loads that overlap: no call, no loop.
 cdef inline uint64_t inline_word(const char* data, Py_ssize_t n) noexcept nogil:
+    cdef const unsigned char* bytes = <const unsigned char*> data
     cdef uint64_t word = 0
-    if n > 0:       # an empty content may have no address
-        memcpy(&word, data, n)
+    cdef uint32_t low, high
+    if n >= 4:
+        memcpy(&low, data, 4)
+        memcpy(&high, data + n - 4, 4)
+        word = low | <uint64_t> high << (8 * n - 32)
+    elif n > 0:     # an empty content may have no address
+        word = (bytes[0] | <uint64_t> bytes[n >> 1] << 8 * (n >> 1)
+                | <uint64_t> bytes[n - 1] << 8 * (n - 1))
     return byteswap(word) | <uint64_t> n
 
 
@@ -112,85 +127,120 @@ cdef uint32_t new_entry(Stripe* stripe) noexcept nogil:
 cdef uint32_t find_or_add(Stripe* stripe, uint64_t h, const char* data, uint32_t n) noexcept nogil:
     """The index, from 1, of the content's entry; 0 where it cannot be kept."""
     cdef uint32_t index
+    cdef uint32_t* bucket
     cdef Entry* entry
     cdef char* copy
     if (stripe.buckets == NULL or stripe.live > stripe.mask) and grow_buckets(stripe) < 0:
         return 0
-    index = stripe.buckets[<uint32_t> (h >> 32) & stripe.mask]
+    bucket = stripe.buckets + (<uint32_t> (h >> 32) & stripe.mask)
+    index = bucket[0]
     while index:
         entry = entry_at(stripe, index - 1)
         if entry.hash == h and entry.length == n and memcmp(entry.data, data, n) == 0:
             return index
         index = entry.next & NEXT
-    copy = <char*> malloc(n)
+    copy = new_content(&stripe.contents, n)
     if copy == NULL:
         return 0
     index = new_entry(stripe)
     if index == 0:
-        free(copy)
         return 0
     memcpy(copy, data, n)
     entry = entry_at(stripe, index - 1)
     entry.data = copy
     entry.hash = h
     entry.length = n
-    entry.next = stripe.buckets[<uint32_t> (h >> 32) & stripe.mask]
-    stripe.buckets[<uint32_t> (h >> 32) & stripe.mask] = index
+    entry.next = bucket[0]
+    bucket[0] = index
     stripe.live += 1
-    stripe.bytes += n
     return index
 
 
 cdef uint64_t intern(Strings* strings, const char* data, Py_ssize_t n) noexcept nogil:
+    cdef uint64_t h, word
+    cdef Stripe* stripe
     if n <= INLINE:
         return inline_word(data, n)
-    return intern_hashed(strings, data, n, hash_bytes(data, n))
+    h = hash_bytes(data, n)
+    stripe = &strings.stripes[h & (STRIPES - 1)]
+    stripe.lock.lock()
+    word = word_in(stripe, h, data, n)
+    stripe.lock.unlock()
+    return word
 
 
+# The contents of each stripe in one go: one lock, and cache misses that wait for each other.
 cdef int intern_together(Strings* strings, const char** data, const Py_ssize_t* lengths, int n,
                          uint64_t* words) noexcept nogil:
     cdef uint64_t hashes[TOGETHER]
+    cdef uint16_t order[TOGETHER]
+    cdef int ends[STRIPES]
     cdef Stripe* stripe
-    cdef uint32_t index
-    cdef int i
+    cdef int i, s, start = 0, total = 0
+    for s in range(STRIPES):
+        ends[s] = 0
+    for i in range(n):
+        if lengths[i] <= INLINE:
+            words[i] = inline_word(data[i], lengths[i])
+            continue
+        hashes[i] = hash_bytes(data[i], lengths[i])
+        ends[hashes[i] & (STRIPES - 1)] += 1
+        stripe = &strings.stripes[hashes[i] & (STRIPES - 1)]
+        # Without the lock: where the buckets are being replaced, it is asked for in vain.
+        prefetch(stripe.buckets + (<uint32_t> (hashes[i] >> 32) & stripe.mask))
+    for s in range(STRIPES):
+        total += ends[s]
+        ends[s] = total - ends[s]
+    if total == 0:
+        return 0
     for i in range(n):
         if lengths[i] > INLINE:
-            hashes[i] = hash_bytes(data[i], lengths[i])
-            stripe = &strings.stripes[hashes[i] & (STRIPES - 1)]
-            # Without the lock: where the buckets are being replaced, it is asked for in vain.
-            prefetch(stripe.buckets + (<uint32_t> (hashes[i] >> 32) & stripe.mask))
-    for i in range(n):
-        if lengths[i] > INLINE:
-            stripe = &strings.stripes[hashes[i] & (STRIPES - 1)]
-            stripe.lock.lock()
-            if stripe.buckets != NULL:
-                index = stripe.buckets[<uint32_t> (hashes[i] >> 32) & stripe.mask]
-                if index:
-                    prefetch(entry_at(stripe, index - 1))
-            stripe.lock.unlock()
-    for i in range(n):
-        words[i] = (intern_hashed(strings, data[i], lengths[i], hashes[i]) if lengths[i] > INLINE
-                    else inline_word(data[i], lengths[i]))
-        if words[i] == NO_STRING:
+            s = hashes[i] & (STRIPES - 1)
+            order[ends[s]] = <uint16_t> i
+            ends[s] += 1
+    for s in range(STRIPES):
+        if ends[s] > start and intern_group(&strings.stripes[s], data, lengths, hashes,
+                                            order + start, ends[s] - start, words) < 0:
             return -1
+        start = ends[s]
     return 0
 
 
-# The word of a content of more than INLINE bytes, whose hash is `h`.
-cdef uint64_t intern_hashed(Strings* strings, const char* data, Py_ssize_t n,
-                            uint64_t h) noexcept nogil:
-    cdef uint64_t prefix = 0
+# The words of the `n` contents at the places `order`, all of `stripe`.
+cdef int intern_group(Stripe* stripe, const char** data, const Py_ssize_t* lengths,
+                      const uint64_t* hashes, const uint16_t* order, int n,
+                      uint64_t* words) noexcept nogil:
+    cdef int i, at
     cdef uint32_t index
-    cdef Stripe* stripe = &strings.stripes[h & (STRIPES - 1)]
+    cdef int failed = 0
+    stripe.lock.lock()
+    if stripe.buckets != NULL:
+        for i in range(n):
+            index = stripe.buckets[<uint32_t> (hashes[order[i]] >> 32) & stripe.mask]
+            if index:
+                prefetch(entry_at(stripe, index - 1))
+    for i in range(n):
+        at = order[i]
+        words[at] = word_in(stripe, hashes[at], data[at], lengths[at])
+        if words[at] == NO_STRING:
+            failed = -1
+            break
+    stripe.lock.unlock()
+    return failed
+
+
+# The word of a content of more than INLINE bytes, whose hash is `h`; the stripe is locked.
+cdef inline uint64_t word_in(Stripe* stripe, uint64_t h, const char* data,
+                             Py_ssize_t n) noexcept nogil:
+    cdef uint32_t prefix, index
     if n > 0x7FFFFFFF:
         return NO_STRING
-    stripe.lock.lock()
     index = find_or_add(stripe, h, data, <uint32_t> n)
-    stripe.lock.unlock()
     if index == 0:
         return NO_STRING
-    memcpy(&prefix, data, 3)
-    return byteswap(prefix) | (<uint64_t> ((index - 1) << STRIPE_BITS | (h & (STRIPES - 1)))) << 8 | LONG
+    memcpy(&prefix, data, 4)
+    return (byteswap(prefix) >> 40 << 40
+            | <uint64_t> ((index - 1) << STRIPE_BITS | (h & (STRIPES - 1))) << 8 | LONG)
 
 
 cdef const char* view(
@@ -246,6 +296,7 @@ cdef uint64_t content_hash(const Strings* strings, uint64_t word) noexcept nogil
 cdef void sweep_stripe(Stripe* stripe) noexcept nogil:
     """Frees the unmarked entries, clears the marks and threads the buckets anew."""
     cdef uint32_t i, bucket
+    cdef size_t used = 0
     cdef Entry* entry
     for i in range(stripe.mask + 1):
         stripe.buckets[i] = 0
@@ -257,13 +308,33 @@ cdef void sweep_stripe(Stripe* stripe) noexcept nogil:
             bucket = <uint32_t> (entry.hash >> 32) & stripe.mask
             entry.next = stripe.buckets[bucket]
             stripe.buckets[bucket] = i + 1
+            used += entry.length
         else:
-            free(entry.data)
-            stripe.bytes -= entry.length
             stripe.live -= 1
             entry.data = NULL
             entry.next = stripe.free
             stripe.free = i + 1
+    if stripe.contents.held - used >= stripe.contents.held // 4:
+        pack_contents(stripe, used)
+
+
+cdef void pack_contents(Stripe* stripe, size_t used) noexcept nogil:
+    """Moves the contents, of `used` bytes, into one block; where memory is short they stay."""
+    cdef Contents packed
+    cdef uint32_t i
+    cdef Entry* entry
+    cdef char* copy
+    memset(&packed, 0, sizeof(packed))
+    if used > 0 and start_block(&packed, used) < 0:
+        return
+    for i in range(stripe.used):
+        entry = entry_at(stripe, i)
+        if entry.data != NULL:
+            copy = new_content(&packed, entry.length)
+            memcpy(copy, entry.data, entry.length)
+            entry.data = copy
+    free_contents(&stripe.contents)
+    stripe.contents = packed
 
 
 @cython.no_gc_clear  # a program that is freed after it still unpins its words
@@ -280,13 +351,11 @@ cdef class Interner:
 
     def __dealloc__(self):
         cdef Stripe* stripe
-        cdef uint32_t i
         if self.strings == NULL:
             return
         for s in range(STRIPES):
             stripe = &self.strings.stripes[s]
-            for i in range(stripe.used):
-                free(entry_at(stripe, i).data)
+            free_contents(&stripe.contents)
             for i in range(CHUNKS):
                 free(stripe.chunks[i])
             free(stripe.buckets)
@@ -296,7 +365,11 @@ cdef class Interner:
     @property
     def bytes(self):
         """Bytes of the contents that are held, and of the table."""
-        return sum(self.strings.stripes[i].bytes for i in range(STRIPES))
+        cdef size_t total = 0
+        cdef int s
+        for s in range(STRIPES):
+            total += self.strings.stripes[s].bytes + self.strings.stripes[s].contents.held
+        return total
 
     @property
     def count(self):
@@ -325,10 +398,19 @@ cdef class Interner:
                 entry_at(stripe, i).next &= NEXT
 
     cdef void mark(self, const uint64_t* words, Py_ssize_t n, Py_ssize_t stride) noexcept nogil:
-        cdef Py_ssize_t i
-        for i in range(n):
-            if words[i * stride] & LONG == LONG:
-                entry_of(self.strings, words[i * stride]).next |= MARK
+        cdef Entry* entries[TOGETHER]
+        cdef Py_ssize_t i = 0
+        cdef int taken = 0, t
+        while i < n:
+            for i in range(i, min(n, i + TOGETHER)):
+                if words[i * stride] & LONG == LONG:
+                    entries[taken] = entry_of(self.strings, words[i * stride])
+                    prefetch(entries[taken])
+                    taken += 1
+            i += 1
+            for t in range(taken):
+                entries[t].next |= MARK
+            taken = 0
 
     cdef void sweep(self) noexcept:
         cdef uint64_t pinned

@@ -25,8 +25,8 @@ cdef extern from *:
     """
     bint extend "ivm_extend"(string& text, const char* data, size_t n) noexcept nogil
 
-cdef extern from "string.h" nogil:
-    const void* memmem(const void* data, size_t n, const void* what, size_t m)
+cdef extern from "find.hpp" namespace "ivm" nogil:
+    const char* find_bytes(const char* text, const char* end, const char* what, int64_t n)
 
 
 # The content of one row of a register.
@@ -196,7 +196,7 @@ cdef inline const char* find(
     const char* data, const char* end, const Text* what
 ) noexcept nogil:
     """The first occurrence of `what`, which is not empty, or NULL."""
-    return <const char*> memmem(data, end - data, what.data, what.n)
+    return find_bytes(data, end, what.data, what.n)
 
 
 cdef void replace(Frame* f, const Instruction* it) noexcept nogil:
@@ -309,8 +309,17 @@ cdef void starts_with(Frame* f, const Instruction* it) noexcept nogil:
         it.out.words[i] = what.n <= text.n and memcmp(text.data, what.data, what.n) == 0
 
 
+# How many bytes of a pattern stand for themselves before something special comes.
+cdef inline Py_ssize_t literal_length(const char* pattern, const char* end) noexcept nogil:
+    cdef const char* p = pattern
+    while p < end and p[0] != b"%" and p[0] != b"_" and p[0] != b"\\":
+        p += 1
+    return p - pattern
+
+
 cdef bint matches(Text text, Text pattern) noexcept nogil:
-    """LIKE: where a literal fails, the last % takes one character more."""
+    """LIKE: where what follows the last % fails, that takes one character more, and then as many as
+    it takes until the literal that it begins with occurs."""
     cdef const char* s = text.data
     cdef const char* s_end = s + text.n
     cdef const char* p = pattern.data
@@ -318,29 +327,34 @@ cdef bint matches(Text text, Text pattern) noexcept nogil:
     cdef const char* literal
     cdef const char* retry_p = NULL
     cdef const char* retry_s = NULL
+    cdef Py_ssize_t begins = 0
     while s < s_end:
         if p < p_end and p[0] == b"%":
             p += 1
             if p == p_end:
                 return True
             retry_p = p
-            retry_s = s
-            continue
-        if p < p_end and p[0] == b"_":
+            begins = literal_length(p, p_end)
+        elif p < p_end and p[0] == b"_":
             p += 1
             s = skip_characters(s, s_end, 1)
             continue
-        if p < p_end:
-            literal = p + 1 if p[0] == b"\\" else p
-            if literal[0] == s[0]:
-                p = literal + 1
-                s += 1
-                continue
-        if retry_p == NULL:
+        else:
+            if p < p_end:
+                literal = p + 1 if p[0] == b"\\" else p
+                if literal[0] == s[0]:
+                    p = literal + 1
+                    s += 1
+                    continue
+            if retry_p == NULL:
+                return False
+            s = skip_characters(retry_s, s_end, 1)
+        s = find_bytes(s, s_end, retry_p, begins)
+        if s == NULL:
             return False
-        retry_s = skip_characters(retry_s, s_end, 1)
-        s = retry_s
-        p = retry_p
+        retry_s = s
+        s += begins
+        p = retry_p + begins
     while p < p_end and p[0] == b"%":
         p += 1
     return p == p_end

@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
-from ivm.rows.pages cimport want_huge_pages
+from ivm.rows.blocks cimport LARGE, give_block, grow_block, take_block, whole_pages
 
 cdef struct Updates:
     uint64_t* words       # length * stride words
@@ -32,6 +32,7 @@ cdef inline Updates empty_updates(int row_words, int time_words) noexcept nogil:
 # Makes room for `more` further updates; -1 where memory is short, with nothing changed.
 cdef inline int reserve(Updates* updates, Py_ssize_t more) noexcept nogil:
     cdef Py_ssize_t wanted = updates.length + more, capacity
+    cdef size_t bytes
     cdef uint64_t* grown
     if wanted <= updates.capacity:
         return 0
@@ -40,12 +41,35 @@ cdef inline int reserve(Updates* updates, Py_ssize_t more) noexcept nogil:
         capacity = wanted
     if capacity < 16:
         capacity = 16
-    grown = <uint64_t*> realloc(updates.words, <size_t> capacity * updates.stride * sizeof(uint64_t))
+    bytes = <size_t> capacity * updates.stride * sizeof(uint64_t)
+    if bytes >= LARGE:
+        return _reserve_block(updates, whole_pages(bytes))
+    grown = <uint64_t*> realloc(updates.words, bytes)
     if grown == NULL:
         return -1
-    want_huge_pages(grown, <size_t> capacity * updates.stride * sizeof(uint64_t))
     updates.words = grown
     updates.capacity = capacity
+    return 0
+
+
+# The bytes of the block that the words are, or 0. A row takes less than a page, so that none is left out.
+cdef inline size_t block_bytes(const Updates* updates) noexcept nogil:
+    cdef size_t bytes = <size_t> updates.capacity * updates.stride * sizeof(uint64_t)
+    return whole_pages(bytes) if bytes >= LARGE else 0
+
+
+cdef inline int _reserve_block(Updates* updates, size_t bytes) noexcept nogil:
+    cdef size_t before = block_bytes(updates)
+    cdef void* block = (grow_block(updates.words, before, bytes) if before > 0
+                        else take_block(bytes))
+    if block == NULL:
+        return -1
+    if before == 0:
+        if updates.length > 0:
+            memcpy(block, updates.words, <size_t> updates.length * updates.stride * sizeof(uint64_t))
+        free(updates.words)
+    updates.words = <uint64_t*> block
+    updates.capacity = bytes // (updates.stride * sizeof(uint64_t))
     return 0
 
 
@@ -74,7 +98,10 @@ cdef inline int append(Updates* updates, const uint64_t* words, Py_ssize_t count
 
 
 cdef inline void release(Updates* updates) noexcept nogil:
-    free(updates.words)
+    if block_bytes(updates) > 0:
+        give_block(updates.words, block_bytes(updates))
+    else:
+        free(updates.words)
     updates.words = NULL
     updates.length = 0
     updates.capacity = 0

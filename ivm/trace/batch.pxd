@@ -8,9 +8,6 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from ivm.trace.times cimport less_equal
 
-cdef enum:
-    MAPPED_BYTES = 4 << 20      # blocks from this size on are mapped: pages not written cost nothing
-
 cdef int64_t MOST_UPDATES       # of one batch: positions are 32-bit
 
 cdef struct Batch:
@@ -29,7 +26,8 @@ cdef struct Batch:
     uint32_t* val_start     # keys + 1: key k's values; NULL: key k has the one value k
     uint32_t* update_start  # vals + 1: value v's updates; NULL: value v has the one update v
     uint32_t* time_of       # updates: indices of times; NULL: all have time 0
-    size_t mapped           # bytes of the block if it is mapped, 0 if it is from malloc
+    size_t mapped           # bytes of the block if it is large, 0 if it is from malloc
+    uint64_t serial         # its identity in this process; 0 until one is asked for (see sealed.pyx)
 
 # Numbers of elements to make room for, and which of the optional arrays.
 cdef struct Room:

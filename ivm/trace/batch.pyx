@@ -1,30 +1,19 @@
 """The memory of batches, and the search for a key.
 
 The arrays lie behind the header in one block, those of 64-bit words first, so that each is aligned.
-A small batch costs one allocation. A large block is mapped by itself: room that turns out not to
-be needed was never written and so takes no memory, and nothing has to be moved to close gaps.
+A small batch costs one allocation. A large block is mapped by itself (`blocks`): pages that turn out
+not to be needed are given back, and nothing has to be moved to close gaps.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memmove
 
+from ivm.rows.blocks cimport LARGE, forget_pages, give_block, take_block, whole_pages
 from ivm.trace.times cimport compare_words
 
 cdef extern from *:
     int fetch_add "__sync_fetch_and_add"(int*, int) noexcept nogil
-
-cdef extern from "<sys/mman.h>" nogil:
-    enum: PROT_READ
-    enum: PROT_WRITE
-    enum: MAP_PRIVATE
-    enum: MAP_ANONYMOUS
-    enum: MAP_NORESERVE
-    enum: MADV_HUGEPAGE
-    void* MAP_FAILED
-    void* mmap(void* address, size_t length, int protection, int flags, int file, long offset)
-    int munmap(void* address, size_t length)
-    int madvise(void* address, size_t length, int advice)
 
 cdef extern from "<malloc.h>" nogil:
     enum: M_MMAP_THRESHOLD
@@ -32,7 +21,6 @@ cdef extern from "<malloc.h>" nogil:
     int mallopt(int parameter, int value)
 
 cdef enum:
-    HUGE_BYTES = 16 << 20       # blocks from this size on want large pages
     KEPT_BYTES = 32 << 20       # that malloc keeps at hand
 
 MOST_UPDATES = 0xFFFFFFFE
@@ -51,7 +39,7 @@ cdef void drop(Batch* b) noexcept nogil:
     if b == NULL or fetch_add(&b.references, -1) > 1:
         return
     if b.mapped > 0:
-        munmap(b, b.mapped)
+        give_block(b, b.mapped)
     else:
         free(b)
 
@@ -73,16 +61,18 @@ cdef Batch* allocate_batch(int key_words, int val_words, int time_words,
                           + (room.vals + 1 if room.update_start else 0)
                           + (room.updates if room.time_of else 0))
     cdef size_t bytes = sizeof(Batch) + words * sizeof(uint64_t) + halves * sizeof(uint32_t)
-    cdef Batch* b = <Batch*> (_map(bytes) if bytes >= MAPPED_BYTES else malloc(bytes))
+    cdef size_t pages = whole_pages(bytes) if bytes >= LARGE else 0
+    cdef Batch* b = <Batch*> (take_block(pages) if pages > 0 else malloc(bytes))
     cdef uint32_t* half
     if b == NULL:
         return NULL
     b.references = 1
+    b.serial = 0
     b.key_words = key_words
     b.val_words = val_words
     b.time_words = time_words
     b.keys = b.vals = b.updates = b.time_count = 0
-    b.mapped = bytes if bytes >= MAPPED_BYTES else 0
+    b.mapped = pages
     b.times = <uint64_t*> (b + 1)
     b.key = b.times + room.times * time_words
     b.val = b.key + room.keys * key_words
@@ -96,23 +86,13 @@ cdef Batch* allocate_batch(int key_words, int val_words, int time_words,
     return b
 
 
-cdef void* _map(size_t bytes) noexcept nogil:
-    cdef void* block = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-    if block == MAP_FAILED:
-        return NULL
-    if bytes >= HUGE_BYTES:
-        madvise(block, bytes, MADV_HUGEPAGE)
-    return block
-
-
 cdef Batch* pack_batch(Batch* b) noexcept nogil:
     cdef uint64_t* word = b.times + b.time_count * b.time_words
     cdef uint32_t* half
     cdef Batch* moved
     cdef Py_ssize_t shift
     if b.mapped > 0:
-        return _copy_small(b) if batch_bytes(b) < MAPPED_BYTES else b
+        return _copy_small(b) if batch_bytes(b) < LARGE else _trim(b)
     word = <uint64_t*> _close(word, <void**> &b.key, b.keys * b.key_words * sizeof(uint64_t))
     word = <uint64_t*> _close(word, <void**> &b.val, b.vals * b.val_words * sizeof(uint64_t))
     word = <uint64_t*> _close(word, <void**> &b.diff, b.updates * sizeof(int64_t))
@@ -131,6 +111,31 @@ cdef Batch* pack_batch(Batch* b) noexcept nogil:
     _shift(<void**> &moved.update_start, shift)
     _shift(<void**> &moved.time_of, shift)
     return moved
+
+
+# A mapped batch whose arrays stay where they are: the pages between and behind them are not needed.
+cdef Batch* _trim(Batch* b) noexcept nogil:
+    cdef char* end = <char*> (b.times + b.time_count * b.time_words)
+    cdef size_t kept
+    end = _forget_until(end, b.key, b.keys * b.key_words * sizeof(uint64_t))
+    end = _forget_until(end, b.val, b.vals * b.val_words * sizeof(uint64_t))
+    end = _forget_until(end, b.diff, b.updates * sizeof(int64_t))
+    end = _forget_until(end, b.val_start, (b.keys + 1) * sizeof(uint32_t))
+    end = _forget_until(end, b.update_start, (b.vals + 1) * sizeof(uint32_t))
+    end = _forget_until(end, b.time_of, b.updates * sizeof(uint32_t))
+    kept = whole_pages(end - <char*> b)
+    if kept < b.mapped:
+        give_block(<char*> b + kept, b.mapped - kept)
+        b.mapped = kept
+    return b
+
+
+# Forgets what is between `end` and `array`, if there is one; returns where that ends.
+cdef inline char* _forget_until(char* end, void* array, size_t bytes) noexcept nogil:
+    if array == NULL:
+        return end
+    forget_pages(end, <char*> array - end)
+    return <char*> array + bytes
 
 
 # A copy of its exact size instead of a mapped batch that turned out small; or `b` itself where memory

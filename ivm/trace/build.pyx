@@ -1,7 +1,8 @@
 """Building a batch: a first pass over the updates measures it, a second one fills it.
 
 The first pass finds what is constant, so that no array is made that would be left out, and the
-block has its exact size. Distinct times are numbered through a hash table.
+block has its exact size. Distinct times are numbered by counting where they lie close together, and
+else through a hash table.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -12,6 +13,9 @@ from ivm.rows.updates cimport Updates, empty_updates, push, release, update_at
 from ivm.trace.batch cimport Batch, Room, allocate_batch
 from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport compare_words
+
+cdef enum:
+    DENSE = 8       # times that may lie between the first and the last, for each update
 
 
 cdef Batch* build_batch(const Updates* updates, int key_words) noexcept nogil:
@@ -24,9 +28,7 @@ cdef Batch* build_batch(const Updates* updates, int key_words) noexcept nogil:
     _measure(updates, key_words, &room)
     if room.time_of:
         numbers = <uint32_t*> malloc(updates.length * sizeof(uint32_t))
-        if numbers == NULL or _number_times(updates, numbers, &times) < 0 or (
-                _rank_times(numbers, updates.length, &times) < 0):
-            failed = -1
+        failed = -1 if numbers == NULL else _number(updates, numbers, &times)
         room.times = times.length
     b = allocate_batch(key_words, updates.row_words - key_words, updates.time_words,
                        &room) if failed == 0 else NULL
@@ -53,7 +55,7 @@ cdef void _measure(const Updates* updates, int key_words, Room* room) noexcept n
     elif updates.row_words == 2 and key_words == 1 and updates.time_words == 2:
         _measure_rows(updates, 1, 2, 5, room)
     else:
-        _measure_rows(updates, key_words, updates.row_words, updates.stride, room)
+        _measure_wide(updates, key_words, room)
 
 
 cdef inline void _measure_rows(const Updates* updates, int key_words, int row_words, int stride,
@@ -76,18 +78,44 @@ cdef inline void _measure_rows(const Updates* updates, int key_words, int row_wo
         in_diff |= row[stride - 1] ^ 1
         keys += in_key != 0
         vals += (in_key | in_val) != 0
+    _make_room(room, keys, vals, n, in_diff, in_time)
+
+
+# As _measure_rows, without a look at values whose keys differ.
+cdef void _measure_wide(const Updates* updates, int key_words, Room* room) noexcept nogil:
+    cdef int w, row_words = updates.row_words, stride = updates.stride
+    cdef Py_ssize_t i, keys = 1, vals = 1, n = updates.length
+    cdef const uint64_t* row = updates.words
+    cdef const uint64_t* before
+    cdef uint64_t in_time = 0, in_diff = row[stride - 1] ^ 1
+    for i in range(1, n):
+        before = row
+        row += stride
+        if compare_words(row, before, key_words) != 0:
+            keys += 1
+            vals += 1
+        else:
+            vals += compare_words(row + key_words, before + key_words, row_words - key_words) != 0
+        for w in range(row_words, stride - 1):
+            in_time |= row[w] ^ before[w]
+        in_diff |= row[stride - 1] ^ 1
+    _make_room(room, keys, vals, n, in_diff, in_time)
+
+
+cdef inline void _make_room(Room* room, Py_ssize_t keys, Py_ssize_t vals, Py_ssize_t updates,
+                            uint64_t in_diff, uint64_t in_time) noexcept nogil:
     room.keys = keys
     room.vals = vals
-    room.updates = n
+    room.updates = updates
     room.times = 1
     room.diff = in_diff != 0
     room.val_start = keys != vals
-    room.update_start = vals != n
+    room.update_start = vals != updates
     room.time_of = in_time != 0
 
 
 cdef void _fill(Batch* b, const Updates* updates) noexcept nogil:
-    cdef int stride = updates.stride
+    cdef int stride = updates.stride, w
     cdef Py_ssize_t i
     b.updates = updates.length
     if b.val_start != NULL or b.update_start != NULL:
@@ -102,8 +130,8 @@ cdef void _fill(Batch* b, const Updates* updates) noexcept nogil:
         b.keys = b.vals = b.updates
     else:
         for i in range(b.updates):
-            memcpy(b.key + i * b.key_words, updates.words + i * stride,
-                   b.key_words * sizeof(uint64_t))
+            for w in range(b.key_words):
+                b.key[i * b.key_words + w] = updates.words[i * stride + w]
             memcpy(b.val + i * b.val_words, updates.words + i * stride + b.key_words,
                    b.val_words * sizeof(uint64_t))
         b.keys = b.vals = b.updates
@@ -145,6 +173,48 @@ cdef inline void _fill_groups(Batch* b, const Updates* updates, int key_words,
         row += stride
     b.keys = k + 1
     b.vals = v + 1
+
+
+# Numbers each update's time by its rank among the distinct ones, which it gathers; -1 where memory is
+# short.
+cdef int _number(const Updates* updates, uint32_t* numbers, Updates* times) noexcept nogil:
+    cdef uint64_t low, high, time
+    cdef Py_ssize_t i
+    if updates.time_words == 1:
+        low = high = updates.words[updates.row_words]
+        for i in range(updates.length):
+            time = update_at(updates, i)[updates.row_words]
+            low = min(low, time)
+            high = max(high, time)
+        if high - low < <uint64_t> (DENSE * updates.length):
+            return _number_dense(updates, low, <Py_ssize_t> (high - low) + 1, numbers, times)
+    if _number_times(updates, numbers, times) < 0:
+        return -1
+    return _rank_times(numbers, updates.length, times)
+
+
+# Where times of one coordinate, from `low` on, span few more than there are updates: no search, no sort.
+cdef int _number_dense(const Updates* updates, uint64_t low, Py_ssize_t span, uint32_t* numbers,
+                       Updates* times) noexcept nogil:
+    cdef uint32_t* ranks = <uint32_t*> calloc(span, sizeof(uint32_t))
+    cdef uint64_t* entry
+    cdef Py_ssize_t i
+    if ranks == NULL:
+        return -1
+    for i in range(updates.length):
+        ranks[update_at(updates, i)[updates.row_words] - low] = 1
+    for i in range(span):
+        if ranks[i] != 0:
+            ranks[i] = <uint32_t> times.length
+            entry = push(times)
+            if entry == NULL:
+                free(ranks)
+                return -1
+            entry[0] = low + <uint64_t> i
+    for i in range(updates.length):
+        numbers[i] = ranks[update_at(updates, i)[updates.row_words] - low]
+    free(ranks)
+    return 0
 
 
 # Numbers each update's time in the order of first occurrence, and gathers the distinct times, each

@@ -16,8 +16,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort
 
-from ivm.rows.pages cimport want_huge_pages
-from ivm.rows.updates cimport Updates
+from ivm.rows.updates cimport Updates, empty_updates, release, reserve
 from ivm.trace.times cimport compare_words
 
 cdef extern from "sort.hpp" namespace "ivm":
@@ -113,24 +112,21 @@ cdef struct Sorting:
 cdef int _sort_large(Updates* updates, int compared) noexcept nogil:
     cdef Sorting sorting
     cdef Py_ssize_t n = updates.length
-    cdef size_t bytes = <size_t> n * updates.stride * sizeof(uint64_t)
-    cdef uint64_t* scratch = <uint64_t*> malloc(bytes)
+    cdef Updates scratch = empty_updates(updates.row_words, updates.time_words)
     sorting.stride = updates.stride
     sorting.compared = compared
     sorting.entries = <uint64_t*> malloc(
         2 * min(n, <Py_ssize_t> BUCKET_LENGTH) * sizeof(uint64_t))
-    if scratch == NULL or sorting.entries == NULL:
-        free(scratch)
+    if sorting.entries == NULL or reserve(&scratch, n) < 0:
         free(sorting.entries)
         return -1
-    want_huge_pages(scratch, bytes)
     if n > BUCKET_LENGTH:
-        updates.length = _deal(&sorting, updates.words, scratch, n)
+        updates.length = _deal(&sorting, updates.words, scratch.words, n)
     else:
-        updates.length = _sort_bucket(&sorting, updates.words, scratch, n)
-        memcpy(updates.words, scratch,
+        updates.length = _sort_bucket(&sorting, updates.words, scratch.words, n)
+        memcpy(updates.words, scratch.words,
                <size_t> updates.length * updates.stride * sizeof(uint64_t))
-    free(scratch)
+    release(&scratch)
     free(sorting.entries)
     return 0
 

@@ -17,6 +17,9 @@ from ivm.rows.updates cimport Updates, update_at
 from ivm.trace.batch cimport Batch
 from ivm.trace.trace cimport Trace
 
+cdef enum:
+    ROWS = 1024     # that are marked together
+
 
 def sweep(Interner interner, traces, groups, curves, inputs, captures) -> bool:
     """Release the strings of which none of these makes use; False, and nothing is done, while a
@@ -35,12 +38,12 @@ def sweep(Interner interner, traces, groups, curves, inputs, captures) -> bool:
     interner.begin_sweep()
     for trace in traces:
         trace.held(&batches)
+        keys = [(word, flipped) for word, flipped in trace.strings if word < trace.key_words]
+        vals = [(word - trace.key_words, flipped) for word, flipped in trace.strings
+                if word >= trace.key_words]
         for b in batches:
-            for word, flipped in trace.strings:
-                if word < b.key_words:
-                    _mark(interner, b.key + <int> word, b.keys, b.key_words, flipped)
-                else:
-                    _mark(interner, b.val + <int> (word - b.key_words), b.vals, b.val_words, flipped)
+            _mark_rows(interner, b.key, b.keys, b.key_words, keys)
+            _mark_rows(interner, b.val, b.vals, b.val_words, vals)
     for table in groups:
         _mark_keys(interner, table)
     for histories in curves:
@@ -58,9 +61,7 @@ def sweep(Interner interner, traces, groups, curves, inputs, captures) -> bool:
 
 
 cdef int _mark_keys(Interner interner, Groups table) except -1:
-    for word, flipped in table.strings:
-        _mark(interner, table.entries.data() + <int> word, table.length(), table.stride, flipped)
-    return 0
+    return _mark_rows(interner, table.entries.data(), table.length(), table.stride, table.strings)
 
 
 cdef int _mark_histories(Interner interner, Curves curves) except -1:
@@ -70,6 +71,20 @@ cdef int _mark_histories(Interner interner, Curves curves) except -1:
         curve = curves.curve(entry)
         for word, flipped in curves.strings:
             _mark(interner, curve.past.words + <int> word, curve.past.length, curves.stride, flipped)
+    return 0
+
+
+# Marks the words `strings` of each row, while few rows at a time are in the cache.
+cdef int _mark_rows(Interner interner, const uint64_t* rows, Py_ssize_t n, Py_ssize_t stride,
+                    strings) except -1:
+    cdef Py_ssize_t start = 0, size
+    cdef int word
+    cdef bint flipped
+    while start < n and strings:
+        size = min(n - start, <Py_ssize_t> ROWS)
+        for word, flipped in strings:
+            _mark(interner, rows + start * stride + word, size, stride, flipped)
+        start += size
     return 0
 
 
@@ -86,6 +101,4 @@ cdef void _mark(Interner interner, const uint64_t* words, Py_ssize_t n, Py_ssize
 
 
 cdef int _mark_updates(Interner interner, const Updates* updates, tuple strings) except -1:
-    for word, flipped in strings:
-        _mark(interner, updates.words + <int> word, updates.length, updates.stride, flipped)
-    return 0
+    return _mark_rows(interner, updates.words, updates.length, updates.stride, strings)

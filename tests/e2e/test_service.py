@@ -23,6 +23,7 @@ PEOPLE = {
         {"name": "city", "type": "utf8", "nullable": False},
     ],
     "key": ["id"],
+    "replica_identity": "full",
 }
 BY_CITY = "SELECT city, count(*) AS people FROM {table} GROUP BY city"
 

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from connectors.decode import DIFF, OFFSET, decode
 from connectors.files.reader import TopicReader
+from connectors.files.reader import records as records_of
 from connectors.files.writer import TopicWriter
+from connectors.records import Records
 from connectors.spark.chunks import Chunk, chunks, encode
 from tests.unit.connectors.records import record, table
 
@@ -48,7 +50,7 @@ def outcome(
     rejected: list[Any] = []
     tombstones = 0
     for first, batch in batches:
-        decoded = decode(batch, range(first, first + len(batch)), table())
+        decoded = decode(Records(batch, range(first, first + len(batch))), table())
         offsets, diffs = decoded.offsets.tolist(), decoded.diffs.tolist()
         updates += zip(offsets, diffs, decoded.rows.to_pylist(), strict=True)
         rejected += decoded.rejected
@@ -88,7 +90,7 @@ def test_any_segmentation_gives_the_same_updates(
         read = [
             update
             for span in reader.spans(0, 0, end)
-            for chunk in chunks_of(encode("people@0", 0, table(), span))
+            for chunk in chunks_of(encode("people@0", table(), records_of(span, 0)))
             for update in updates_of(chunk)
         ]
     assert end == len(records)

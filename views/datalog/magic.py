@@ -36,6 +36,8 @@ from views.datalog.syntax import (
 
 MAX_COPIES = 50
 """With more copies, of relations with many columns, the program is left as it is."""
+MAX_LITERALS = 1_000
+"""And with more literals: each reading in a long body repeats the literals before it."""
 Names = Mapping[str, Sequence[str]]
 """The columns of the relations that rules define."""
 
@@ -96,7 +98,7 @@ def magic_sets(
             break
         recursive -= full
     copies = [a for a in rewriting.asked if a.bound]
-    if not copies:
+    if not copies or sum(len(rule.body) for rule in rewriting.rules) > MAX_LITERALS:
         return None
     origins = {a.name: Origin(a.relation, tuple(range(a.width))) for a in copies}
     origins |= {a.magic: Origin(a.relation, a.bound) for a in copies}

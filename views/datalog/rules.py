@@ -81,8 +81,8 @@ class Body:
         for literal in literals:
             waiting.append(literal)
             before = None
-            while before != len(waiting):
-                before = len(waiting)
+            while before != (len(waiting), len(self.bound)):
+                before = len(waiting), len(self.bound)
                 waiting = [later for w in waiting for later in self._take(w)]
         if waiting:
             self._refuse(waiting[0])

@@ -57,6 +57,13 @@ class Pending:
     predicate: Expression = TRUE
     mark: Attribute | None = None
 
+    @property
+    def numbers(self) -> set[int]:
+        """The columns that it gives."""
+        return {a.number for a in self.plan.attributes} | (
+            {self.mark.number} if self.mark else set()
+        )
+
     def attach(self, plan: Plan) -> Apply:
         """`plan` joined with the subquery."""
         return Apply(self.kind, plan, self.plan, self.predicate, self.mark)

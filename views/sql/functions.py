@@ -142,6 +142,8 @@ def substring(b: Binder, node: exp.Substring) -> Bound:
 
 
 def split_part(b: Binder, node: exp.SplitPart) -> Bound:
+    if any(node.args.get(part) is None for part in ("delimiter", "part_index")):
+        raise b.fault(UnknownFunction, "split_part() takes 3 arguments", node)
     text = _text(b, node.this, "an argument of split_part()")
     delimiter = _text(b, node.args["delimiter"], "the delimiter")
     part = b.as_type(node.args["part_index"], BIGINT, "the part's number")

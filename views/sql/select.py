@@ -189,7 +189,10 @@ def _group(
     """Group the rows and map everything bound so far onto the groups."""
     binder = select.binder("GROUP BY")
     sets = _grouping_sets(select, binder)
-    select.plan = attach(select.plan, binder.pending)
+    keys = _read_by({n for each in sets for key in each for n in columns_of(key)}, pending)
+    _refuse_aggregates(select, keys)
+    pending = [p for p in pending if p not in keys]
+    select.plan = attach(select.plan, [*keys, *binder.pending])
     grouping = Grouping(select.session, select.plan, sets, select.aggregates)
     select.items = [replace(i, value=grouping.regroup(i.value, i.node)) for i in select.items]
     select.order = [(replace(o, value=grouping.regroup(o.value, n)), n) for o, n in select.order]
@@ -205,13 +208,38 @@ def _group(
     return pending
 
 
+def _read_by(numbers: set[int], pending: Sequence[Pending]) -> list[Pending]:
+    """The subqueries that give columns among `numbers`, and those that these read themselves."""
+    read, found = set(numbers), []
+    for subquery in reversed(pending):
+        if subquery.numbers & read:
+            read |= columns_of(subquery.predicate) | free_columns(subquery.plan).keys()
+            found.append(subquery)
+    return found[::-1]
+
+
+def _refuse_aggregates(select: Select, keys: Sequence[Pending]) -> None:
+    """See that no subquery to group by reads an aggregate."""
+    made = _made(select)
+    for subquery in keys:
+        if made & (columns_of(subquery.predicate) | free_columns(subquery.plan).keys()):
+            raise select.session.source.fault(
+                GroupingError, "an aggregate cannot stand in GROUP BY", select.node.args["group"]
+            )
+
+
+def _made(select: Select) -> set[int]:
+    """The columns of the aggregates and window functions met so far."""
+    made = {a.number for a in select.aggregates.calls.values()}
+    made |= {a.number for a, _ in select.aggregates.groupings.values()}
+    return made | {w.attribute.number for w in select.windows}
+
+
 def _grouping_sets(select: Select, binder: Binder) -> tuple[Set, ...]:
     clause = select.node.args.get("group")
     if clause is None:
         return ((),)
-    made = {a.number for a in select.aggregates.calls.values()}
-    made |= {a.number for a, _ in select.aggregates.groupings.values()}
-    made |= {w.attribute.number for w in select.windows}
+    made = _made(select)
 
     def bind(node: exp.Expr) -> Expression:
         by_name = isinstance(node, exp.Column) and not select.scope.lookup(node.name, None)

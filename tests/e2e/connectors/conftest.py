@@ -8,12 +8,15 @@ import pytest
 from pyspark.sql import SparkSession
 
 from connectors.batches import TimedBatch
-from connectors.pipeline import Pipeline, PipelineSettings
+from connectors.kafka.connection import Connection
+from connectors.pipeline import Pipeline, PipelineSettings, Trigger
 from connectors.progress.journal import Journal
 from connectors.quarantine import Quarantine
 from connectors.spark.session import create_session
+from tests.kafka.java import JARS as ALL_JARS
 
 PATIENCE = 60.0
+JARS = ALL_JARS / "spark"
 
 
 class Collector:
@@ -41,10 +44,10 @@ class Collector:
         """How many updates of `table` have come."""
         return sum(len(b.tables[table].diffs) for b in self.batches if table in b.tables)
 
-    def ids(self, table: str) -> list[int | None]:
+    def ids(self, table: str) -> list[int]:
         """The ids of the updates of `table`, in the order of arrival."""
         found = [b.tables[table].rows["id"].to_pylist() for b in self.batches if table in b.tables]
-        return [number for part in found for number in part]
+        return [number for part in found for number in part if number is not None]
 
 
 class Service:
@@ -53,15 +56,23 @@ class Service:
     def __init__(self, root: Path, spark: SparkSession) -> None:
         self.topics = root / "topics"
         self.root = root
+        self.connections: dict[str, Connection] = {}
         self._spark = spark
         self.open()
 
-    def open(self, batch_records: int = 10_000) -> None:
+    def open(self, batch_records: int = 10_000, trigger: Trigger = "micro-batch") -> None:
         """Open journal and quarantine as a new process does."""
         self.journal = Journal(self.root / "journal")
         self.quarantine = Quarantine(self.root / "quarantine")
         self.collector = Collector(self.journal)
-        settings = PipelineSettings(self.topics, self.root, batch_records=batch_records)
+        settings = PipelineSettings(
+            self.topics,
+            self.root,
+            batch_records=batch_records,
+            connections=self.connections,
+            jars=JARS,
+            trigger=trigger,
+        )
         self.pipeline = Pipeline(
             settings, self.journal, self.quarantine, self.collector, self._spark
         )
@@ -76,7 +87,7 @@ class Service:
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session of all tests."""
-    session = create_session("local[2]", "1g", tmp_path_factory.mktemp("spark"))
+    session = create_session("local[2]", "1g", tmp_path_factory.mktemp("spark"), JARS)
     yield session
     session.stop()
 

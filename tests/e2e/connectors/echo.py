@@ -12,10 +12,11 @@ import pyarrow as pa
 
 from connectors.batches import TimedBatch
 from connectors.delivery import Delivery
-from connectors.files.reader import TopicReader
+from connectors.files.reader import TopicReader, records
 from connectors.progress.journal import Journal
 from connectors.quarantine import Quarantine
 from connectors.sinks.deltas import DeltaSink
+from connectors.sinks.sink import Output, Reached
 from connectors.spark.chunks import SCHEMA, encode
 from tests.unit.connectors.records import table
 from tests.unit.connectors.test_deltas import Drained
@@ -27,8 +28,7 @@ KEY = "people@0"
 class Echo:
     """A receiver whose view is its table."""
 
-    def __init__(self, journal: Journal, sink: DeltaSink) -> None:
-        self._journal = journal
+    def __init__(self, sink: DeltaSink) -> None:
         self._sink = sink
 
     def receive(self, batch: TimedBatch) -> None:
@@ -43,16 +43,28 @@ class Echo:
         errors = pa.RecordBatch.from_pydict({"error": pa.array([], pa.string())})
         times = np.full(len(diffs), batch.time, np.uint64)
         changes = Drained(rows, times, diffs, errors, none.astype(np.uint64), none)
-        self._sink.write("echo", changes, batch.time, batch.offsets)
-        self._journal.commit(batch.time, self._sink.flush())
+        reached = Reached(batch.time, batch.moment, batch.offsets, batch.ranges)
+        self._sink.write("echo", changes, reached)
+        self._sink.prepare(reached)
+        self._sink.commit(reached)
+
+
+def opened(root: Path, journal: Journal) -> DeltaSink:
+    """The sink, where the journal left it."""
+    sink = DeltaSink(root / "topics", journal)
+    echo = Output("echo", table().schema, table().key, True, "plan")
+    if "echo" in sink.published:
+        sink.restore(echo)
+    else:
+        sink.open(echo)
+    return sink
 
 
 def main(root: Path) -> None:
     """Publish everything."""
     journal = Journal(root / "journal")
-    sink = DeltaSink(root / "topics")
-    sink.open("echo", journal.published.get("echo", 0))
-    delivery = Delivery(journal, Quarantine(root / "quarantine"), Echo(journal, sink))
+    sink = opened(root, journal)
+    delivery = Delivery(journal, Quarantine(root / "quarantine"), Echo(sink))
     delivery.add_table(KEY, table())
     delivery.open()
     reader = TopicReader(root / "topics", "people")
@@ -61,7 +73,7 @@ def main(root: Path) -> None:
     while (position := delivery.reached().get(("people", 0), 0)) < total:
         pending = delivery.pending
         end = pending[0].ranges[0].end if pending else min(position + BATCH, total)
-        chunks = [encode(KEY, 0, table(), span) for span in reader.spans(0, position, end)]
+        chunks = [encode(KEY, table(), records(span, 0)) for span in reader.spans(0, position, end)]
         delivery.deliver(pa.Table.from_batches(chunks, SCHEMA))
 
 

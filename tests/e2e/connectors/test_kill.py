@@ -35,7 +35,7 @@ def test_every_record_is_published_once_across_kills(tmp_path: Path) -> None:
     assert frontiers == list(range(1, len(frontiers) + 1))
     assert lines[-1]["offsets"] == {"people": {"0": RECORDS}}
     kept = Quarantine(tmp_path / "quarantine").page(RECORDS)
-    assert [record.offset for record in kept] == list(BAD)
+    assert [found.record.offset for found in kept] == list(BAD)
 
 
 def delays() -> list[float]:

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from connectors.delivery import Delivery
 from connectors.errors import DuplicateTable, PipelineFailed, UnknownTable
 from connectors.files.writer import TopicWriter
-from connectors.spark.query import Query
+from connectors.spark.query import MicroBatches
 from tests.e2e.connectors.conftest import PATIENCE, Collector, Service
 from tests.unit.connectors.records import insert, record, table
 
@@ -84,7 +84,7 @@ def test_bad_records_are_quarantined_and_nothing_else_is_lost(service: Service) 
     write(service, insert(1), b"{bad", insert(2), record("q", after={}), insert(3))
     service.pipeline.start([table()])
     service.collector.wait(lambda: service.collector.count("people") == 3)
-    kept = service.quarantine.page(10)
+    kept = [found.record for found in service.quarantine.page(10)]
     assert [(r.topic, r.partition, r.offset, r.reason, r.value) for r in kept] == [
         ("people", 0, 1, "not-json", b"{bad"),
         ("people", 0, 3, "unknown-op", record("q", after={})),
@@ -164,9 +164,7 @@ def test_a_time_whose_receiver_failed_comes_again_after_a_restart(service: Servi
 
 def wait_failed(service: Service) -> None:
     """Wait for the pipeline's end and raise what it says."""
-    watcher = service.pipeline._watcher
-    assert watcher is not None
-    watcher.join(PATIENCE)
+    service.pipeline._keeper.join()
     service.pipeline.wait_replayed(0)
 
 
@@ -188,7 +186,7 @@ def test_records_that_spark_brings_again_are_not_applied_again(
             delivery.deliver(batch)
             delivered.set()
 
-        query = Query(spark, control, 10_000, deliver)
+        query = MicroBatches(spark, control, 10_000, deliver)
         assert delivered.wait(PATIENCE)
         query.stop()
         query.wait()
@@ -209,7 +207,7 @@ def test_a_stall_names_the_record_and_can_be_resolved(service: Service) -> None:
     service.pipeline.set_on_error("people", "quarantine")
     service.pipeline.resume()
     collector.wait(lambda: collector.ids("people") == [1, 2])
-    assert [r.offset for r in service.quarantine.page(10)] == [1]
+    assert [q.record.offset for q in service.quarantine.page(10)] == [1]
 
 
 def test_a_topic_that_lost_records_halts_the_pipeline(service: Service) -> None:

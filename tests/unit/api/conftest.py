@@ -20,6 +20,7 @@ ORDERS = {
         {"name": "day", "type": "date32"},
     ],
     "key": ["id"],
+    "replica_identity": "full",
 }
 TOTALS = {
     "query": "SELECT customer, count(*) AS orders, sum(amount) AS total FROM orders GROUP BY 1"

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from connectors.batches import Range, Receiver, TableUpdates, TimedBatch
+from connectors.batches import Counts, Origin, Range, Receiver, TableUpdates, TimedBatch
+from connectors.health import PartFault
 from connectors.pipeline import PipelineSettings, PipelineStatus, State
-from connectors.progress.journal import Journal
+from connectors.progress.journal import Beginning, Journal
 from connectors.quarantine import Quarantine
 from connectors.tables import OnError, TableSpec
 
@@ -38,7 +39,11 @@ class DirectPipeline:
         self._receiver = receiver
         self._ends: Counter[str] = Counter()
         self.moment: int | None = None
+        self.faults: tuple[PartFault, ...] = ()
         self.ticks = threading.Semaphore(0)
+
+    def prepare(self) -> None:
+        """There is nothing to make ready."""
 
     def start(self, tables: Sequence[TableSpec]) -> None:
         self.tables = {spec.name: spec for spec in tables}
@@ -47,7 +52,10 @@ class DirectPipeline:
     def wait_replayed(self, timeout: float | None = None) -> bool:
         return True
 
-    def add_table(self, spec: TableSpec) -> None:
+    def preflight(self, spec: TableSpec) -> Beginning | None:
+        return None
+
+    def add_table(self, spec: TableSpec, beginning: Beginning | None = None) -> None:
         self.tables[spec.name] = spec
 
     def remove_table(self, name: str) -> None:
@@ -62,7 +70,7 @@ class DirectPipeline:
         self.state = "running"
 
     def status(self) -> PipelineStatus:
-        return PipelineStatus(self.state, None, self._journal.last_time, 0, 0.0, {})
+        return PipelineStatus(self.state, None, self._journal.last_time, 0, 0.0, {}, self.faults)
 
     def stop(self) -> None:
         self.state = "stopped"
@@ -74,13 +82,14 @@ class DirectPipeline:
         ranges = (Range(table, spec.topic, 0, first, first + len(changes)),)
         batch = TimedBatch(
             time=self._journal.last_time + 1,
-            tables={table: updates(spec.schema, changes)},
+            tables={table: updates(spec, first, changes)},
             ranges=ranges,
             offsets={self.tables[name].topic: {0: end} for name, end in self._ends.items()},
             records=len(changes),
             rejected=0,
             committed=False,
             moment=self._now(),
+            counts={table: Counts(changes=len(changes))},
         )
         self._journal.prepare(batch.time, ranges, batch.moment)
         self._receiver.receive(batch)
@@ -98,10 +107,11 @@ class DirectPipeline:
         return clock.time_ns() // 1000 if self.moment is None else self.moment
 
 
-def updates(schema: pa.Schema, changes: Sequence[Change]) -> TableUpdates:
+def updates(spec: TableSpec, first: int, changes: Sequence[Change]) -> TableUpdates:
     """These `(row, diff)` as the pipeline would hand them over, stamped with the present time."""
     return TableUpdates(
-        pa.RecordBatch.from_pylist([row for row, _ in changes], schema=schema),
+        pa.RecordBatch.from_pylist([row for row, _ in changes], schema=spec.schema),
         np.array([diff for _, diff in changes], np.int64),
         np.full(len(changes), clock.time_ns() // 1_000_000, np.int64),
+        Origin(spec, ((0, len(changes)),), np.arange(first, first + len(changes))),
     )

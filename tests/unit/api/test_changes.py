@@ -14,7 +14,7 @@ from tests.unit.api.orders import order
 
 def events(runtime: Runtime, since: int) -> list[Event]:
     feed = Feed(runtime.topics, "deltas.totals")
-    end = runtime.applier.published["totals"]
+    end = runtime.sink.published["totals"]
     feed.seek(since, end)
     return list(feed.events(end))
 

@@ -135,7 +135,7 @@ def test_a_view_that_was_never_acknowledged_is_forgotten(
 ) -> None:
     runtime.registry.drop("totals")
     again = started_again(tmp_path)
-    assert again.applier.published == {}
+    assert again.sink.published == {}
     assert not (tmp_path / "topics" / "deltas.totals").exists()
 
 

@@ -5,11 +5,14 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
+from structlog.testing import capture_logs
 
 from api.app import create_app
 from api.meter import BOUNDS, Histogram, quantile
 from api.runtime import Runtime
 from api.settings import Settings
+from api.watch import FaultLog
+from connectors.health import PartFault
 from connectors.quarantine import Rejected
 from tests.unit.api.conftest import ORDERS, make_runtime
 from tests.unit.api.direct import DirectPipeline
@@ -26,6 +29,32 @@ def test_a_stalled_pipeline_is_told_by_readyz(client: TestClient, pipeline: Dire
     answer = client.get("/readyz")
     assert answer.status_code == 503
     assert "stalled" in answer.json()["detail"]
+    assert [fault["part"] for fault in answer.json()["faults"]] == ["pipeline"]
+
+
+def test_a_part_at_fault_is_told_by_readyz_with_its_setting(
+    client: TestClient, pipeline: DirectPipeline
+) -> None:
+    fault = PartFault("connection main", "connections.main.bootstrap_servers", "nobody answers")
+    pipeline.faults = (fault,)
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json()["faults"] == [
+        {"part": fault.part, "setting": fault.setting, "detail": "nobody answers"}
+    ]
+    pipeline.faults = ()
+    assert client.get("/readyz").status_code == 200
+
+
+def test_a_fault_is_logged_when_it_begins_and_when_it_ends() -> None:
+    found, fault = FaultLog(), PartFault("pipeline", None, "stalled")
+    with capture_logs() as lines:
+        for faults in ([], [fault], [fault], []):
+            found.observe(faults)
+    assert [(line["event"], line["log_level"]) for line in lines] == [
+        ("fault", "error"),
+        ("fault gone", "info"),
+    ]
 
 
 def test_a_start_that_fails_is_told_and_refuses_changes(tmp_path: Path) -> None:

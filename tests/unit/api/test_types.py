@@ -18,6 +18,7 @@ THINGS = {
         {"name": "tags", "type": "list<utf8>"},
     ],
     "key": ["id"],
+    "replica_identity": "full",
 }
 QUERY = """
 SELECT id, code, span * 2 AS span, doc -> 'a' AS a, tag, n

@@ -12,8 +12,8 @@ SCHEMA = pa.schema([_ID, pa.field("name", pa.string())])
 
 
 def table(name: str = "people", on_error: OnError = "quarantine") -> TableSpec:
-    """A table with columns id and name, on a topic of the same name."""
-    return TableSpec(name, name, SCHEMA, ("id",), on_error=on_error)
+    """A table with columns id and name and whole images, on a topic of the same name."""
+    return TableSpec(name, name, SCHEMA, ("id",), replica_identity="full", on_error=on_error)
 
 
 def record(op: str, before: Any = None, after: Any = None, ts_ms: int = 1_700_000_000_000) -> bytes:

@@ -3,11 +3,13 @@
 import pyarrow as pa
 import pytest
 
-from connectors.batches import Range
-from connectors.decode import OFFSET, RejectedRecord
+from connectors.batches import Counts, Range
+from connectors.counts import counted
+from connectors.decode import OFFSET
 from connectors.errors import OffsetGap
 from connectors.progress.assign import Assigned, Piece, Progress
 from connectors.progress.journal import Entry
+from connectors.records import RejectedRecord
 
 
 def where(first: int, end: int, partition: int = 0, table: str = "t") -> Range:
@@ -94,10 +96,50 @@ def test_a_replay_may_come_in_several_batches() -> None:
     assert [a.time for a in progress.assign([piece(2, 5)])] == [3, 4, 5]
 
 
-def test_a_replay_that_lacks_records_of_a_time_halts() -> None:
-    progress = Progress([Entry(1, (where(0, 3), where(0, 2, 1)), 0)], 1)
-    with pytest.raises(OffsetGap, match="time 1"):
-        progress.assign([piece(0, 3)])
+def test_a_time_waits_until_all_that_it_covers_has_come() -> None:
+    entries = [Entry(1, (where(0, 3), where(0, 2, 1)), 0), Entry(2, (where(3, 4),), 0)]
+    progress = Progress(entries, 2)
+    assert progress.assign([piece(0, 5)]) == []
+    assert [entry.time for entry in progress.pending] == [1, 2]
+    assert progress.assign([piece(0, 1, partition=1)]) == []
+    assert contents(progress.assign([piece(1, 2, partition=1)])) == [
+        (1, True, [(0, 0, 3), (1, 0, 1), (1, 1, 2)]),
+        (2, True, [(0, 3, 4)]),
+        (3, False, [(0, 4, 5)]),
+    ]
+
+
+def test_what_waits_of_a_forgotten_table_never_comes() -> None:
+    progress = Progress([Entry(1, (where(0, 2), where(0, 1, table="u")), 0)], 1)
+    assert progress.assign([piece(0, 2)]) == []
+    progress.forget("t")
+    assert contents(progress.assign([piece(0, 1, table="u")])) == [(1, True, [(0, 0, 1)])]
+
+
+def sparse(first: int, offsets: list[int], table: str = "k") -> Piece:
+    """One update per record; the records before `first` were markers, or are gone."""
+    end = offsets[-1] + 1
+    return Piece(where(first, end, table=table), pa.table({OFFSET: offsets}), (), sparse=True)
+
+
+def test_offsets_without_a_record_are_normal_in_a_sparse_topic() -> None:
+    progress = Progress([], 0, {("k", 0): 5})
+    (first,) = progress.assign([sparse(7, [7, 9])])
+    (second,) = progress.assign([sparse(12, [12])])
+    assert [p.range for p in (*first.pieces, *second.pieces)] == [
+        where(5, 10, table="k"),
+        where(10, 13, table="k"),
+    ]
+
+
+def test_a_time_of_a_sparse_topic_is_covered_by_later_offsets() -> None:
+    progress = Progress([Entry(1, (where(0, 6, table="k"),), 0)], 1)
+    (first, second) = progress.assign([sparse(2, [2, 3]), sparse(8, [8])])
+    assert (first.time, [p.range for p in first.pieces]) == (
+        1,
+        [where(0, 4, table="k"), where(4, 6, table="k")],
+    )
+    assert (second.time, [p.range for p in second.pieces]) == (2, [where(6, 9, table="k")])
 
 
 def test_a_replay_begins_at_the_first_journaled_offset() -> None:
@@ -111,3 +153,12 @@ def test_a_forgotten_table_begins_anew_and_is_not_replayed() -> None:
     progress.forget("t")
     assert contents(progress.assign([piece(0, 1, table="u")])) == [(2, True, [(0, 0, 1)])]
     assert contents(progress.assign([piece(0, 2)])) == [(3, False, [(0, 0, 2)])]
+
+
+def test_records_that_are_no_change_are_cut_and_counted_with_the_updates() -> None:
+    progress = Progress([Entry(1, (where(0, 3),), 0)], 1)
+    passed = pa.table({OFFSET: [1, 4, 5], "tombstone": [True, False, True]})
+    updates = pa.table({OFFSET: [0, 2, 2]})
+    first, rest = progress.assign([Piece(where(0, 6), updates, (), passed=passed)])
+    assert counted(first.pieces) == {"t": Counts(changes=2, tombstones=1)}
+    assert counted(rest.pieces) == {"t": Counts(ignored=1, tombstones=1)}

@@ -10,8 +10,9 @@ import orjson
 import pyarrow as pa
 import pytest
 
-from connectors.decode import Decoded, decode
+from connectors.decode import decode
 from connectors.formats.faults import REASONS
+from connectors.records import Decoded, Records
 from connectors.tables import TableSpec
 from ivm.types import INTERVAL, JSON, UUID, Interval, interval_constant
 from tests.unit.connectors.records import insert, record, table
@@ -20,7 +21,7 @@ IDENTIFIER = "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"
 
 
 def run(*values: bytes, spec: TableSpec | None = None) -> Decoded:
-    return decode(values, range(100, 100 + len(values)), spec or table())
+    return decode(Records(values, range(100, 100 + len(values))), spec or table())
 
 
 def updates(decoded: Decoded) -> list[tuple[Any, ...]]:
@@ -98,6 +99,16 @@ def test_tombstones_are_counted_and_ignored(value: bytes) -> None:
     assert decoded.rejected == ()
 
 
+def test_a_truncation_is_a_change_without_a_row() -> None:
+    decoded = run(insert(1), record("t"), insert(2))
+    assert updates(decoded) == [(100, 1, (1, "a")), (101, 0, (None, None)), (102, 1, (2, "a"))]
+
+
+def test_a_message_of_the_log_is_counted_and_ignored() -> None:
+    decoded = run(record("m"), insert(2))
+    assert (decoded.ignored, updates(decoded)) == (1, [(101, 1, (2, "a"))])
+
+
 def test_unknown_fields_are_ignored() -> None:
     assert updates(run(record("c", after={"id": 1, "name": "a", "more": [1]}))) == [
         (100, 1, (1, "a"))
@@ -112,14 +123,12 @@ REJECTED: Sequence[tuple[bytes, str, str]] = [
     (b"[" * 5000 + b"]" * 5000, "not-json", "depth"),
     (b"[]", "not-an-envelope", "not an object"),
     (b"7", "not-an-envelope", "not an object"),
-    (b'{"payload":3}', "not-an-envelope", "not an object"),
+    (b'{"schema":null,"payload":3}', "not-an-envelope", "not an object"),
     (b'{"op":"c","after":[1]}', "not-an-envelope", "'after'"),
     (b'{"after":{"id":1,"name":"a"}}', "missing-field", "'op'"),
     (record("x", after={}), "unknown-op", "'x'"),
     (b'{"op":3,"after":{}}', "unknown-op", "3"),
     (b'{"op":["c"],"after":{}}', "unknown-op", "c"),
-    (record("t"), "unsupported-op", "truncate"),
-    (record("m"), "unsupported-op", "message"),
     (record("c"), "missing-image", "'after'"),
     (record("d"), "missing-image", "REPLICA IDENTITY FULL"),
     (record("u", after={"id": 1, "name": "a"}), "missing-image", "'before'"),
@@ -158,7 +167,7 @@ def test_rejected_records_come_in_the_order_of_offsets() -> None:
 
 
 def test_offsets_may_have_gaps() -> None:
-    decoded = decode([insert(1), b"null", insert(2)], [3, 8, 20], table())
+    decoded = decode(Records([insert(1), b"null", insert(2)], [3, 8, 20]), table())
     assert decoded.offsets.tolist() == [3, 20]
 
 

@@ -1,21 +1,25 @@
 """The protocol between journal, quarantine and receiver, with real files and without Spark."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from connectors.batches import Range, TimedBatch
+from connectors.batches import Range, Receiver, TimedBatch
 from connectors.delivery import Delivery
-from connectors.errors import Stalled
-from connectors.files.reader import TopicReader
+from connectors.errors import PipelineFailed, ReplayUnderWay, Stalled
+from connectors.files.reader import TopicReader, records
 from connectors.files.writer import TopicWriter
 from connectors.progress.journal import Entry, Journal
-from connectors.quarantine import Quarantine
+from connectors.quarantine import Quarantine, Rejected, Repair
 from connectors.spark.chunks import SCHEMA, encode
 from connectors.tables import TableSpec
 from tests.unit.connectors.records import insert, record, table
+
+# Where the second record of topic people stands.
+BAD = ("people", 0, 1)
 
 
 class Recorder:
@@ -46,6 +50,15 @@ class Broken:
         raise RuntimeError("broken")
 
 
+class LastBroken:
+    """A receiver that fails at the first batch that it has to publish."""
+
+    def receive(self, batch: TimedBatch) -> None:
+        """Fail, unless it is a replay."""
+        if not batch.committed:
+            raise RuntimeError("broken")
+
+
 @pytest.fixture
 def topics(tmp_path: Path) -> Path:
     return tmp_path / "topics"
@@ -62,7 +75,7 @@ def quarantine(tmp_path: Path) -> Quarantine:
 
 
 def open_delivery(
-    journal: Journal, quarantine: Quarantine, receiver: Recorder | Broken, *specs: TableSpec
+    journal: Journal, quarantine: Quarantine, receiver: Receiver, *specs: TableSpec
 ) -> Delivery:
     delivery = Delivery(journal, quarantine, receiver)
     for spec in specs or (table(),):
@@ -82,7 +95,7 @@ def batch(
     reader = TopicReader(topics, spec.topic)
     reader.ends()
     rows = [
-        encode(f"{spec.name}@0", partition, spec, span)
+        encode(f"{spec.name}@0", spec, records(span, partition))
         for first, end in ranges
         for span in reader.spans(partition, first, end)
     ]
@@ -162,7 +175,7 @@ def test_rejected_records_are_kept_once_across_a_replay(
         open_delivery(journal, quarantine, receiver).deliver(batch(topics, [(0, 3)]))
         assert receiver.ids()[0][2] == [1, 2]
         assert receiver.batches[0].rejected == 1
-    (kept,) = quarantine.page(10)
+    kept = quarantine.page(10)[0].record
     assert (kept.topic, kept.partition, kept.offset) == ("people", 0, 1)
     assert (kept.reason, kept.value) == ("not-json", b"{bad")
 
@@ -260,3 +273,123 @@ def test_a_tick_is_a_time_of_its_own_that_is_not_replayed(
     restarted.deliver(batch(topics, [(0, 2)]))
     assert [(b.time, b.committed) for b in again.batches] == [(1, True), (3, False)]
     assert again.batches[0].moment == first.moment
+
+
+def test_a_repaired_record_is_applied_at_a_new_time_and_once(
+    topics: Path, journal: Journal, quarantine: Quarantine
+) -> None:
+    TopicWriter(topics, "people").append([insert(1), b"{bad", insert(3)])
+    receiver = Recorder(journal)
+    delivery = open_delivery(journal, quarantine, receiver)
+    delivery.deliver(batch(topics, [(0, 3)]))
+    quarantine.fix(BAD, Repair(None, insert(2)))
+    outcome = delivery.correct([BAD], None)
+    assert (outcome.time, outcome.refused) == (2, ())
+    assert quarantine.get(BAD).time == 2
+    again = delivery.correct([BAD], None)
+    assert (again.time, [r.error.code for r in again.refused]) == (None, ["record-closed"])
+    delivery.deliver(batch(topics, [(0, 3)]))
+    assert receiver.ids() == [(1, False, [1, 3]), (2, False, [2])]
+    assert receiver.batches[1].corrections == outcome.corrections
+    assert receiver.batches[1].offsets == receiver.batches[0].offsets
+
+
+def test_a_record_that_still_cannot_be_decoded_stays(
+    topics: Path, journal: Journal, quarantine: Quarantine
+) -> None:
+    TopicWriter(topics, "people").append([b"{bad"])
+    receiver = Recorder(journal)
+    delivery = open_delivery(journal, quarantine, receiver)
+    delivery.deliver(batch(topics, [(0, 1)]))
+    place = ("people", 0, 0)
+    quarantine.fix(place, Repair(None, b"{worse"))
+    (refusal,) = delivery.correct([place], None).refused
+    assert refusal.error.code == "still-rejected"
+    assert "offset 0: not-json" in str(refusal.error)
+    assert quarantine.get(place).status == "open"
+    assert journal.last_time == 1
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_a_correction_comes_again_at_its_time_after_a_restart(
+    topics: Path, journal: Journal, quarantine: Quarantine, committed: bool
+) -> None:
+    TopicWriter(topics, "people").append([insert(1), b"{bad", insert(3)])
+    open_delivery(journal, quarantine, Recorder(journal)).deliver(batch(topics, [(0, 2)]))
+    quarantine.fix(BAD, Repair(None, insert(2)))
+    replaying = open_delivery(journal, quarantine, Recorder(journal) if committed else LastBroken())
+    replaying.deliver(batch(topics, [(0, 2)]))
+    with nullcontext() if committed else pytest.raises(PipelineFailed, match="broken"):
+        replaying.correct([BAD], None)
+    receiver = Recorder(journal)
+    restarted = open_delivery(journal, quarantine, receiver)
+    restarted.deliver(batch(topics, [(0, 3)]))
+    assert receiver.ids() == [(1, True, [1]), (2, committed, [2]), (3, False, [3])]
+    assert restarted.correct([BAD], None).time is None
+
+
+def test_corrections_with_nothing_before_them_come_when_delivery_opens(
+    topics: Path, journal: Journal, quarantine: Quarantine
+) -> None:
+    quarantine.add([Rejected(*BAD[:1], "people", *BAD[1:], "not-json", "", insert(2), 0)])
+    open_delivery(journal, quarantine, Recorder(journal)).correct([BAD], None)
+    receiver = Recorder(journal)
+    assert open_delivery(journal, quarantine, receiver).pending == []
+    assert receiver.ids() == [(1, True, [2])]
+
+
+def test_records_of_a_dropped_table_are_not_applied_to_its_successor(
+    topics: Path, journal: Journal, quarantine: Quarantine
+) -> None:
+    TopicWriter(topics, "people").append([insert(1), b"{bad"])
+    delivery = open_delivery(journal, quarantine, Recorder(journal))
+    delivery.deliver(batch(topics, [(0, 2)]))
+    with delivery.between_batches():
+        delivery.remove_table("people@0")
+    assert quarantine.get(BAD).status == "orphaned"
+    delivery.add_table("people@1", table())
+    (refusal,) = delivery.correct([BAD], None).refused
+    assert refusal.error.code == "record-closed"
+
+
+def test_corrections_wait_for_the_end_of_a_replay(
+    topics: Path, journal: Journal, quarantine: Quarantine
+) -> None:
+    TopicWriter(topics, "people").append([insert(1), b"{bad"])
+    open_delivery(journal, quarantine, Recorder(journal)).deliver(batch(topics, [(0, 2)]))
+    restarted = open_delivery(journal, quarantine, Recorder(journal))
+    with pytest.raises(ReplayUnderWay):
+        restarted.correct([BAD], None)
+
+
+def test_a_record_that_is_skipped_is_quarantined_and_the_next_one_stalls(
+    topics: Path, journal: Journal, quarantine: Quarantine
+) -> None:
+    TopicWriter(topics, "people").append([insert(1), b"{bad", insert(2), b"{bad"])
+    receiver = Recorder(journal)
+    delivery = open_delivery(journal, quarantine, receiver, table(on_error="stall"))
+    with pytest.raises(Stalled, match="`ivm quarantine skip people 0 1`"):
+        delivery.deliver(batch(topics, [(0, 3)]))
+    delivery.skip(BAD)
+    delivery.deliver(batch(topics, [(0, 3)]))
+    assert receiver.ids() == [(1, False, [1, 2])]
+    assert quarantine.get(BAD).status == "open"
+    with pytest.raises(Stalled, match="offset 3"):
+        delivery.deliver(batch(topics, [(3, 4)]))
+
+
+def test_a_truncation_of_several_partitions_stalls_before_anything_is_recorded(
+    topics: Path, journal: Journal, quarantine: Quarantine
+) -> None:
+    spec = table()
+    TopicWriter(topics, "people", 0).append([insert(1), record("t")])
+    TopicWriter(topics, "people", 1).append([insert(2)])
+    receiver = Recorder(journal)
+    delivery = open_delivery(journal, quarantine, receiver)
+    both = [batch(topics, [(0, 2)]), batch(topics, [(0, 1)], spec, 1)]
+    with pytest.raises(Stalled, match="partition 0, offset 1: the table was truncated"):
+        delivery.deliver(pa.concat_tables(both))
+    assert receiver.batches == []
+    assert journal.last_time == 0
+    delivery.deliver(batch(topics, [(0, 1)]))
+    assert receiver.ids() == [(1, False, [1])]

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from connectors.errors import TopicTruncated
 from connectors.files.reader import TopicReader
+from connectors.progress.journal import Journal
 from connectors.sinks.deltas import DeltaSink
+from connectors.sinks.sink import Output, Reached
 
 
 @dataclass(frozen=True)
@@ -41,11 +43,30 @@ def published(root: Path, topic: str = "deltas.v") -> list[Any]:
     return [orjson.loads(line) for line in TopicReader(root, topic).read(0, 0, 1_000)]
 
 
-def test_each_change_is_a_line_and_a_frontier_follows(tmp_path: Path) -> None:
-    sink = DeltaSink(tmp_path)
-    sink.open("v")
-    changes = drained([(7, 4, 2), (8, 5, -1)], [("division by zero", 5, 1)])
-    assert sink.write("v", changes, 5, {"t": {0: 9}}) == 3
+def output(name: str) -> Output:
+    return Output(name, pa.schema([("id", pa.int64())]), ("id",), True, "plan")
+
+
+def write(sink: DeltaSink, view: str, changes: Drained, time: int) -> None:
+    sink.write(view, changes, Reached(time, 0, {"t": {0: 9}}))
+
+
+def commit(sink: DeltaSink, journal: Journal, time: int) -> None:
+    reached = Reached(time, 0, {})
+    journal.prepare(time, (), 0)
+    sink.prepare(reached)
+    sink.commit(reached)
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    return Journal(tmp_path / "journal")
+
+
+def test_each_change_is_a_line_and_a_frontier_follows(tmp_path: Path, journal: Journal) -> None:
+    sink = DeltaSink(tmp_path, journal)
+    sink.open(output("v"))
+    write(sink, "v", drained([(7, 4, 2), (8, 5, -1)], [("division by zero", 5, 1)]), 5)
     assert published(tmp_path) == [
         {"op": "+", "diff": 2, "time": 4, "row": {"id": 7}},
         {"op": "-", "diff": -1, "time": 5, "row": {"id": 8}},
@@ -54,45 +75,51 @@ def test_each_change_is_a_line_and_a_frontier_follows(tmp_path: Path) -> None:
     ]
 
 
-def test_a_time_without_changes_moves_the_frontier(tmp_path: Path) -> None:
-    sink = DeltaSink(tmp_path)
-    sink.open("v")
-    sink.write("v", drained([]), 3, {})
-    assert published(tmp_path) == [{"frontier": 3, "offsets": {}}]
+def test_a_time_without_changes_moves_the_frontier(tmp_path: Path, journal: Journal) -> None:
+    sink = DeltaSink(tmp_path, journal)
+    sink.open(output("v"))
+    write(sink, "v", drained([]), 3)
+    assert published(tmp_path) == [{"frontier": 3, "offsets": {"t": {"0": 9}}}]
 
 
-def test_flush_tells_the_ends_of_what_was_written_since(tmp_path: Path) -> None:
-    sink = DeltaSink(tmp_path)
-    sink.open("v")
-    sink.open("w")
-    sink.write("v", drained([(1, 1, 1)]), 1, {})
-    assert sink.flush() == {"v": 2}
-    sink.write("w", drained([]), 1, {})
-    assert sink.flush() == {"w": 1}
-    assert sink.flush() == {}
+def test_a_commit_tells_the_journal_the_ends_of_what_was_written_since(
+    tmp_path: Path, journal: Journal
+) -> None:
+    sink = DeltaSink(tmp_path, journal)
+    sink.open(output("v"))
+    sink.open(output("w"))
+    write(sink, "v", drained([(1, 1, 1)]), 1)
+    commit(sink, journal, 1)
+    assert journal.published == sink.published == {"v": 2}
+    write(sink, "w", drained([]), 2)
+    commit(sink, journal, 2)
+    assert journal.published == {"v": 2, "w": 1}
+    assert (sink.has("v", 2), sink.has("v", 3)) == (True, False)
 
 
-def test_what_was_not_committed_is_cut_off_on_opening(tmp_path: Path) -> None:
-    sink = DeltaSink(tmp_path)
-    sink.open("v")
-    sink.write("v", drained([(1, 1, 1)]), 1, {})
-    committed = sink.flush()["v"]
-    sink.write("v", drained([(2, 2, 1)]), 2, {})
-    again = DeltaSink(tmp_path)
-    again.open("v", committed)
-    again.write("v", drained([(3, 2, 1)]), 2, {})
+def test_what_was_not_committed_is_cut_off_on_opening(tmp_path: Path, journal: Journal) -> None:
+    sink = DeltaSink(tmp_path, journal)
+    sink.open(output("v"))
+    write(sink, "v", drained([(1, 1, 1)]), 1)
+    commit(sink, journal, 1)
+    write(sink, "v", drained([(2, 2, 1)]), 2)
+    again = DeltaSink(tmp_path, journal)
+    again.restore(output("v"))
+    write(again, "v", drained([(3, 2, 1)]), 2)
     assert [line["row"]["id"] for line in published(tmp_path) if "row" in line] == [1, 3]
 
 
-def test_a_topic_with_less_than_was_committed_is_refused(tmp_path: Path) -> None:
+def test_a_topic_with_less_than_was_committed_is_refused(tmp_path: Path, journal: Journal) -> None:
+    journal.commit(0, {"v": 1})
     with pytest.raises(TopicTruncated):
-        DeltaSink(tmp_path).open("v", 1)
+        DeltaSink(tmp_path, journal).restore(output("v"))
 
 
-def test_dropping_a_view_deletes_its_topic(tmp_path: Path) -> None:
-    sink = DeltaSink(tmp_path, prefix="out-")
-    sink.open("v")
-    sink.write("v", drained([(1, 1, 1)]), 1, {})
+def test_dropping_a_view_deletes_its_topic(tmp_path: Path, journal: Journal) -> None:
+    sink = DeltaSink(tmp_path, journal, prefix="out-")
+    sink.open(output("v"))
+    write(sink, "v", drained([(1, 1, 1)]), 1)
     sink.drop("v")
+    commit(sink, journal, 1)
     assert not (tmp_path / "out-v").exists()
-    assert sink.flush() == {}
+    assert journal.published == {}

@@ -8,9 +8,9 @@ from pathlib import Path
 import orjson
 import pytest
 
-from connectors.batches import Range
+from connectors.batches import Correction, Range
 from connectors.errors import JournalCorrupt, JournalInUse, OffsetGap
-from connectors.progress.journal import Entry, Journal
+from connectors.progress.journal import Beginning, Entry, Journal
 
 
 def range_of(first: int, end: int, table: str = "t", partition: int = 0) -> Range:
@@ -39,6 +39,22 @@ def test_everything_is_there_again_after_reopening(tmp_path: Path) -> None:
     assert journal.published == {"v": 3, "w": 4}
     assert journal.positions() == {("t", 0): 9, ("t", 1): 2}
     assert journal.tables == {"t": "t"}
+
+
+def test_corrections_are_there_again_and_end_with_their_table(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "j")
+    corrections = tuple(Correction(name, name, 0, 7, "digest") for name in "tu")
+    journal.prepare(1, (), 4)
+    journal.prepare(2, (), 5, corrections)
+    journal.commit(2, {})
+    for _ in range(2):
+        journal.close()
+        journal = Journal(tmp_path / "j")
+        assert journal.entries() == [Entry(2, (), 5, corrections)]
+        assert (journal.positions(), journal.ticked_time) == ({}, 0)
+        journal.compact(1)
+    journal.drop_table("t")
+    assert journal.entries() == [Entry(2, (), 5, corrections[1:])]
 
 
 def test_a_new_journal_is_empty(tmp_path: Path) -> None:
@@ -157,3 +173,19 @@ def test_a_time_without_a_moment_was_given_at_the_epoch(tmp_path: Path) -> None:
     body = orjson.dumps({"prepared": 1, "ranges": [["t", "t", 0, 0, 5]]})
     (tmp_path / "j").write_bytes(b"%08x %s\n" % (zlib.crc32(body), body))
     assert Journal(tmp_path / "j").entries() == [Entry(1, (range_of(0, 5),), 0)]
+
+
+def test_the_origin_of_a_table_is_kept_until_it_is_dropped(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal")
+    beginning = Beginning("topic", "id", {0: 7, 1: 0})
+    journal.start_table("t", beginning)
+    journal.prepare(1, [Range("t", "topic", 0, 7, 9)], 0)
+    assert journal.positions_at(0) == {("t", 0): 7, ("t", 1): 0}
+    journal.compact(1)
+    journal.close()
+    journal = Journal(tmp_path / "journal")
+    assert journal.beginnings == {"t": beginning}
+    assert journal.positions() == {("t", 0): 9, ("t", 1): 0}
+    assert journal.tables == {"t": "topic"}
+    journal.drop_table("t")
+    assert (journal.beginnings, journal.positions(), journal.tables) == ({}, {}, {})

@@ -283,5 +283,5 @@ def test_strings_that_came_and_went_give_their_memory_back() -> None:
         pool.drain("last")
         before = rows
         held.append(pool.string_bytes)
-    assert max(held[20:]) <= max(held[:20]) < 20 << 20
+    assert max(held[20:]) <= 1.01 * max(held[:20]) < 20 << 20
     assert pool.scan("last").rows.column("text").to_pylist() == sorted(names)[-3:]

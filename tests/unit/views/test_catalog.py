@@ -54,7 +54,6 @@ def test_a_view_needs_what_it_reads() -> None:
     "table",
     [
         Table("", SCHEMA, ("id",)),
-        Table("t", SCHEMA, ()),
         Table("t", SCHEMA, ("nope",)),
         Table("t", pa.schema([pa.field("a", pa.struct([("a", pa.int8())]))]), ("a",)),
         Table("t", pa.schema([pa.field("a", pa.int8()), pa.field("a", pa.int8())]), ("a",)),

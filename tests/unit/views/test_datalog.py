@@ -109,6 +109,7 @@ def test_literals_may_stand_in_any_order() -> None:
 
 def test_an_argument_may_be_computed() -> None:
     assert answers("?- follows(x, x + 1).", CUSTOMERS) == {(1,), (2,)}
+    assert answers("?- follows(x - 1, x).", CUSTOMERS) == {(2,), (3,)}
 
 
 def test_functions_are_those_of_sql() -> None:

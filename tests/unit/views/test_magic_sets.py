@@ -107,6 +107,12 @@ def test_a_program_that_would_need_too_many_copies_is_left_as_it_is() -> None:
     assert rewritten(program + f"?- p({', '.join('1' * 8)}, x).") == ""
 
 
+def test_a_long_body_that_would_be_repeated_for_each_of_its_readings_is_left_as_it_is() -> None:
+    steps = [f"path(x{i}, x{i + 1})" for i in range(50)]
+    program = f"path(x, y) :- follows(x, y). path(x0, x50) :- {', '.join(steps)}. ?- path(1, y)."
+    assert rewritten(program) == ""
+
+
 def test_computed_values_are_not_asked_for() -> None:
     """Or the numbers asked for, 2, 3, 4 and so on, would have no end."""
     program = "n(x, y) :- follows(x, y). n(x, y) :- z = x + 1, n(z, y), follows(x, _). ?- n(1, y)."

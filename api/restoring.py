@@ -1,0 +1,61 @@
+"""The pool as checkpoints see it: what is restored into it, and what is cut out of it."""
+
+from collections.abc import Iterable, Mapping
+
+from api.applier import Applier
+from connectors.checkpoint.files import Rows
+from connectors.checkpoint.writer import Cut, TableCut
+from connectors.progress.journal import Journal
+from connectors.tables import TableSpec
+from ivm.pool import Pool
+
+
+class Tables:
+    """The tables of a pool at its beginning, into which a checkpoint is restored."""
+
+    def __init__(self, pool: Pool, specs: Iterable[TableSpec]) -> None:
+        self._pool = pool
+        self._specs = list(specs)
+        self._begun = False
+
+    def begin(self) -> None:
+        """Declare all tables, empty, whatever was fed before."""
+        for spec in self._specs:
+            if self._begun:
+                self._pool.drop_input(spec.name)
+            self._pool.create_input(spec.name, spec.schema, spec.key or spec.schema.names)
+        self._begun = True
+
+    def feed(self, table: str, rows: Rows, time: int) -> None:
+        """Add rows of a declared table."""
+        self._pool.feed(table, *rows, time)
+
+
+def cut(applier: Applier, journal: Journal, specs: Mapping[str, TableSpec]) -> Cut | None:
+    """The tables of the pool as of the last time published; None if it is not complete.
+
+    Call it while neither tables nor views change, and no batch is applied.
+    """
+    pool = applier.pool
+    time, offsets = applier.reflected
+    if not time == pool.frontier - 1 == journal.committed_time:
+        return None
+    positions = journal.positions_at(time)
+    tables = [
+        TableCut(
+            spec,
+            journal.epoch(name),
+            {p: end for (table, p), end in positions.items() if table == name},
+            applier.feeder.duplicates.to_json(name),
+            list(pool.batches(name)),
+        )
+        for name, spec in specs.items()
+    ]
+    return Cut(
+        journal.identity,
+        time,
+        applier.clock.moment,
+        offsets,
+        dict(journal.published),
+        tuple(tables),
+    )

@@ -1,0 +1,160 @@
+"""`/v1/quarantine`: records that could not be decoded, and what becomes of them.
+
+Bytes are text where they are UTF-8, and base64 under a name that ends in `_base64` where not.
+"""
+
+from base64 import b64encode
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Response
+
+from api.deps import RuntimeDep, answer
+from api.errors import BadParameter
+from api.models import RepairBody, ReplayBody, ReplayManyBody
+from api.problems import STATUS
+from api.values import is_natural
+from connectors.corrections import Outcome
+from connectors.quarantine import Place, Quarantined, Status
+
+router = APIRouter(prefix="/v1/quarantine", tags=["quarantine"])
+ONE = "/{table}/{partition}/{offset}"
+Number = Annotated[int, Path(ge=0, lt=2**63)]
+
+
+@router.get("")
+def list_quarantine(
+    runtime: RuntimeDep,
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
+    cursor: str | None = None,
+    table: str | None = None,
+    reason: str | None = None,
+    status: Status | None = None,
+) -> Response:
+    """Records that could not be decoded, byte for byte, with their coordinates and the reason."""
+    found = runtime.quarantine.page(limit, _after(cursor), table, reason, status)
+    body: dict[str, Any] = {"records": [_described(one) for one in found]}
+    if len(found) == limit:
+        body["next"] = ":".join(map(str, found[-1].record.place))
+    return answer(body)
+
+
+@router.post("/replay")
+def replay_many(body: ReplayManyBody, runtime: RuntimeDep) -> Response:
+    """Apply the open records of a table, or those of one reason, as corrections at one new time.
+
+    At most `limit` are tried, in the order of partition and offset; those that cannot be applied
+    are named in `refused` and stay. `next` is the cursor to go on with.
+    """
+    cursor = _after(body.cursor)
+    found = runtime.quarantine.page(body.limit, cursor, body.table, body.reason, "open")
+    outcome = runtime.replay([one.record.place for one in found], body.overwrite)
+    more = {"next": ":".join(map(str, found[-1].record.place))} if len(found) == body.limit else {}
+    return answer({**_outcome(outcome), **more})
+
+
+@router.get(ONE)
+def get_record(table: str, partition: Number, offset: Number, runtime: RuntimeDep) -> Response:
+    """One record: its bytes, its repair if it has one, and what became of it."""
+    return answer(_described(runtime.quarantine.get((table, partition, offset))))
+
+
+@router.put(ONE)
+def put_repair(
+    table: str, partition: Number, offset: Number, body: RepairBody, runtime: RuntimeDep
+) -> Response:
+    """Say what a replay decodes in this record's stead; `{}` says the record as it is.
+
+    A record that was discarded is open again. The record itself stays as it is.
+    """
+    place = (table, partition, offset)
+    repair = body.repair(runtime.quarantine.get(place).record)
+    return answer(_described(runtime.fix(place, repair)))
+
+
+@router.post(ONE + "/replay")
+def replay_one(
+    table: str, partition: Number, offset: Number, body: ReplayBody, runtime: RuntimeDep
+) -> Response:
+    """Apply the record, or its repair, as a correction at a new time, once however often asked.
+
+    Refused, and kept, while it cannot be decoded; and in a table whose rows are replaced by their
+    keys if later records have said more of its key, unless `overwrite`.
+    """
+    place: Place = (table, partition, offset)
+    known = runtime.quarantine.get(place)
+    if known.status != "replayed":
+        outcome = runtime.replay([place], body.overwrite)
+        for refusal in outcome.refused:
+            raise refusal.error
+    return answer(_described(runtime.quarantine.get(place)))
+
+
+@router.post(ONE + "/discard")
+def discard(table: str, partition: Number, offset: Number, runtime: RuntimeDep) -> Response:
+    """Say that nothing is to come of this record; it is kept, and marked."""
+    return answer(_described(runtime.discard((table, partition, offset))))
+
+
+@router.post(ONE + "/skip")
+def skip(table: str, partition: Number, offset: Number, runtime: RuntimeDep) -> Response:
+    """Put this one record, before which the pipeline has stalled, into the quarantine; go on."""
+    runtime.skip((table, partition, offset))
+    return answer({"table": table, "partition": partition, "offset": offset}, 202)
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    refused = [
+        {
+            "table": refusal.found.record.table,
+            "partition": refusal.found.record.partition,
+            "offset": refusal.found.record.offset,
+            "code": refusal.error.code,
+            "status": STATUS.get(refusal.error.code, 422),
+            "detail": str(refusal.error),
+        }
+        for refusal in outcome.refused
+    ]
+    return {"time": outcome.time, "replayed": len(outcome.corrections), "refused": refused}
+
+
+def _described(found: Quarantined) -> dict[str, Any]:
+    r = found.record
+    document: dict[str, Any] = {
+        "table": r.table,
+        "topic": r.topic,
+        "partition": r.partition,
+        "offset": r.offset,
+        "reason": r.reason,
+        "message": r.message,
+        "seen_ms": r.seen_ms,
+        "timestamp": r.timestamp,
+        "status": found.status,
+        "time": found.time,
+        **_written("key", r.key),
+        **_written("value", r.value),
+        "headers": r.headers
+        and [{"name": name, **_written("value", value)} for name, value in r.headers],
+        "repair": None,
+    }
+    if found.repair is not None:
+        repair = found.repair
+        document["repair"] = {**_written("key", repair.key), **_written("value", repair.value)}
+    return document
+
+
+def _written(name: str, data: bytes | None) -> dict[str, str | None]:
+    """`data` as text under `name`, or in base64 if it is not UTF-8."""
+    try:
+        return {name: None if data is None else data.decode()}
+    except UnicodeDecodeError:
+        return {f"{name}_base64": b64encode(data or b"").decode()}
+
+
+def _after(cursor: str | None) -> Place | None:
+    if cursor is None:
+        return None
+    table, _, rest = cursor.partition(":")
+    partition, _, offset = rest.partition(":")
+    if not (is_natural(partition) and is_natural(offset)):
+        raise BadParameter("this is no cursor of the quarantine")
+    return table, int(partition), int(offset)

@@ -1,0 +1,55 @@
+"""How commands talk: to the service that the settings point to, and to the terminal."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from api.client import ServiceClient
+from api.settings import Settings
+from ivm.errors import IvmError
+
+out = Console()
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Tell callers' errors in a line instead of a traceback."""
+    try:
+        yield
+    except (IvmError, OSError, ValueError) as error:
+        Console(stderr=True).print(f"[red]error:[/] {escape(str(error))}")
+        raise typer.Exit(1) from error
+
+
+@contextmanager
+def connected() -> Iterator[ServiceClient]:
+    """The service that the settings point to."""
+    with plain_errors():
+        settings = Settings()
+        client = ServiceClient(f"http://{settings.host}:{settings.port}")
+        try:
+            yield client
+        finally:
+            client.close()
+
+
+def print_json(document: Any) -> None:
+    """A document, indented and coloured where the terminal can."""
+    out.print_json(data=document)
+
+
+def print_table(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> None:
+    """The members `columns` of each row."""
+    table = Table(*columns)
+    for row in rows:
+        table.add_row(*(escape(_cell(row[column])) for column in columns))
+    out.print(table)
+
+
+def _cell(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

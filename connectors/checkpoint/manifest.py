@@ -1,0 +1,164 @@
+"""The manifest of a checkpoint: which files hold which tables, as of which time.
+
+It is one line `crc32 json`, named for its time. A checkpoint is its manifest: files that none names
+are left over from one that was not completed, or is no more.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import pyarrow as pa
+
+from connectors.batches import Offsets
+from connectors.errors import CheckpointCorrupt, InvalidTable
+from connectors.files.lines import checked_line, read_checked
+from connectors.tables import type_name, type_of
+
+FORMAT = 1
+_NAME = re.compile(r"(\d{20})\.manifest")
+_FILE = re.compile(r"\d{20}-\d+\.arrow")
+_UNFINISHED = re.compile(r"\d{20}\.manifest\.new")
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """A file of rows: its name, how many rows it holds, its bytes and their CRC-32."""
+
+    name: str
+    rows: int
+    bytes: int
+    crc32: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableEntry:
+    """A table: which life of its name, its topic and declaration, and the files that add up to it.
+
+    `positions` are the offsets after the last one reflected, by partition; `seen` is what
+    `connectors.duplicates` remembers of it.
+    """
+
+    name: str
+    epoch: int
+    topic: str
+    schema: pa.Schema
+    key: tuple[str, ...]
+    positions: Mapping[int, int]
+    files: tuple[FileEntry, ...]
+    seen: list[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The tables as of `time`, and what else the service knew then.
+
+    `journal` is the identity of the journal whose times these are, `moment` what the clock showed
+    (microseconds since the epoch), `offsets` what every topic reflects, and `published` where the
+    delta topic of every view ended.
+    """
+
+    journal: str
+    time: int
+    moment: int
+    offsets: Offsets
+    published: Mapping[str, int]
+    tables: tuple[TableEntry, ...]
+
+    @property
+    def name(self) -> str:
+        """The manifest's file."""
+        return manifest_name(self.time)
+
+    def files(self) -> list[FileEntry]:
+        """The files of all tables."""
+        return [file for table in self.tables for file in table.files]
+
+    def to_bytes(self) -> bytes:
+        """What `from_bytes` reads."""
+        return checked_line(
+            {
+                "format": FORMAT,
+                "journal": self.journal,
+                "time": self.time,
+                "moment": self.moment,
+                "offsets": {t: list(map(list, ends.items())) for t, ends in self.offsets.items()},
+                "published": dict(self.published),
+                "tables": [_table_to_json(table) for table in self.tables],
+            }
+        )
+
+    @classmethod
+    def from_bytes(cls, name: str, data: bytes) -> Self:
+        """The manifest in file `name` (raises CheckpointCorrupt)."""
+        record = read_checked(data)
+        if record is None:
+            raise CheckpointCorrupt(f"{name}: the checksum does not hold")
+        if record.get("format") != FORMAT:
+            raise CheckpointCorrupt(
+                f"{name}: its format is {record.get('format')}, this version reads {FORMAT}"
+            )
+        try:
+            return cls(
+                record["journal"],
+                record["time"],
+                record["moment"],
+                {topic: dict(ends) for topic, ends in record["offsets"].items()},
+                record["published"],
+                tuple(_table_from_json(table) for table in record["tables"]),
+            )
+        except (KeyError, TypeError, ValueError, InvalidTable) as error:
+            raise CheckpointCorrupt(f"{name}: {error!r}") from error
+
+
+def manifest_name(time: int) -> str:
+    """The file of the checkpoint of `time`; names ascend with times."""
+    return f"{time:020d}.manifest"
+
+
+def is_manifest(name: str) -> bool:
+    """Whether a file is a manifest by its name."""
+    return _NAME.fullmatch(name) is not None
+
+
+def file_name(time: int, number: int) -> str:
+    """The file `number` of those written for the checkpoint of `time`."""
+    return f"{time:020d}-{number}.arrow"
+
+
+def is_file(name: str) -> bool:
+    """Whether a file is one of rows by its name."""
+    return _FILE.fullmatch(name) is not None
+
+
+def is_ours(name: str) -> bool:
+    """Whether a file belongs to checkpoints by its name."""
+    return is_manifest(name) or is_file(name) or _UNFINISHED.fullmatch(name) is not None
+
+
+def _table_to_json(table: TableEntry) -> dict[str, Any]:
+    return {
+        "name": table.name,
+        "epoch": table.epoch,
+        "topic": table.topic,
+        "columns": [[f.name, type_name(f.type), f.nullable] for f in table.schema],
+        "key": table.key,
+        "positions": list(map(list, table.positions.items())),
+        "files": [asdict(file) for file in table.files],
+        "seen": table.seen,
+    }
+
+
+def _table_from_json(value: dict[str, Any]) -> TableEntry:
+    fields = [pa.field(name, type_of(text), nullable) for name, text, nullable in value["columns"]]
+    return TableEntry(
+        value["name"],
+        value["epoch"],
+        value["topic"],
+        pa.schema(fields),
+        tuple(value["key"]),
+        dict(value["positions"]),
+        tuple(FileEntry(**file) for file in value["files"]),
+        value["seen"],
+    )

@@ -1,0 +1,102 @@
+"""Canal's flat records: `data` holds the rows of one statement, `old` what changed in each.
+
+`TRUNCATE` truncates; other statements that define tables are ignored.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from connectors.envelopes.images import Images, Shape
+from connectors.formats.faults import (
+    MISSING_FIELD,
+    MISSING_IMAGE,
+    NOT_AN_ENVELOPE,
+    UNKNOWN_OP,
+    Fault,
+)
+
+_CHANGES = ("INSERT", "UPDATE", "DELETE")
+
+
+def images(records: Sequence[Any], shape: Shape, is_keyed: bool) -> Images:
+    """The row images of records; a Fault among them stays one."""
+    result = Images()
+    for owner, record in enumerate(records):
+        kind = record.get("type") if type(record) is dict else None
+        if record is None:
+            result.tombstones += 1
+        elif kind == "TRUNCATE":
+            result.add(owner, 0, shape.blank())
+        elif type(record) is dict and record.get("isDdl") is True:
+            result.ignored += 1
+        else:
+            changes = _changes(record, kind, shape, is_keyed)
+            if isinstance(changes, Fault):
+                result.faults[owner] = changes
+            else:
+                for diff, row in changes:
+                    result.add(owner, diff, row)
+    return result
+
+
+def timestamps(records: Sequence[Any]) -> NDArray[np.int64]:
+    """When each statement ran, or else when it was read; 0 where neither is usable."""
+    return np.array([_time(record) for record in records], np.int64)
+
+
+def _time(record: Any) -> int:
+    if type(record) is dict:
+        for name in ("es", "ts"):
+            found = record.get(name)
+            if type(found) is int and 0 < found < 2**63:
+                return found
+    return 0
+
+
+def _changes(
+    record: Any, kind: Any, shape: Shape, is_keyed: bool
+) -> list[tuple[int, dict[str, Any]]] | Fault:
+    """What each row of a record's `data` sets, adds or takes away."""
+    fault = _fault(record, kind)
+    if fault is not None:
+        return fault
+    changes: list[tuple[int, dict[str, Any]]] = []
+    rows: list[dict[str, Any]] = record["data"]
+    for index, row in enumerate(rows):
+        if kind == "UPDATE":
+            before = {**row, **record["old"][index]}
+            gone = shape.moved_from(before, row) if is_keyed else before
+            if gone is not None:
+                changes.append((-1, gone))
+        if kind != "DELETE":
+            changes.append((1, row))
+            continue
+        deleted = shape.keyed(row) if is_keyed else row
+        if deleted is None:
+            return Fault(MISSING_IMAGE, "'data' lacks the primary key")
+        changes.append((-1, deleted))
+    return changes
+
+
+def _fault(record: Any, kind: Any) -> Fault | None:
+    if isinstance(record, Fault):
+        return record
+    if type(record) is not dict:
+        return Fault(NOT_AN_ENVELOPE, "the record is not an object")
+    if "type" not in record:
+        return Fault(MISSING_FIELD, "the record has no field 'type'")
+    if kind not in _CHANGES:
+        return Fault(UNKNOWN_OP, f"unknown type {str(kind)[:40]!r}")
+    data, old = record.get("data"), record.get("old")
+    if not data or not _is_rows(data):
+        return Fault(MISSING_IMAGE, f"type {kind!r} without an array of objects 'data'")
+    if kind == "UPDATE" and not (_is_rows(old) and len(old or ()) == len(data)):
+        return Fault(MISSING_IMAGE, "type 'UPDATE' without as many objects in 'old' as in 'data'")
+    return None
+
+
+def _is_rows(value: Any) -> bool:
+    return type(value) is list and all(type(row) is dict for row in value)

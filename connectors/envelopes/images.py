@@ -1,0 +1,70 @@
+"""What envelopes come to: row images in the order of their records, and records without any."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from connectors.formats.faults import Fault
+
+Row = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Images:
+    """Record `owners[i]` changes `rows[i]` by `diffs[i]` (see `connectors.decode.Decoded`).
+
+    `faults` holds, by their index, the records that are no change. `missing` names the columns, by
+    their index, that row `i` leaves as they are.
+    """
+
+    rows: list[Row] = field(default_factory=list)
+    diffs: list[int] = field(default_factory=list)
+    owners: list[int] = field(default_factory=list)
+    faults: dict[int, Fault] = field(default_factory=dict)
+    missing: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    tombstones: int = 0
+    ignored: int = 0
+
+    def add(self, owner: int, diff: int, row: Row) -> None:
+        """Append one change."""
+        self.rows.append(row)
+        self.diffs.append(diff)
+        self.owners.append(owner)
+
+    def set_aside(self, faults: dict[int, Fault]) -> None:
+        """Take the images of the records at fault out."""
+        kept = [i for i, owner in enumerate(self.owners) if owner not in faults]
+        places = {old: new for new, old in enumerate(kept)}
+        self.rows = [self.rows[i] for i in kept]
+        self.diffs = [self.diffs[i] for i in kept]
+        self.owners = [self.owners[i] for i in kept]
+        self.missing = {places[i]: c for i, c in self.missing.items() if i in places}
+        self.faults |= faults
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The columns of a row's contents, and those of its primary key among them."""
+
+    names: tuple[str, ...]
+    key: tuple[str, ...]
+
+    def blank(self) -> Row:
+        """A row without values, as of a truncation."""
+        return dict.fromkeys(self.names)
+
+    def keyed(self, image: Any) -> Row | None:
+        """A row with the key of `image` alone; None if `image` has no whole key."""
+        if type(image) is not dict:
+            return None
+        row: Row = dict.fromkeys(self.names)
+        for name in self.key:
+            if (value := image.get(name)) is None:
+                return None
+            row[name] = value
+        return row
+
+    def moved_from(self, before: Row, after: Row) -> Row | None:
+        """The row to delete when the key of `before` is whole and another than that of `after`."""
+        if all(before.get(name) == after.get(name) for name in self.key):
+            return None
+        return self.keyed(before)

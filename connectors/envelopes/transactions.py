@@ -1,0 +1,42 @@
+"""The ends of transactions, as Debezium writes them to a topic of their own.
+
+An END becomes the row (`id`, `tables`, `events`): how many events each table of the database has
+in the transaction. BEGIN says nothing that END does not, and is ignored.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from connectors.envelopes.images import Images, Row
+from connectors.formats.faults import NOT_AN_ENVELOPE, Fault
+
+
+def images(values: Sequence[Any]) -> Images:
+    """A row for each END; a Fault among the values stays one."""
+    result = Images()
+    for owner, value in enumerate(values):
+        status = value.get("status") if type(value) is dict else None
+        if value is None:
+            result.tombstones += 1
+        elif status == "BEGIN":
+            result.ignored += 1
+        elif status == "END" and (row := _row(value)) is not None:
+            result.add(owner, 1, row)
+        elif isinstance(value, Fault):
+            result.faults[owner] = value
+        else:
+            result.faults[owner] = Fault(
+                NOT_AN_ENVELOPE, "this is neither the BEGIN nor the END of a transaction"
+            )
+    return result
+
+
+def _row(value: dict[str, Any]) -> Row | None:
+    collections = value.get("data_collections") or []
+    if not all(type(one) is dict for one in collections):
+        return None
+    return {
+        "id": value.get("id"),
+        "tables": [one.get("data_collection") for one in collections],
+        "events": [one.get("event_count") for one in collections],
+    }

@@ -1,0 +1,122 @@
+"""What a writer's schema says of a value: one small tree for Avro and for Kafka Connect's JSON.
+
+`kind` is how the value is written, `name` what it means, under the names of Kafka Connect and
+Debezium; Avro's own logical types have theirs.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Kind = Literal["bool", "int", "float", "string", "bytes", "array", "map", "struct", "other"]
+
+_CONNECT: dict[str, Kind] = {
+    **dict.fromkeys(("int8", "int16", "int32", "int64"), "int"),
+    **dict.fromkeys(("float", "float32", "float64", "double"), "float"),
+    "boolean": "bool",
+    "string": "string",
+    "bytes": "bytes",
+    "array": "array",
+    "map": "map",
+    "struct": "struct",
+}
+_AVRO: dict[str, Kind] = {
+    **dict.fromkeys(("int", "long"), "int"),
+    **dict.fromkeys(("float", "double"), "float"),
+    **dict.fromkeys(("bytes", "fixed"), "bytes"),
+    **dict.fromkeys(("string", "enum"), "string"),
+    **dict.fromkeys(("record", "error"), "struct"),
+    "boolean": "bool",
+    "array": "array",
+    "map": "map",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Logical:
+    """The type of a written value; `scale` is a decimal's, `length` that of Debezium's Bits."""
+
+    kind: Kind
+    name: str = ""
+    scale: int = 0
+    length: int = 0
+    element: "Logical | None" = None
+    fields: Mapping[str, "Logical"] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """As in messages: `{id: int, at: int io.debezium.time.Date}`."""
+        text: str = self.kind
+        if self.fields:
+            inner = ", ".join(f"{name}: {field}" for name, field in self.fields.items())
+            text = f"{{{inner}}}"
+        if self.element is not None:
+            text = f"{self.kind} of {self.element}"
+        return f"{text} {self.name}".rstrip()
+
+
+# The type of what was written without a schema, beside others that were.
+UNDESCRIBED = Logical("other")
+
+
+def of_connect(node: Any) -> Logical:
+    """The type that a schema of Connect's JSON converter describes; `other` what it does not."""
+    if type(node) is not dict:
+        return Logical("other")
+    kind = _CONNECT.get(str(node.get("type")), "other")
+    name = str(node.get("name") or "")
+    parameters = node.get("parameters")
+    if type(parameters) is not dict:
+        parameters = {}
+    element, fields = None, {}
+    if kind == "array":
+        element = of_connect(node.get("items"))
+    elif kind == "map":
+        element = of_connect(node.get("values"))
+    elif kind == "struct":
+        listed = node.get("fields")
+        for one in listed if type(listed) is list else ():
+            if type(one) is dict and type(one.get("field")) is str:
+                fields[one["field"]] = of_connect(one)
+    return Logical(
+        kind, name, _number(parameters, "scale"), _number(parameters, "length"), element, fields
+    )
+
+
+def of_avro(node: Any, named: dict[str, Any], seen: Iterable[str] = ()) -> Logical:
+    """The type that a parsed Avro schema describes; `named` holds its named types.
+
+    A union with null is that of its other branch; any other union, and a type that holds itself,
+    is `other`.
+    """
+    if type(node) is list:
+        branches = [branch for branch in node if branch != "null"]
+        return of_avro(branches[0], named, seen) if len(branches) == 1 else Logical("other")
+    if type(node) is str:
+        if node in _AVRO:
+            return Logical(_AVRO[node])
+        if node in seen or node not in named:
+            return Logical("other")
+        return of_avro(named[node], named, seen)
+    kind = _AVRO.get(str(node["type"]), "other")
+    if kind == "other" and type(node["type"]) in (dict, list):
+        return of_avro(node["type"], named, seen)
+    name = str(node.get("connect.name") or node.get("logicalType") or "")
+    parameters = node.get("connect.parameters") or {}
+    element, fields = None, {}
+    if kind == "array":
+        element = of_avro(node["items"], named, seen)
+    elif kind == "map":
+        element = of_avro(node["values"], named, seen)
+    elif kind == "struct":
+        within = {*seen, node["name"]}
+        fields = {f["name"]: of_avro(f["type"], named, within) for f in node["fields"]}
+        name = name if name.startswith("io.debezium.data") else node["name"]
+    scale = node["scale"] if type(node.get("scale")) is int else _number(parameters, "scale")
+    return Logical(kind, name, scale, _number(parameters, "length"), element, fields)
+
+
+def _number(parameters: Mapping[str, Any], name: str) -> int:
+    try:
+        return int(parameters.get(name, 0))
+    except (TypeError, ValueError):
+        return 0

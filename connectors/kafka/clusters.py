@@ -1,0 +1,152 @@
+"""What the tables of the pipeline need from their clusters: where to begin, and that it is there.
+
+A position is an offset of a topic *id*: a topic of the same name that was created anew holds other
+records. Whatever would make a position mean something else, or pass over records, is told as a
+kind of Stalled that names topic, partition and offsets.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from connectors.errors import InvalidTable, RecordsLost, TopicRecreated, UnknownConnection
+from connectors.kafka.connection import Connection
+from connectors.kafka.starts import resolve
+from connectors.kafka.topics import Cluster, PartitionOffsets
+from connectors.progress.journal import Beginning
+from connectors.tables import TableSpec
+
+_ANEW = "delete and declare the source again to read the topic as it is now"
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """What to read through one connection, and from where.
+
+    `tables`: those that each topic feeds, by their keys. `starts` names every partition of each.
+    """
+
+    connection: Connection
+    tables: Mapping[str, Mapping[str, TableSpec]]
+    starts: Mapping[str, Mapping[int, int]]
+
+
+class Clusters:
+    """The clusters of the operator's connections, by name; safe to call from several threads."""
+
+    def __init__(self, connections: Mapping[str, Connection]) -> None:
+        self._connections = dict(connections)
+        self._clusters: dict[str, Cluster] = {}
+
+    def preflight(self, spec: TableSpec) -> Beginning:
+        """Where the reading of a new table is to begin.
+
+        Raises UnknownConnection, InvalidTable, and a BrokerFault if its topic cannot be read.
+        """
+        cluster = self._of(spec)
+        if spec.format == "avro" and not self._connections[spec.connection or ""].registry():
+            raise InvalidTable(
+                f"table {spec.name!r}: format 'avro' needs a schema registry; set "
+                f"schema_registry_url of connection {spec.connection!r}"
+            )
+        cluster.check_readable(spec.topic)
+        return resolve(cluster, spec)
+
+    def feeds(
+        self,
+        tables: Mapping[str, TableSpec],
+        beginnings: Mapping[str, Beginning],
+        positions: Mapping[tuple[str, int], int],
+    ) -> list[Feed]:
+        """How `tables` are to be read from `positions` on, which are by (table, partition).
+
+        Partitions without a position begin at their first offset. Raises BrokerFault,
+        TopicRecreated and RecordsLost.
+        """
+        feeds = []
+        for name, specs in _by_connection(tables.values()).items():
+            cluster = self._of(specs[0])
+            wanted = self._partitions(cluster, specs, beginnings)
+            firsts, ends = cluster.firsts(wanted), cluster.ends(wanted, committed=False)
+            starts: dict[str, dict[int, int]] = {}
+            for spec in specs:
+                for (topic, partition), begin in _begins(spec, positions, firsts, ends):
+                    start = starts.setdefault(topic, {})
+                    start[partition] = min(begin, start.get(partition, begin))
+            fed: dict[str, dict[str, TableSpec]] = {}
+            for key, spec in tables.items():
+                if spec.connection == name:
+                    fed.setdefault(spec.topic, {})[key] = spec
+            feeds.append(Feed(self._connections[name], fed, starts))
+        return feeds
+
+    def check(self, specs: Iterable[TableSpec], beginnings: Mapping[str, Beginning]) -> None:
+        """Raise TopicRecreated unless the topics are those that the tables began with."""
+        for some in _by_connection(specs).values():
+            self._partitions(self._of(some[0]), some, beginnings)
+
+    def ends(
+        self, specs: Iterable[TableSpec], beginnings: Mapping[str, Beginning]
+    ) -> PartitionOffsets:
+        """The offset after the last record that can be read, of every partition.
+
+        Raises BrokerFault, TopicRecreated.
+        """
+        ends: PartitionOffsets = {}
+        for some in _by_connection(specs).values():
+            cluster = self._of(some[0])
+            ends |= cluster.ends(self._partitions(cluster, some, beginnings))
+        return ends
+
+    def _of(self, spec: TableSpec) -> Cluster:
+        name = spec.connection or ""
+        if name not in self._connections:
+            raise UnknownConnection(
+                f"table {spec.name!r}: connection: the settings have no connection {name!r}; there "
+                f"are {sorted(self._connections)}"
+            )
+        if name not in self._clusters:
+            self._clusters[name] = Cluster(self._connections[name])
+        return self._clusters[name]
+
+    def _partitions(
+        self, cluster: Cluster, specs: Collection[TableSpec], beginnings: Mapping[str, Beginning]
+    ) -> list[tuple[str, int]]:
+        """All partitions of the topics of `specs`, which are those that reading began with."""
+        topics = cluster.topics({spec.topic for spec in specs})
+        for spec in specs:
+            beginning = beginnings.get(spec.name)
+            if beginning is not None and beginning.topic_id != topics[spec.topic].id:
+                raise TopicRecreated(
+                    f"topic {spec.topic!r} was deleted and created again: source {spec.name!r} "
+                    f"began with the topic of id {beginning.topic_id}, now there is "
+                    f"{topics[spec.topic].id}; {_ANEW}"
+                )
+        return [(topic.name, p) for topic in topics.values() for p in topic.partitions]
+
+
+def _by_connection(specs: Iterable[TableSpec]) -> dict[str, list[TableSpec]]:
+    found: dict[str, list[TableSpec]] = {}
+    for spec in specs:
+        if spec.connection is not None:
+            found.setdefault(spec.connection, []).append(spec)
+    return found
+
+
+def _begins(
+    spec: TableSpec,
+    positions: Mapping[tuple[str, int], int],
+    firsts: PartitionOffsets,
+    ends: PartitionOffsets,
+) -> Iterator[tuple[tuple[str, int], int]]:
+    """Where to go on in each partition of a table's topic (raises RecordsLost)."""
+    for (topic, partition), first in firsts.items():
+        if topic != spec.topic:
+            continue
+        position = positions.get((spec.name, partition), first)
+        if not first <= position <= ends[topic, partition]:
+            raise RecordsLost(
+                f"topic {topic!r}, partition {partition}: it holds the offsets from {first} to "
+                f"{ends[topic, partition] - 1}, but source {spec.name!r} is to go on at offset "
+                f"{position}; {_ANEW}"
+            )
+        yield (topic, partition), position

@@ -1,0 +1,153 @@
+"""How to reach one Kafka cluster, and the schema registry beside it.
+
+A connection is named and configured by the operator; whoever declares a source or a sink says the
+name and no more, so no caller of the service can reach another host or read a secret. Secrets
+leave it only in what `librdkafka`, `java` and `registry` return: never log or store these.
+"""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+
+_LOGIN_MODULES = {
+    "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
+    "SCRAM-SHA-256": "org.apache.kafka.common.security.scram.ScramLoginModule",
+    "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
+}
+_ESCAPED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
+_JAVA_KEYS = re.compile(r"-----BEGIN (ENCRYPTED )?PRIVATE KEY-----")
+
+
+class Connection(BaseModel):
+    """One cluster: the broker's options are named as librdkafka names them, with underscores.
+
+    The files are PEM. `ssl_key_location` holds a key in PKCS #8, the only form that Java reads.
+    """
+
+    # A message that quoted what it was given would quote a password.
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,62}$")]
+    bootstrap_servers: Annotated[str, Field(min_length=1)]
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] | None = None
+    sasl_username: str | None = None
+    sasl_password: SecretStr | None = None
+    ssl_ca_location: Path | None = None
+    ssl_certificate_location: Path | None = None
+    ssl_key_location: Path | None = None
+    ssl_key_password: SecretStr | None = None
+    schema_registry_url: Annotated[str, Field(pattern=r"^https?://")] | None = None
+    schema_registry_username: str | None = None
+    schema_registry_password: SecretStr | None = None
+
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        sasl = ("sasl_mechanism", "sasl_username", "sasl_password")
+        _all_or_none(self, sasl, self.security_protocol.startswith("SASL_"))
+        ssl = ("ssl_certificate_location", "ssl_key_location")
+        _all_or_none(self, ssl, self.ssl_key_location is not None)
+        for setting in ("ssl_ca_location", *ssl):
+            path = getattr(self, setting)
+            if path is None:
+                continue
+            if not self.security_protocol.endswith("SSL"):
+                raise ValueError(f"{setting} needs security_protocol SSL or SASL_SSL")
+            if not path.is_file():
+                raise ValueError(f"{setting}: there is no file {path}")
+        key = self.ssl_key_location
+        if key is not None and not _JAVA_KEYS.search(key.read_text()):
+            raise ValueError(
+                f"ssl_key_location: {key} holds no PKCS #8 key in PEM; "
+                "`openssl pkcs8 -topk8` makes one"
+            )
+        registry = ("schema_registry_username", "schema_registry_password")
+        _all_or_none(self, registry, self.schema_registry_username is not None)
+        return self
+
+    def librdkafka(self) -> dict[str, Any]:
+        """Options of confluent-kafka's clients; those of a consumer or producer are to be added."""
+        options = {
+            "bootstrap.servers": self.bootstrap_servers,
+            "security.protocol": self.security_protocol,
+            "sasl.mechanism": self.sasl_mechanism,
+            "sasl.username": self.sasl_username,
+            "sasl.password": _revealed(self.sasl_password),
+            "ssl.ca.location": _text(self.ssl_ca_location),
+            "ssl.certificate.location": _text(self.ssl_certificate_location),
+            "ssl.key.location": _text(self.ssl_key_location),
+            "ssl.key.password": _revealed(self.ssl_key_password),
+        }
+        return {name: value for name, value in options.items() if value is not None}
+
+    def java(self) -> dict[str, str]:
+        """Options of the Java client; Spark wants each name with `kafka.` before it."""
+        options = {
+            "bootstrap.servers": self.bootstrap_servers,
+            "security.protocol": self.security_protocol,
+        }
+        if self.sasl_mechanism is not None:
+            options["sasl.mechanism"] = self.sasl_mechanism
+            options["sasl.jaas.config"] = self._jaas()
+        if self.ssl_ca_location is not None:
+            options["ssl.truststore.type"] = "PEM"
+            options["ssl.truststore.location"] = str(self.ssl_ca_location)
+        if self.ssl_key_location is not None and self.ssl_certificate_location is not None:
+            # As texts, since a PEM store that is a file must hold key and certificate together.
+            options["ssl.keystore.type"] = "PEM"
+            options["ssl.keystore.key"] = self.ssl_key_location.read_text()
+            options["ssl.keystore.certificate.chain"] = self.ssl_certificate_location.read_text()
+            password = _revealed(self.ssl_key_password)
+            if password is not None:
+                options["ssl.key.password"] = password
+        return options
+
+    def registry(self) -> dict[str, str]:
+        """`url`, `username` and `password` of the schema registry, as far as they are set."""
+        options = {
+            "url": self.schema_registry_url,
+            "username": self.schema_registry_username,
+            "password": _revealed(self.schema_registry_password),
+        }
+        return {name: value for name, value in options.items() if value is not None}
+
+    def _jaas(self) -> str:
+        assert self.sasl_mechanism is not None
+        module = _LOGIN_MODULES[self.sasl_mechanism]
+        user, password = _quoted(self.sasl_username), _quoted(_revealed(self.sasl_password))
+        return f"{module} required username={user} password={password};"
+
+
+def named(connections: Any) -> Any:
+    """A mapping of names to connections, each told its name; anything else as it is."""
+    if not isinstance(connections, dict):
+        return connections
+    return {
+        name: {"name": name, **value} if isinstance(value, dict) else value
+        for name, value in connections.items()
+    }
+
+
+def _all_or_none(connection: Connection, settings: tuple[str, ...], wanted: bool) -> None:
+    for setting in settings:
+        if (getattr(connection, setting) is not None) != wanted:
+            fault = "is needed" if wanted else "is not used"
+            others = ", ".join(s for s in settings if s != setting)
+            protocol = connection.security_protocol
+            raise ValueError(f"{setting} {fault} (security_protocol is {protocol}; see {others})")
+
+
+def _quoted(text: str | None) -> str:
+    """A quoted string of JAAS, which escapes as C does."""
+    assert text is not None
+    return '"' + "".join(_ESCAPED.get(c, c) for c in text) + '"'
+
+
+def _revealed(secret: SecretStr | None) -> str | None:
+    return secret.get_secret_value() if secret is not None else None
+
+
+def _text(path: Path | None) -> str | None:
+    return str(path) if path is not None else None

@@ -1,0 +1,57 @@
+"""Keeps an eye on the clusters in use, so that nobody who asks for the status waits for them."""
+
+import threading
+from collections.abc import Callable, Sequence
+
+from connectors.errors import BrokerFault, Stalled
+from connectors.health import PartFault
+from connectors.kafka.clusters import Clusters
+from connectors.kafka.topics import PartitionOffsets
+from connectors.progress.journal import Journal
+from connectors.tables import TableSpec
+
+# How often clusters are asked, in seconds.
+PERIOD = 2.0
+
+
+class Monitor:
+    """Asks for the ends of all topics every `PERIOD` seconds, on a thread of its own.
+
+    `fault` says why the last time failed, None if it did not; `ends` are those of the last success.
+    """
+
+    def __init__(
+        self,
+        clusters: Clusters,
+        journal: Journal,
+        tables: Callable[[], Sequence[TableSpec]],
+        halt: Callable[[], None],
+    ) -> None:
+        """`tables`: those that read from Kafka now; `halt` is called if one must not go on."""
+        self.ends: PartitionOffsets = {}
+        self.fault: PartFault | None = None
+        self._clusters = clusters
+        self._journal = journal
+        self._tables = tables
+        self._halt = halt
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="kafka-monitor", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ask no more; an answer may still be awaited for some seconds, by nobody."""
+        self._stopped.set()
+
+    def _run(self) -> None:
+        while not self._stopped.wait(PERIOD):
+            try:
+                self.ends = self._clusters.ends(self._tables(), self._journal.beginnings)
+            except Stalled:
+                self._halt()
+            except BrokerFault as error:
+                self.fault = PartFault(error.part, error.setting, str(error))
+            else:
+                self.fault = None

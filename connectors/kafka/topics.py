@@ -1,0 +1,199 @@
+"""The topics of a cluster as its brokers report them: ids, partitions, offsets.
+
+Every call answers within `TIMEOUT` seconds or raises a BrokerFault that names the setting of the
+connection which the client's errors point at.
+"""
+
+import logging
+import time as clock
+from collections import deque
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import dataclass
+from typing import Any
+
+from confluent_kafka import (
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    TopicCollection,
+    TopicPartition,
+)
+from confluent_kafka.admin import AclOperation, AdminClient, OffsetSpec
+
+from connectors.errors import BrokerFault, BrokerRefused, UnknownTopic
+from connectors.kafka.connection import Connection
+
+# How long brokers may take to answer.
+TIMEOUT = 5.0
+# How often, while waiting, the client's errors are looked at: some will not go away.
+_LOOK = 0.05
+
+_STALE = (KafkaError.FENCED_LEADER_EPOCH, KafkaError.UNKNOWN_LEADER_EPOCH)
+_REFUSALS = (
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+    KafkaError.GROUP_AUTHORIZATION_FAILED,
+)
+
+log = logging.getLogger(__name__)
+
+# (topic, partition) -> offset
+PartitionOffsets = dict[tuple[str, int], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic; `id` is another one once it has been deleted and created again."""
+
+    name: str
+    id: str
+    partitions: tuple[int, ...]
+
+
+class Cluster:
+    """A client of one cluster; safe to call from several threads."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Nothing is asked of the brokers yet."""
+        self._connection = connection
+        self._errors: deque[KafkaError] = deque(maxlen=16)
+        self._admin = self._new_admin()
+
+    def _new_admin(self) -> AdminClient:
+        options = {
+            **self._connection.librdkafka(),
+            "error_cb": self._errors.append,
+            "log_level": 2,  # what is wrong is told by what we raise
+            "reconnect.backoff.max.ms": 1000,
+        }
+        return AdminClient(options, logger=log)
+
+    def check(self) -> None:
+        """Raise a BrokerFault unless the cluster answers, and accepts our credentials."""
+        self._all({"cluster": self._admin.describe_cluster(request_timeout=TIMEOUT)})
+
+    def topics(self, names: Iterable[str]) -> dict[str, Topic]:
+        """The topics of these names (raises UnknownTopic)."""
+        found = self._described(names, with_operations=False)
+        return {
+            name: Topic(name, str(d.topic_id), tuple(sorted(p.id for p in d.partitions)))
+            for name, d in found.items()
+        }
+
+    def check_readable(self, name: str) -> None:
+        """Raise UnknownTopic, or BrokerRefused if the topic may not be read."""
+        operations = self._described([name], with_operations=True)[name].authorized_operations
+        if operations is not None and AclOperation.READ not in operations:
+            raise self._broken(BrokerRefused, "sasl_username", f"it may not read topic {name!r}")
+
+    def firsts(self, partitions: Iterable[tuple[str, int]]) -> PartitionOffsets:
+        """The smallest offset held."""
+        return self._offsets(partitions, OffsetSpec.earliest())
+
+    def ends(
+        self, partitions: Iterable[tuple[str, int]], committed: bool = True
+    ) -> PartitionOffsets:
+        """The offset after the last record.
+
+        With `committed`, of those before the first transaction that is open.
+        """
+        return self._offsets(partitions, OffsetSpec.latest(), committed)
+
+    def at(self, partitions: Iterable[tuple[str, int]], timestamp: int) -> PartitionOffsets:
+        """The first record of `timestamp` (epoch, ms) or later; -1 where there is none."""
+        return self._offsets(partitions, OffsetSpec.for_timestamp(timestamp))
+
+    def _described(self, names: Iterable[str], with_operations: bool) -> dict[str, Any]:
+        collection = TopicCollection(list(names))
+        return self._all(
+            self._admin.describe_topics(
+                collection, include_authorized_operations=with_operations, request_timeout=TIMEOUT
+            )
+        )
+
+    def _offsets(
+        self, partitions: Iterable[tuple[str, int]], spec: Any, committed: bool = True
+    ) -> PartitionOffsets:
+        asked = {TopicPartition(topic, partition): spec for topic, partition in partitions}
+        if not asked:
+            return {}
+        level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
+
+        def ask() -> dict[Any, Any]:
+            admin = self._admin
+            return self._all(
+                admin.list_offsets(asked, isolation_level=level, request_timeout=TIMEOUT)
+            )
+
+        try:
+            found = ask()
+        except BrokerFault as error:
+            if not _is_stale(error.__cause__):
+                raise
+            self._admin = self._new_admin()
+            found = ask()
+        return {(tp.topic, tp.partition): result.offset for tp, result in found.items()}
+
+    def _all(self, futures: Mapping[Any, Future[Any]]) -> dict[Any, Any]:
+        """What all of `futures` give (raises BrokerFault)."""
+        self._errors.clear()
+        deadline = clock.monotonic() + TIMEOUT + _LOOK
+        return {key: self._one(key, future, deadline) for key, future in futures.items()}
+
+    def _one(self, asked: Any, future: Future[Any], deadline: float) -> Any:
+        while True:
+            try:
+                return future.result(_LOOK)
+            except FutureTimeout:
+                self._admin.poll(0)
+                if any(e.code() == KafkaError._AUTHENTICATION for e in tuple(self._errors)):
+                    raise self._fault() from None
+                if clock.monotonic() > deadline:
+                    raise self._fault() from None
+            except KafkaException as error:
+                self._admin.poll(0)
+                raise self._refusal(asked, error.args[0]) from error
+
+    def _refusal(self, asked: Any, error: KafkaError) -> BrokerFault:
+        """What an answer, or the lack of one, means."""
+        topic = asked.topic if isinstance(asked, TopicPartition) else asked
+        if error.code() in (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_PARTITION):
+            return UnknownTopic(
+                f"topic {topic!r}: connection {self._connection.name!r} has no such topic; create "
+                "it, or correct `topic`",
+                f"connection {self._connection.name}",
+                "topic",
+            )
+        if error.code() in _REFUSALS:
+            return self._broken(BrokerRefused, "sasl_username", f"topic {topic!r}: {error.str()}")
+        if self._errors:
+            return self._fault()
+        return self._broken(BrokerFault, "bootstrap_servers", error.str())
+
+    def _fault(self) -> BrokerFault:
+        """What the client's latest errors say, by the setting that they point at."""
+        errors = {error.code(): error.str() for error in tuple(self._errors)}
+        if (text := errors.get(KafkaError._AUTHENTICATION)) is not None:
+            return self._broken(BrokerRefused, "sasl_password", text)
+        if (text := errors.get(KafkaError._SSL)) is not None:
+            return self._broken(BrokerRefused, "ssl_ca_location", text)
+        silence = f"no answer from {self._connection.bootstrap_servers} within {TIMEOUT:g} s"
+        texts = (errors.get(code) for code in (KafkaError._RESOLVE, KafkaError._TRANSPORT))
+        found = next((text for text in texts if text is not None), silence)
+        return self._broken(BrokerFault, "bootstrap_servers", found)
+
+    def _broken(self, kind: type[BrokerFault], setting: str, text: str) -> BrokerFault:
+        name = self._connection.name
+        setting = f"connections.{name}.{setting}"
+        return kind(f"{setting}: {text}", f"connection {name}", setting)
+
+
+def _is_stale(error: BaseException | None) -> bool:
+    """Whether a client asked for a leader that is one no more.
+
+    librdkafka's client keeps the epoch of each leader that it has asked, and goes on asking with it
+    after the leader was elected anew, even if it is the same broker.
+    """
+    return isinstance(error, KafkaException) and error.args[0].code() in _STALE

@@ -1,0 +1,90 @@
+"""Records of one partition as they come, and the changes of rows that they are decoded to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+# A record's headers in their order; names may repeat.
+Headers = Sequence[tuple[str, bytes | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Consecutive records of one partition, by column: record `i` stands at `offsets[i]`.
+
+    Offsets ascend, with gaps where the broker has any. `timestamps` are milliseconds since the
+    epoch. File topics have `values` and `offsets` only.
+    """
+
+    values: Sequence[bytes | None]
+    offsets: Sequence[int]
+    partition: int = 0
+    keys: Sequence[bytes | None] | None = None
+    timestamps: Sequence[int] | None = None
+    headers: Sequence[Headers | None] | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def slice(self, start: int, stop: int) -> "Records":
+        """The records from index `start` up to `stop`."""
+
+        def cut(column: Any) -> Any:
+            return None if column is None else column[start:stop]
+
+        return replace(
+            self,
+            values=self.values[start:stop],
+            offsets=self.offsets[start:stop],
+            keys=cut(self.keys),
+            timestamps=cut(self.timestamps),
+            headers=cut(self.headers),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedRecord:
+    """A record that gave no updates: its offset, one of `REASONS`, a message, and its bytes.
+
+    `key`, `timestamp` and `headers` are what the record had besides, for it to be decoded again.
+    """
+
+    offset: int
+    reason: str
+    message: str
+    value: bytes | None
+    key: bytes | None = None
+    timestamp: int | None = None
+    headers: Headers | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """Record `offsets[i]` (ascending) changes row `i` of `rows` by `diffs[i]`.
+
+    `rows` has the table's schema. In a table that is not keyed, a diff of 1 adds the row and -1
+    takes it away. In a keyed one 1 sets the row of its key, and -1 deletes it: then only the key's
+    columns matter, and the others are NULL. A diff of 0 stands for a truncation: all rows go, and
+    the row is all NULL. `ts_ms` is the envelopes', or else the records' (0: none).
+
+    `order[i]`, where known, is the position of the change in its database as two numbers that
+    never go back within a partition (0, 0: unknown); `missing[i]` the columns whose values the
+    record leaves out, so that those of the row before stay (keyed tables only); `transactions[i]`
+    the id of the transaction. Each is None where no row has any. `tombstones` and other `ignored`
+    records are those that say nothing about rows.
+    """
+
+    rows: pa.RecordBatch
+    diffs: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    ts_ms: NDArray[np.int64]
+    order: NDArray[np.uint64] | None
+    missing: Sequence[tuple[int, ...]] | None
+    transactions: Sequence[str | None] | None
+    rejected: tuple[RejectedRecord, ...]
+    tombstones: int
+    ignored: int

@@ -1,0 +1,155 @@
+"""Changes as Avro, in the framing of Confluent's registry: a zero byte, the schema's id, the value.
+
+The values have the members that `connectors.sinks.json` describes, each null where a record lacks
+it. Keys and values are registered as `<topic>-key` and `<topic>-value`; a view that is made anew
+with other columns registers the next version.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from connectors.batches import Offsets
+from connectors.formats.avro_columns import (
+    bytes_of,
+    joined,
+    mapping,
+    number,
+    optional,
+    record_schema,
+    records,
+    text,
+    values,
+)
+from connectors.formats.buffers import picked
+from connectors.formats.texts import filled
+from connectors.sinks.net import Net
+from connectors.sinks.origin import Origin
+from connectors.sinks.sink import Changes, Output
+
+_NULL, _VALUE = b"\x00", b"\x02"
+_OFFSETS = {"type": "map", "values": {"type": "map", "values": "long"}}
+
+
+class Schemas(Protocol):
+    """The registry as a writer needs it."""
+
+    def register(self, subject: str, schema: str) -> int:
+        """The id of `schema` under `subject`, where it is a version from now on."""
+
+
+class AvroEncoding:
+    """Encodes the changes of one view; `open` registers what it needs."""
+
+    def __init__(self, output: Output, topic: str, envelope: str, schemas: Schemas) -> None:
+        """Raises InvalidSink for a column that Avro cannot name, and what `register` raises."""
+        self._columns = output.schema
+        self._key = pa.schema([output.schema.field(name) for name in output.key])
+        row = record_schema(f"{output.name}_row", output.schema)
+        value = {"delta": _delta_schema, "upsert": lambda row: row, "debezium": _event_schema}
+        key = orjson.dumps(record_schema(f"{output.name}_key", self._key)).decode()
+        schema = orjson.dumps(value[envelope](row)).decode()
+        self._key_frame = _frame(schemas.register(f"{topic}-key", key))
+        self._frame = _frame(schemas.register(f"{topic}-value", schema))
+
+    def keys(self, rows: pa.RecordBatch) -> list[bytes]:
+        """The key of every row."""
+        return list(bytes_of(joined(self._key_frame, records(rows, self._key))))
+
+    def rows(self, rows: pa.RecordBatch) -> list[bytes]:
+        """Every row."""
+        return list(bytes_of(joined(self._frame, records(rows, self._columns))))
+
+    def deltas(self, changes: Changes) -> list[bytes]:
+        """One delta per changed row, then those of rows that could not be computed."""
+        rows = joined(_VALUE, records(changes.rows, self._columns), _NULL)
+        found = _deltas(self._frame, rows, changes.diffs, changes.times)
+        if changes.errors.num_rows:
+            errors = joined(_NULL, optional(changes.errors.column(0)))
+            found += _deltas(self._frame, errors, changes.error_diffs, changes.error_times)
+        return found
+
+    def frontier(self, time: int, offsets: Offsets) -> bytes:
+        """Every delta up to `time` was published, and reflects the records before `offsets`."""
+        reflected = mapping({topic: _partitions(ends) for topic, ends in offsets.items()})
+        absent = _NULL * 5  # op, diff, time, row, error
+        return self._frame + absent + _VALUE + number(time) + _VALUE + reflected
+
+    def events(self, rows: pa.RecordBatch, changed: Net, origin: Origin) -> list[bytes]:
+        """Debezium's events."""
+        encoded = joined(_VALUE, records(rows, self._columns))
+        source = b"".join(text(value) for value in origin.texts())
+        ops = values(pa.array(origin.ops(changed), pa.string()))
+        return list(
+            bytes_of(
+                joined(
+                    self._frame,
+                    _chosen(encoded, changed.before),
+                    _chosen(encoded, changed.after),
+                    source + number(origin.ts_ms),
+                    _times(changed.times),
+                    ops,
+                    number(origin.ts_ms),
+                )
+            )
+        )
+
+
+def _deltas(
+    frame: bytes, contents: pa.Array, diffs: NDArray[np.int64], times: NDArray[np.uint64]
+) -> list[bytes]:
+    """`contents` are the members row and error; frontier and offsets are null."""
+    signs = pc.if_else(pa.array(diffs > 0), "+", "-")
+    changed = joined(_VALUE, values(pa.array(diffs)), _VALUE, _times(times))
+    return list(bytes_of(joined(frame, _VALUE, values(signs), changed, contents, _NULL + _NULL)))
+
+
+def _times(times: NDArray[np.uint64]) -> pa.Array:
+    return values(pa.array(times.astype(np.int64)))
+
+
+def _chosen(encoded: pa.Array, positions: NDArray[np.int64]) -> pa.Array:
+    """The rows at these positions; null at -1."""
+    return filled(encoded.take(picked(positions)), _NULL)
+
+
+def _partitions(ends: Mapping[int, int]) -> bytes:
+    return mapping({str(partition): number(end) for partition, end in ends.items()})
+
+
+def _frame(identity: int) -> bytes:
+    return b"\x00" + identity.to_bytes(4, "big")
+
+
+def _delta_schema(row: dict[str, Any]) -> dict[str, Any]:
+    members = {
+        "op": "string",
+        "diff": "long",
+        "time": "long",
+        "row": row,
+        "error": "string",
+        "frontier": "long",
+        "offsets": _OFFSETS,
+    }
+    fields = [{"name": n, "type": ["null", t], "default": None} for n, t in members.items()]
+    return {"type": "record", "name": row["name"].removesuffix("_row") + "_delta", "fields": fields}
+
+
+def _event_schema(row: dict[str, Any]) -> dict[str, Any]:
+    name = row["name"].removesuffix("_row")
+    members = ("connector", "name", "view", "snapshot")
+    source = [{"name": member, "type": "string"} for member in members]
+    source += [{"name": member, "type": "long"} for member in ("ts_ms", "time")]
+    fields = [
+        {"name": "before", "type": ["null", row], "default": None},
+        {"name": "after", "type": ["null", row["name"]], "default": None},
+        {"name": "source", "type": {"type": "record", "name": f"{name}_source", "fields": source}},
+        {"name": "op", "type": "string"},
+        {"name": "ts_ms", "type": "long"},
+    ]
+    return {"type": "record", "name": f"{name}_event", "fields": fields}

@@ -1,0 +1,133 @@
+"""From the deltas of a view to the messages of its topic, in one of three envelopes.
+
+`delta`: every delta, as the lines of file topics are. Its key is the view's where that is unique;
+else there is none, and the partition follows from the row, so that what adds a row and what takes
+it out stand in one partition, in order. After the deltas of a time, each partition gets a frontier
+record.
+
+`upsert`: per key and time at most one message: the row that is there now, or a tombstone.
+
+`debezium`: per key and time at most one event, `c`, `u` or `d` (`r` in the snapshot); a tombstone
+follows a `d`, as Debezium has it.
+
+The last two need a key that no two rows share; a time that breaks this raises KeyNotUnique. Rows
+that could not be computed have no key, so only `delta` carries them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from connectors.formats.buffers import picked
+from connectors.sinks.digest import row_hashes
+from connectors.sinks.encoding import Encoding
+from connectors.sinks.net import Net, net
+from connectors.sinks.origin import Origin
+from connectors.sinks.sink import Changes, Output, Reached
+
+# As a message's partition: that of its key.
+BY_KEY = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """Messages in the order in which they are published, by columns of equal length."""
+
+    keys: list[bytes | None]
+    values: list[bytes | None]
+    times: list[int]
+    partitions: list[int]
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def extend(self, more: "Messages") -> None:
+        """Put more messages after these."""
+        self.keys.extend(more.keys)
+        self.values.extend(more.values)
+        self.times.extend(more.times)
+        self.partitions.extend(more.partitions)
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """Makes the messages of one view."""
+
+    service: str
+    output: Output
+    encoding: Encoding
+    partitions: int
+
+    def messages(self, changes: Changes, reached: Reached, is_snapshot: bool) -> Messages:
+        """The messages of the deltas up to a time (raises KeyNotUnique)."""
+        assert self.output.target is not None
+        return _MAKERS[self.output.target.envelope](self, changes, reached, is_snapshot)
+
+    def frontiers(self, reached: Reached) -> Messages:
+        """What says, in every partition, that a time is complete."""
+        assert self.output.target is not None
+        if self.output.target.envelope != "delta":
+            return Messages([], [], [], [])
+        value = self.encoding.frontier(reached.time, reached.offsets)
+        n = self.partitions
+        return Messages([None] * n, [value] * n, [reached.time] * n, list(range(n)))
+
+    def keys(self, rows: pa.RecordBatch) -> list[bytes]:
+        """The keys of rows."""
+        return self.encoding.keys(rows.select(list(self.output.key)))
+
+
+def _deltas(made: Envelope, changes: Changes, reached: Reached, is_snapshot: bool) -> Messages:
+    keys: list[bytes | None]
+    if made.output.is_unique:
+        keys = [*made.keys(changes.rows)]
+        partitions = [BY_KEY] * len(keys)
+    else:
+        keys = [None] * changes.rows.num_rows
+        partitions = (row_hashes(changes.rows) % np.uint64(made.partitions)).tolist()
+    errors = changes.errors.num_rows
+    return Messages(
+        keys + [None] * errors,
+        [*made.encoding.deltas(changes)],
+        changes.times.tolist() + changes.error_times.tolist(),
+        partitions + [0] * errors,
+    )
+
+
+def _upserts(made: Envelope, changes: Changes, reached: Reached, is_snapshot: bool) -> Messages:
+    changed = net(changes, made.output.key)
+    is_there = changed.after >= 0
+    rows = iter(made.encoding.rows(changes.rows.take(picked(changed.after[is_there]))))
+    values = [next(rows) if there else None for there in is_there.tolist()]
+    keys = made.keys(changes.rows.take(picked(changed.named)))
+    return Messages([*keys], values, changed.times.tolist(), [BY_KEY] * len(keys))
+
+
+def _events(made: Envelope, changes: Changes, reached: Reached, is_snapshot: bool) -> Messages:
+    changed = net(changes, made.output.key)
+    origin = Origin(made.service, made.output.name, reached.moment // 1000, is_snapshot)
+    events = made.encoding.events(changes.rows, changed, origin)
+    keys = made.keys(changes.rows.take(picked(changed.named)))
+    return _with_tombstones(Messages([*keys], [*events], changed.times.tolist(), []), changed)
+
+
+def _with_tombstones(messages: Messages, changed: Net) -> Messages:
+    found = Messages([], [], [], [])
+    is_deleted = (changed.after < 0).tolist()
+    columns = zip(messages.keys, messages.values, messages.times, is_deleted, strict=True)
+    for key, value, time, deleted in columns:
+        for said in (value, None) if deleted else (value,):
+            found.keys.append(key)
+            found.values.append(said)
+            found.times.append(time)
+            found.partitions.append(BY_KEY)
+    return found
+
+
+_MAKERS: dict[str, Callable[[Envelope, Changes, Reached, bool], Messages]] = {
+    "delta": _deltas,
+    "upsert": _upserts,
+    "debezium": _events,
+}

@@ -1,0 +1,1 @@
+"""Deltas out to Kafka, exactly once: one transaction per batch, with its progress inside."""

@@ -1,0 +1,32 @@
+"""librdkafka's log: for whoever listens, and for nobody else.
+
+What it says of lost connections comes many times a second while a broker is away; what matters of
+it is told as a fault of the connection.
+"""
+
+import logging
+from collections.abc import Callable
+
+
+class _Listener(logging.Handler):
+    def __init__(self, listen: Callable[[str], None]) -> None:
+        super().__init__()
+        self._listen = listen
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Hand over the line."""
+        self._listen(record.getMessage())
+
+
+def listened(listen: Callable[[str], None]) -> logging.Logger:
+    """A logger for one client, whose lines `listen` gets while the client is polled."""
+    logger = logging.Logger(__name__)
+    logger.addHandler(_Listener(listen))
+    return logger
+
+
+def _ignore(line: str) -> None:
+    """Nobody listens."""
+
+
+SILENT = listened(_ignore)

@@ -1,0 +1,188 @@
+"""A transactional producer that knows when it must not be used again.
+
+A commit or abort that reaches the broker late would hit the transaction after it, since librdkafka
+gives all transactions of a producer one epoch (issue 5423). So a producer is `suspect` as soon as
+anything but a prompt answer may have happened: a request timed out or was sent again, a connection
+was lost, a call ran long or was repeated. Statistics tell of a repeated request, but late, and a
+connection that the peer closed is no error to librdkafka; its log has both at once, so the log is
+what we listen to first. Whoever sees that closes it; a new one with the same
+transactional id gets a new epoch from `init_transactions`, and nothing of the old one counts.
+"""
+
+import time as clock
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import orjson
+import structlog
+from confluent_kafka import KafkaError, KafkaException, Producer
+
+from connectors.errors import BrokerFault
+from connectors.sinks.kafka.logs import listened
+
+log = structlog.get_logger()
+
+Headers = list[tuple[str, str | bytes | None]]
+Stopped = Callable[[], bool]
+
+# What a call to the broker may take before we look whether to go on, in seconds.
+_CALL_SECONDS = 5.0
+# A commit or abort that takes longer may have been sent twice.
+_PROMPT_SECONDS = 2.0
+_STATISTICS_MS = 250
+# How librdkafka's log begins a line on a lost connection, a request without an answer.
+_LOST = ("FAIL", "REQTMOUT", "REQERR")
+_QUEUE_KBYTES = 256 << 10
+
+_FENCING = frozenset(
+    {KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH}
+)
+
+
+class TransactionalProducer:
+    """One producer, from `init` to `close`; used by one thread."""
+
+    def __init__(
+        self,
+        options: Mapping[str, Any],
+        transactional_id: str,
+        transaction_seconds: float,
+        batch_bytes: int,
+        stopped: Stopped,
+    ) -> None:
+        """`batch_bytes` bounds a batch of records; `stopped` ends calls that wait."""
+        self._stopped = stopped
+        self._seconds = transaction_seconds
+        self._retries = 0
+        self._began = clock.monotonic()
+        self.suspect: str | None = None
+        self.fault: str | None = None
+        self._producer = Producer(
+            {
+                **options,
+                "transactional.id": transactional_id,
+                "transaction.timeout.ms": int(transaction_seconds * 1000),
+                # A message gives up before its transaction does.
+                "message.timeout.ms": int(transaction_seconds * 750),
+                "socket.timeout.ms": int(min(transaction_seconds * 500, 20_000)),
+                "batch.size": batch_bytes,
+                "message.max.bytes": 512 << 20,  # what a topic takes is seen to before
+                "linger.ms": 5,
+                "compression.type": "lz4",
+                "partitioner": "murmur2_random",
+                "queue.buffering.max.messages": 0,
+                "queue.buffering.max.kbytes": _QUEUE_KBYTES,
+                "reconnect.backoff.max.ms": 2000,
+                "statistics.interval.ms": _STATISTICS_MS,
+                "stats_cb": self._on_statistics,
+                "error_cb": self._on_error,
+            },
+            logger=listened(self._on_log),
+        )
+
+    @property
+    def expired(self) -> bool:
+        """Whether the transaction is so old that the broker may have given it up."""
+        return clock.monotonic() - self._began >= self._seconds * 0.9
+
+    def is_usable(self) -> bool:
+        """Whether another transaction may begin, as far as is known by now."""
+        self._producer.poll(0)
+        if self.suspect is not None:
+            log.info("producer recycled", reason=self.suspect)
+        return self.suspect is None
+
+    def init(self) -> None:
+        """Get an epoch: what older producers of this id left open is aborted, and they are fenced.
+
+        Raises KafkaException, also where the broker does not answer within some seconds.
+        """
+        self._producer.init_transactions(_CALL_SECONDS)
+        self._producer.poll(0)
+        self.suspect = None
+
+    def begin(self) -> None:
+        """Begin a transaction."""
+        self._began = clock.monotonic()
+        self._producer.begin_transaction()
+
+    def produce(
+        self,
+        topic: str,
+        keys: Sequence[bytes | None],
+        values: Sequence[bytes | None],
+        partitions: Sequence[int],
+        headers: Callable[[int], Headers],
+    ) -> None:
+        """Hand over messages of one topic (raises KafkaException, BrokerFault)."""
+        produce = self._producer.produce
+        for i, (key, value, partition) in enumerate(zip(keys, values, partitions, strict=True)):
+            while True:
+                try:
+                    produce(topic, value, key, partition, headers=headers(i))
+                    break
+                except BufferError:
+                    self._expect_time(self._producer.poll(0.1))
+
+    def commit(self) -> None:
+        """Commit (raises KafkaException, BrokerFault: then it may have happened or not)."""
+        self._end(self._producer.commit_transaction)
+
+    def abort(self) -> None:
+        """Abort (raises as `commit`)."""
+        self._end(self._producer.abort_transaction)
+
+    def close(self) -> None:
+        """Let go of the producer without waiting for the broker."""
+        self._producer.purge(blocking=False)
+        del self._producer
+
+    def _end(self, call: Callable[[float], None]) -> None:
+        """Call until it is answered; once it is repeated or long, the producer is suspect."""
+        started = clock.monotonic()
+        while True:
+            try:
+                call(_CALL_SECONDS)
+                break
+            except KafkaException as error:
+                self.suspect = self.suspect or f"a transaction's end was repeated: {error}"
+                if not error.args[0].retriable():
+                    raise
+                self.fault = self.fault or str(error.args[0].str())
+                self._expect_time(0)
+        if clock.monotonic() - started > _PROMPT_SECONDS:
+            self.suspect = self.suspect or "a transaction's end ran long"
+        self._producer.poll(0)
+
+    def _expect_time(self, _: int) -> None:
+        if self._stopped():
+            raise BrokerFault("the service is stopping")
+        if self.expired:
+            raise BrokerFault(
+                f"a transaction was not complete within transaction_seconds, {self._seconds:g}"
+            )
+
+    def _on_statistics(self, text: str) -> None:
+        brokers = orjson.loads(text)["brokers"].values()
+        retries = sum(b["req_timeouts"] + b["txretries"] for b in brokers)
+        if retries > self._retries:
+            self.suspect = self.suspect or "a request was sent again or timed out"
+        self._retries = retries
+
+    def _on_log(self, message: str) -> None:
+        if message.startswith(_LOST):
+            self.suspect = self.suspect or f"a connection was lost: {message}"
+
+    def _on_error(self, error: KafkaError) -> None:
+        self.fault = error.str()
+        self.suspect = self.suspect or f"a connection was lost: {error.str()}"
+
+
+def is_fencing(error: KafkaException) -> bool:
+    """Whether the broker says that a newer producer has our transactional id."""
+    return error.args[0].code() in _FENCING
+
+
+def needs_abort(error: KafkaException) -> bool:
+    """Whether the transaction is lost and the producer is not."""
+    return bool(error.args[0].txn_requires_abort())

@@ -1,0 +1,440 @@
+"""Publishes views through one connection: transactions, and what is known to be committed.
+
+The invariant: `_last` is the last record on the progress topic with our connection's key, and every
+message of a view up to the sequence that it names is committed, and no other is. It holds after
+`_connect`, which fences older producers and reads the topic, and every transaction keeps it:
+either the transaction is committed, progress included, or nothing of it is. Where the answer is
+lost, the producer is closed and `_connect` finds out which.
+"""
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Event
+from typing import TypeVar
+
+from confluent_kafka import KafkaError, KafkaException
+
+from connectors.errors import (
+    BrokerFault,
+    InvalidSink,
+    SinkDiverged,
+    SinkFenced,
+    TopicRecreated,
+    Unavailable,
+)
+from connectors.formats.registry import config_of, registry
+from connectors.health import PartFault
+from connectors.kafka.connection import Connection
+from connectors.kafka.topics import Cluster
+from connectors.progress.journal import Journal
+from connectors.sinks.avro import AvroEncoding
+from connectors.sinks.encoding import Encoding, JsonEncoding
+from connectors.sinks.envelopes import Envelope
+from connectors.sinks.kafka.producer import TransactionalProducer, is_fencing, needs_abort
+from connectors.sinks.kafka.progress import REMEDY, Progress, Published
+from connectors.sinks.kafka.reading import last_progress
+from connectors.sinks.kafka.topics import PROGRESS_CONFIG, Topic, Topics
+from connectors.sinks.kafka.view import KafkaView, Outgoing, Written
+from connectors.sinks.sink import Changes, Output, Reached
+
+# How long to wait between attempts while the brokers are away, in seconds: at first, and at most.
+_FIRST_WAIT, _LONGEST_WAIT = 0.1, 3.0
+# librdkafka's own bound on a batch of records.
+_BATCH_BYTES = 1_000_000
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Who publishes: `name` is the setting `service`, on which topic and transactional ids depend.
+
+    `transaction_seconds` bounds a transaction; the broker aborts one that is older.
+    """
+
+    name: str
+    transaction_seconds: float
+
+    @property
+    def progress_topic(self) -> str:
+        """Where progress stands."""
+        return f"{self.name}.progress"
+
+
+class Publisher:
+    """The views of one connection; used by one thread at a time, but for `fault`.
+
+    `fault` says what keeps a transaction from being committed, while it does.
+    """
+
+    def __init__(
+        self, connection: Connection, service: Service, journal: Journal, stopping: Event
+    ) -> None:
+        """Nothing is asked of the brokers yet; `stopping` ends all waiting."""
+        self._connection = connection
+        self._service = service
+        self._journal = journal
+        self._stopping = stopping
+        self._instance = uuid.uuid4().hex
+        self._cluster = Cluster(connection)
+        self._topics = Topics(connection.librdkafka())
+        self._producer: TransactionalProducer | None = None
+        self._last = Progress("", "")
+        self._is_open = False
+        self._is_replayed = False
+        self._batch_bytes = _BATCH_BYTES
+        self._views: dict[str, KafkaView] = {}
+        self.fault: PartFault | None = None
+
+    # --- views ---
+
+    def open(self, output: Output) -> None:
+        """Publish a new view; its snapshot is written next.
+
+        Raises InvalidSink for a topic that does not fit, BrokerFault within some seconds when the
+        brokers or the registry do not answer; then nothing has changed.
+        """
+        try:
+            self._start()
+            self._views[output.name] = self._new_view(output)
+        except KafkaException as error:
+            raise BrokerFault(self._told(error)) from error
+
+    def restore(self, output: Output) -> None:
+        """Go on with a view that was published; waits for the brokers.
+
+        Raises SinkDiverged if what is published is not what the journal says, SinkFenced.
+        """
+        self._patiently(self._start)
+        self._expect_journaled()
+        state = self._last.views.get(output.name)
+        if state is None or state.plan != output.plan:
+            found = "another definition" if state else "nothing"
+            raise SinkDiverged(f"view {output.name!r}: {self._where} knows {found} of it; {REMEDY}")
+        self._views[output.name] = self._patiently(lambda: self._old_view(output, state))
+
+    def drop(self, name: str) -> None:
+        """Publish nothing more of a view; its topic stays as it is."""
+        self._views.pop(name, None)
+
+    def failed(self, name: str) -> str | None:
+        """Why a view is not published any more."""
+        view = self._views.get(name)
+        return view.state.failed if view else None
+
+    def has(self, time: int) -> bool:
+        """Whether what there is to publish at `time` is committed."""
+        return time <= self._last.time
+
+    def write(self, name: str, changes: Changes, reached: Reached) -> None:
+        """Take the deltas of a view for the next transaction."""
+        self._views[name].write(changes, reached)
+
+    def skip(self, name: str, changes: Changes) -> None:
+        """Note deltas that are committed and come again."""
+        self._views[name].skip(changes)
+
+    def _new_view(self, output: Output) -> KafkaView:
+        target = output.target
+        assert target is not None
+        taken = {view.topic.name: name for name, view in self._views.items()}
+        owner = taken.get(target.topic)
+        if owner is not None or target.topic == self._service.progress_topic:
+            by = f"view {owner!r}" if owner else "the progress of this service"
+            raise InvalidSink(f"topic {target.topic!r} is taken by {by}; choose another")
+        topic = self._topics.ensure(
+            target.topic, target.partitions, target.replication, target.config
+        )
+        life = self._last.batch + 1
+        state = Published(topic.name, topic.identity, output.plan, life)
+        return KafkaView(self._envelope(output, topic), self._fitting(topic), state, True)
+
+    def _old_view(self, output: Output, state: Published) -> KafkaView:
+        topic = self._topics.find(state.topic) or Topic(state.topic, "", 1, _BATCH_BYTES)
+        view = KafkaView(self._envelope(output, topic), self._fitting(topic), state, False)
+        if topic.identity != state.topic_id and state.failed is None:
+            view.fail(
+                f"{TopicRecreated.code}: topic {state.topic!r} was deleted or made anew; drop the "
+                "view and make it anew, to publish it from a snapshot"
+            )
+        return view
+
+    def _envelope(self, output: Output, topic: Topic) -> Envelope:
+        assert output.target is not None
+        encoding: Encoding = JsonEncoding()
+        if output.target.format == "avro":
+            config = config_of(self._connection)
+            if config is None:
+                raise InvalidSink(
+                    "format avro needs a schema registry; the operator sets "
+                    f"connections.{self._connection.name}.schema_registry_url"
+                )
+            schemas = registry(config)
+            encoding = AvroEncoding(output, topic.name, output.target.envelope, schemas)
+        return Envelope(self._service.name, output, encoding, topic.partitions)
+
+    def _fitting(self, topic: Topic) -> Topic:
+        """The topic; the producer's batches are small enough for it from now on."""
+        if topic.limit < self._batch_bytes:
+            self._batch_bytes = topic.limit
+            self._let_go()
+        return topic
+
+    # --- transactions ---
+
+    def commit(self, reached: Reached) -> None:
+        """Publish what was written, and that `reached` is complete.
+
+        Waits for the brokers, however long they are away; raises SinkFenced, SinkDiverged, and
+        BrokerFault when the service stops.
+        """
+        waiting = [view for view in self._views.values() if view.is_waiting]
+        if not waiting:
+            if self._views and reached.time == self._last.time and not self._is_replayed:
+                self._expect_same(reached)
+            return
+        self._is_replayed = True
+        last: dict[str, Sequence[Written]] = {}
+        for view in waiting:
+            *earlier, last[view.output.name] = view.stages()
+            for stage in earlier:
+                self._publish({view.output.name: stage}, None)
+        self._publish(last, reached)
+        for view in waiting:
+            view.finished()
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._let_go()
+
+    def _publish(self, stage: Mapping[str, Sequence[Written]], reached: Reached | None) -> None:
+        """One transaction; it completes `reached`, unless other stages of that follow."""
+        while True:
+            outgoing = [
+                self._views[name].outgoing(written, reached is not None)
+                for name, written in stage.items()
+            ]
+            states = {name: view.state for name, view in self._views.items()}
+            record = self._record(states | {o.view: o.state for o in outgoing}, reached)
+            if self._transact(record, outgoing):
+                break
+            self._measure()
+        for sent in outgoing:
+            self._views[sent.view].state = sent.state
+
+    def _record(self, views: Mapping[str, Published], reached: Reached | None) -> Progress:
+        if reached is None:
+            return self._last.next(views=views)
+        offsets = {
+            topic: {str(partition): end for partition, end in ends.items()}
+            for topic, ends in reached.offsets.items()
+        }
+        return self._last.next(
+            views=views,
+            time=reached.time,
+            moment=reached.moment,
+            offsets=offsets,
+            ranges=reached.ranges,
+        )
+
+    def _transact(self, record: Progress, outgoing: Sequence[Outgoing]) -> bool:
+        """Write until `record` stands in the topic; False if a message is too large for its own."""
+
+        def attempt() -> bool:
+            self._connect()
+            if self._last.seal() == record.seal():
+                return True  # its commit had succeeded, only the answer was lost
+            return self._attempt(record, outgoing)
+
+        return self._patiently(attempt)
+
+    def _attempt(self, record: Progress, outgoing: Sequence[Outgoing]) -> bool:
+        producer = self._producer
+        assert producer is not None
+        try:
+            producer.begin()
+            for sent in outgoing:
+                messages = sent.messages
+                producer.produce(
+                    sent.topic, messages.keys, messages.values, messages.partitions, sent.headers
+                )
+            key, value = self._connection.name.encode(), record.encode()
+            producer.produce(self._service.progress_topic, [key], [value], [0], lambda _: [])
+            producer.commit()
+        except KafkaException as error:
+            if not needs_abort(error):
+                raise
+            producer.abort()
+            if is_too_large(error):
+                return False
+            raise
+        self._last = record
+        return True
+
+    def _measure(self) -> None:
+        """Ask again what the topics take."""
+
+        def ask() -> None:
+            for view in self._views.values():
+                view.topic = self._fitting(self._topics.find(view.topic.name) or view.topic)
+
+        self._patiently(ask)
+
+    # --- the connection ---
+
+    def _start(self) -> None:
+        """The first time: be the one instance that publishes, and say so."""
+        if self._is_open:
+            return
+        self._topics.ensure(self._service.progress_topic, 1, None, PROGRESS_CONFIG)
+        self._connect()
+        record = self._last.next(instance=self._instance)
+        if not self._attempt(record, ()):
+            raise BrokerFault(f"{self._where} takes no record of progress")
+        self._is_open = True
+
+    def _connect(self) -> None:
+        """See to a producer that may begin a transaction, and to what is committed."""
+        if self._producer is not None and self._producer.is_usable():
+            return
+        self._let_go()
+        # Before anyone is fenced: another service, or a newer instance of this one, shall go on.
+        # Nothing more follows from it: the markers of a transaction come after its answer.
+        self._expect_ours(self._read())
+        producer = TransactionalProducer(
+            self._connection.librdkafka(),
+            f"{self._service.name}.{self._connection.name}",
+            self._service.transaction_seconds,
+            self._batch_bytes,
+            self._stopping.is_set,
+        )
+        try:
+            producer.init()
+            place = self._service.progress_topic, 0
+            end = self._cluster.ends([place], committed=False)[place]
+            self._adopt(self._read(end))
+        except BaseException:
+            producer.close()
+            raise
+        self._producer = producer
+
+    def _read(self, end: int = 0) -> Progress:
+        """The last record of progress, with all before offset `end` decided."""
+        options = self._connection.librdkafka()
+        topic, key = self._service.progress_topic, self._connection.name
+        found = last_progress(options, topic, key, end)
+        return found or Progress(self._journal.identity, self._instance)
+
+    def _adopt(self, found: Progress) -> None:
+        """Take `found` for the last record, which it is once the producer has its epoch.
+
+        Raises SinkDiverged, SinkFenced.
+        """
+        self._expect_ours(found)
+        if self._is_open and found.batch < self._last.batch:
+            raise SinkDiverged(
+                f"{self._where} ends with batch {found.batch}; batch {self._last.batch} was "
+                f"committed; {REMEDY}"
+            )
+        self._last = found
+
+    def _expect_ours(self, found: Progress) -> None:
+        """Raise SinkDiverged, SinkFenced unless this instance wrote `found`, or one before it."""
+        if found.service != self._journal.identity:
+            raise SinkDiverged(
+                f"{self._where} belongs to a service with another data directory; set `service` "
+                f"(IVM_SERVICE) to something else than {self._service.name!r}, or restore the "
+                "data directory"
+            )
+        is_older = found.batch < self._last.batch
+        if self._is_open and found.instance != self._instance and not is_older:
+            raise SinkFenced(
+                f"another instance of service {self._service.name!r} publishes through connection "
+                f"{self._connection.name!r} now; this one has stopped"
+            )
+
+    def _let_go(self) -> None:
+        if self._producer is not None:
+            self._producer.close()
+            self._producer = None
+
+    def _patiently(self, work: Callable[[], Answer]) -> Answer:
+        """The result of `work`, tried until the brokers let it succeed."""
+        wait = _FIRST_WAIT
+        while True:
+            try:
+                answer = work()
+            except (KafkaException, Unavailable) as error:
+                if self._stopping.is_set():
+                    raise BrokerFault(f"{self._told(error)} (the service is stopping)") from error
+                self._recover(error)
+                if self._stopping.wait(wait):
+                    raise BrokerFault(f"{self._told(error)} (the service is stopping)") from error
+                wait = min(wait * 2, _LONGEST_WAIT)
+            else:
+                self.fault = None
+                return answer
+
+    def _recover(self, error: KafkaException | Unavailable) -> None:
+        """Be ready for another attempt (raises SinkFenced if a newer instance is at work)."""
+        setting = error.setting if isinstance(error, Unavailable) else None
+        where = f"connections.{self._connection.name}"
+        self.fault = PartFault(
+            f"connection {self._connection.name}",
+            f"{where}.{setting or 'bootstrap_servers'}",
+            self._told(error),
+        )
+        producer = self._producer
+        self._let_go()
+        if producer is None or not isinstance(error, KafkaException) or not is_fencing(error):
+            return
+        if not producer.expired:
+            raise SinkFenced(
+                f"another instance of service {self._service.name!r} has taken over connection "
+                f"{self._connection.name!r}; this one has stopped"
+            ) from error
+
+    def _told(self, error: KafkaException | Unavailable) -> str:
+        if isinstance(error, Unavailable):
+            return str(error)
+        fault = self._producer.fault if self._producer is not None else None
+        return f"connections.{self._connection.name}.bootstrap_servers: {fault or error.args[0]}"
+
+    # --- what must agree ---
+
+    @property
+    def _where(self) -> str:
+        return f"topic {self._service.progress_topic!r} ({self._connection.name!r})"
+
+    def _expect_journaled(self) -> None:
+        """Raise SinkDiverged unless the journal knows what is published."""
+        first, last = self._journal.committed_time, self._journal.last_time
+        time = self._last.time
+        if not first <= time <= last:
+            raise SinkDiverged(
+                f"{self._where} ends with time {time}, and the journal has committed {first} and "
+                f"prepared {last}: one of both was replaced by an older one; {REMEDY}"
+            )
+        for entry in self._journal.entries():
+            if entry.time == time and not set(entry.ranges) <= set(self._last.ranges):
+                raise SinkDiverged(
+                    f"{self._where}: time {time} was published from other input records than the "
+                    f"journal says; {REMEDY}"
+                )
+
+    def _expect_same(self, reached: Reached) -> None:
+        """The last time was replayed: compare what it was with what it is."""
+        self._is_replayed = True
+        if not set(reached.ranges) <= set(self._last.ranges):
+            raise SinkDiverged(
+                f"{self._where}: time {reached.time} was published from other input records than "
+                f"were replayed; {REMEDY}"
+            )
+        for view in self._views.values():
+            view.expect_same()
+
+
+def is_too_large(error: KafkaException) -> bool:
+    """Whether a broker refused a record, or a batch of them, for its size."""
+    return bool(error.args[0].code() == KafkaError.MSG_SIZE_TOO_LARGE)

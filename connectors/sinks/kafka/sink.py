@@ -1,0 +1,105 @@
+"""The views with a sink in Kafka, each by way of its connection.
+
+Every connection has transactions and progress of its own, so views on two of them may be left at
+different times by a crash; each goes on from its own. Dropping a view leaves its topic as it is:
+readers may not have read it all.
+"""
+
+import threading
+from collections.abc import Mapping
+
+from connectors.errors import UnknownConnection
+from connectors.health import PartFault
+from connectors.kafka.connection import Connection
+from connectors.progress.journal import Journal
+from connectors.sinks.kafka.publisher import Publisher, Service
+from connectors.sinks.sink import Changes, Output, Reached
+
+
+class KafkaSink:
+    """Fulfils `connectors.sinks.sink.Sink`; a view without a target is none of its concern."""
+
+    def __init__(
+        self, connections: Mapping[str, Connection], service: Service, journal: Journal
+    ) -> None:
+        """No broker is asked before the first view is opened or restored."""
+        self._connections = connections
+        self._service = service
+        self._journal = journal
+        self._stopping = threading.Event()
+        self._publishers: dict[str, Publisher] = {}
+        self._views: dict[str, Publisher] = {}
+
+    def open(self, output: Output) -> None:
+        """Publish a new view (raises as `Publisher.open`, UnknownConnection)."""
+        if output.target is not None:
+            publisher = self._publisher(output.target.connection)
+            publisher.open(output)
+            self._views[output.name] = publisher
+
+    def restore(self, output: Output) -> None:
+        """Go on with a view (raises as `Publisher.restore`, UnknownConnection)."""
+        if output.target is not None:
+            publisher = self._publisher(output.target.connection)
+            publisher.restore(output)
+            self._views[output.name] = publisher
+
+    def has(self, view: str, time: int) -> bool:
+        """Whether `view` at `time` is committed, or does not come here."""
+        publisher = self._views.get(view)
+        return publisher is None or publisher.has(time)
+
+    def write(self, view: str, changes: Changes, reached: Reached) -> None:
+        """Take the deltas of a view."""
+        if view in self._views:
+            self._views[view].write(view, changes, reached)
+
+    def skip(self, view: str, changes: Changes) -> None:
+        """Note deltas that are committed and come again."""
+        if view in self._views:
+            self._views[view].skip(view, changes)
+
+    def prepare(self, reached: Reached) -> None:
+        """Nothing is durable in Kafka before it is committed."""
+
+    def commit(self, reached: Reached) -> None:
+        """One transaction for each connection (raises as `Publisher.commit`)."""
+        for publisher in self._publishers.values():
+            publisher.commit(reached)
+
+    def drop(self, view: str) -> None:
+        """Publish nothing more of `view`."""
+        publisher = self._views.pop(view, None)
+        if publisher is not None:
+            publisher.drop(view)
+
+    def failed(self, view: str) -> str | None:
+        """Why a view is not published any more."""
+        publisher = self._views.get(view)
+        return publisher.failed(view) if publisher else None
+
+    def faults(self) -> list[PartFault]:
+        """What keeps deltas from being published at present."""
+        publishers = tuple(self._publishers.values())
+        return [p.fault for p in publishers if p.fault is not None]
+
+    def interrupt(self) -> None:
+        """Let whoever waits for a broker give up."""
+        self._stopping.set()
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        for publisher in self._publishers.values():
+            publisher.close()
+
+    def _publisher(self, name: str) -> Publisher:
+        if name not in self._connections:
+            raise UnknownConnection(
+                f"there is no connection {name!r} in the settings; the operator configures "
+                f"connections.{name}"
+            )
+        if name not in self._publishers:
+            self._publishers[name] = Publisher(
+                self._connections[name], self._service, self._journal, self._stopping
+            )
+        return self._publishers[name]

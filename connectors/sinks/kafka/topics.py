@@ -1,0 +1,110 @@
+"""The topics that a sink writes: made where they are missing, else compared with what was asked."""
+
+import time as clock
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException, TopicCollection
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
+
+from connectors.errors import InvalidSink
+from connectors.sinks.kafka.logs import SILENT
+
+_CALL_SECONDS = 8.0
+_LOOK_SECONDS = 0.05
+_BROKERS_DEFAULT = -1
+
+PROGRESS_CONFIG = {
+    "cleanup.policy": "compact",
+    # What was published lately can be compared with what was read, record by record.
+    "min.compaction.lag.ms": "3600000",
+    "segment.bytes": str(64 << 20),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic as the broker has it; `identity` is new when it is made anew.
+
+    `limit` is the size of the largest batch of records that it takes, in bytes.
+    """
+
+    name: str
+    identity: str
+    partitions: int
+    limit: int
+
+
+class Topics:
+    """The topics of one cluster."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self._admin = AdminClient({**options, "socket.timeout.ms": 6000}, logger=SILENT)
+
+    def ensure(
+        self,
+        name: str,
+        partitions: int | None,
+        replication: int | None,
+        config: Mapping[str, str],
+    ) -> Topic:
+        """The topic, made if it is missing.
+
+        Raises InvalidSink where it is there with other partitions or settings than these,
+        KafkaException when the broker does not answer or refuses.
+        """
+        new = NewTopic(
+            name,
+            partitions or _BROKERS_DEFAULT,
+            replication or _BROKERS_DEFAULT,
+            config=dict(config),
+        )
+        try:
+            self._admin.create_topics([new], request_timeout=_CALL_SECONDS)[name].result()
+        except KafkaException as error:
+            if error.args[0].code() == KafkaError.INVALID_CONFIG:
+                raise InvalidSink(f"topic {name!r}: {error.args[0].str()}") from error
+            if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                raise
+        found, settings = self._settled(name)
+        if partitions not in (None, found.partitions):
+            raise InvalidSink(
+                f"topic {name!r} is there with {found.partitions} partitions, not {partitions}"
+            )
+        for setting, wanted in config.items():
+            if settings.get(setting) != wanted:
+                raise InvalidSink(
+                    f"topic {name!r} is there with {setting}={settings.get(setting)}, not {wanted}"
+                )
+        return found
+
+    def _settled(self, name: str) -> tuple[Topic, Mapping[str, str]]:
+        """What `_described` gives, once the brokers have all heard of a topic that was made."""
+        deadline = clock.monotonic() + _CALL_SECONDS
+        while True:
+            try:
+                return self._described(name)
+            except KafkaException as error:
+                is_unknown = error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART
+                if not is_unknown or clock.monotonic() > deadline:
+                    raise
+                clock.sleep(_LOOK_SECONDS)
+
+    def find(self, name: str) -> Topic | None:
+        """The topic as it is now, if it is there (raises KafkaException)."""
+        try:
+            return self._described(name)[0]
+        except KafkaException as error:
+            if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                return None
+            raise
+
+    def _described(self, name: str) -> tuple[Topic, Mapping[str, str]]:
+        asked = self._admin.describe_topics(TopicCollection([name]), request_timeout=_CALL_SECONDS)
+        resource = ConfigResource(ResourceType.TOPIC, name)
+        entries = self._admin.describe_configs([resource], request_timeout=_CALL_SECONDS)
+        topic = asked[name].result()
+        settings = {key: entry.value for key, entry in entries[resource].result().items()}
+        limit = int(settings["max.message.bytes"])
+        return Topic(name, str(topic.topic_id), len(topic.partitions), limit), settings

@@ -1,0 +1,179 @@
+"""One view on its way to Kafka: what is published of it, and what is to be.
+
+Deltas are kept as they were drained until their transaction is committed, so a transaction can be
+written again; they are encoded by stages of a bounded size. Only the snapshot of a new view can
+have several stages, each in a transaction of its own: its rows are all additions at one time, so
+any division of them is good, and a transaction that lasts as long as a large snapshot would be
+given up by the broker. A reader sees each row of the snapshot once, and knows that it has seen all
+by the frontier record (envelope `delta`), which only the last stage has. Should the service die in
+between, the view is not registered: putting it again begins a new life, with the snapshot whole,
+and the header `life` tells its messages from those of the former one.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import structlog
+
+from connectors.errors import KeyNotUnique, RecordTooLarge, SinkDiverged
+from connectors.sinks.digest import weight
+from connectors.sinks.envelopes import Envelope, Messages
+from connectors.sinks.kafka.producer import Headers
+from connectors.sinks.kafka.progress import Published
+from connectors.sinks.kafka.topics import Topic
+from connectors.sinks.sink import Changes, Output, Reached
+
+# Arrow's size of the rows of a snapshot that one transaction carries.
+STAGE_BYTES = 64 << 20
+# What Kafka puts around a record and its headers, at most; and around a batch.
+_RECORD_OVERHEAD = 160
+_BATCH_OVERHEAD = 100
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Deltas that were written and not committed."""
+
+    changes: Changes
+    reached: Reached
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """Messages of one view for one transaction; `state` is its progress once it is committed."""
+
+    topic: str
+    view: str
+    messages: Messages
+    first: int
+    state: Published
+
+    def headers(self, i: int) -> Headers:
+        """What message `i` says of itself."""
+        return [
+            ("view", self.view.encode()),
+            ("life", b"%d" % self.state.life),
+            ("time", b"%d" % self.messages.times[i]),
+            ("sequence", b"%d" % (self.first + i)),
+        ]
+
+
+class KafkaView:
+    """The view between two commits; `state` is what the last one said of it."""
+
+    def __init__(self, envelope: Envelope, topic: Topic, state: Published, is_new: bool) -> None:
+        self.topic = topic
+        self.state = state
+        self._envelope = envelope
+        self._is_new = is_new
+        self._replayed = 0
+        self._written: list[Written] = []
+
+    @property
+    def output(self) -> Output:
+        """The view as it was declared."""
+        return self._envelope.output
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether something was written and not committed."""
+        return bool(self._written)
+
+    def write(self, changes: Changes, reached: Reached) -> None:
+        """Take deltas for the next transaction."""
+        self._written.append(Written(changes, reached))
+
+    def skip(self, changes: Changes) -> None:
+        """Note deltas that are committed."""
+        self._replayed = (self._replayed + weight(changes)) % 2**64
+
+    def expect_same(self) -> None:
+        """Fail unless what was replayed is the state that was published."""
+        if self.state.failed is None and f"{self._replayed:x}" != self.state.digest:
+            self.fail(
+                f"{SinkDiverged.code}: a replay of its inputs gave other rows than were published; "
+                "drop the view and make it anew"
+            )
+
+    def fail(self, reason: str) -> None:
+        """Publish nothing more; the next transaction remembers why."""
+        self.state = replace(self.state, failed=reason)
+        log.error("sink failed", view=self.output.name, reason=reason)
+
+    def finished(self) -> None:
+        """All that was written is committed."""
+        self._written.clear()
+        self._is_new = False
+
+    def stages(self) -> Sequence[Sequence[Written]]:
+        """What was written, divided into what fits a transaction."""
+        if not self._is_new:
+            return [self._written]
+        return [[part] for written in self._written for part in _divided(written)]
+
+    def outgoing(self, written: Sequence[Written], is_last: bool) -> Outgoing:
+        """The messages of a stage; or none, and the view has failed."""
+        messages = Messages([], [], [], [])
+        if self.state.failed is None:
+            try:
+                messages = self._messages(written, is_last)
+            except (KeyNotUnique, RecordTooLarge) as error:
+                self.fail(f"{error.code}: {error}")
+        state = self.state
+        added = sum(weight(w.changes) for w in written) if state.failed is None else 0
+        state = replace(
+            state,
+            digest=f"{(int(state.digest, 16) + added) % 2**64:x}",
+            sequence=state.sequence + len(messages),
+        )
+        return Outgoing(self.topic.name, self.output.name, messages, self.state.sequence, state)
+
+    def _messages(self, written: Sequence[Written], is_last: bool) -> Messages:
+        target = self.output.target
+        assert target is not None
+        found = Messages([], [], [], [])
+        for part in written:
+            if target.snapshot or not self._is_new:
+                found.extend(self._envelope.messages(part.changes, part.reached, self._is_new))
+            if is_last:
+                found.extend(self._envelope.frontiers(part.reached))
+        self._refuse_large(found)
+        return found
+
+    def _refuse_large(self, messages: Messages) -> None:
+        """Raise RecordTooLarge for a message that the topic does not take."""
+        limit = self.topic.limit - _BATCH_OVERHEAD - _RECORD_OVERHEAD - len(self.output.name)
+        for key, value in zip(messages.keys, messages.values, strict=True):
+            if len(value or b"") + len(key or b"") > limit:
+                named = (key or value or b"")[:200].decode(errors="replace")
+                raise RecordTooLarge(
+                    f"view {self.output.name!r}: the record with key {named} has "
+                    f"{len(value or b'') + len(key or b''):,} bytes, and topic "
+                    f"{self.topic.name!r} takes {limit:,} (its max.message.bytes); raise that, "
+                    "then drop the view and make it anew"
+                )
+
+
+def _divided(written: Written) -> Iterator[Written]:
+    rows = written.changes.rows
+    step = max(1, STAGE_BYTES * rows.num_rows // max(1, rows.nbytes))
+    if rows.num_rows <= step or (written.changes.diffs < 0).any():
+        yield written
+        return
+    for start in range(0, rows.num_rows, step):
+        yield replace(written, changes=_Part(written.changes, slice(start, start + step)))
+
+
+class _Part:
+    """A slice of the rows of deltas; the errors are with the first."""
+
+    def __init__(self, whole: Changes, part: slice) -> None:
+        errors = slice(0, None if part.start == 0 else 0)
+        self.rows: pa.RecordBatch = whole.rows.slice(part.start, part.stop - part.start)
+        self.times, self.diffs = whole.times[part], whole.diffs[part]
+        self.errors: pa.RecordBatch = whole.errors if part.start == 0 else whole.errors.slice(0, 0)
+        self.error_times = whole.error_times[errors]
+        self.error_diffs = whole.error_diffs[errors]

@@ -1,0 +1,110 @@
+"""What every sink of deltas does, and what it is told.
+
+A sink takes the deltas of a completed time once. `prepare` makes what was written durable, `commit`
+makes it count; a sink that `has` a time already is given the deltas of a replay with `skip`
+instead, so each sink publishes exactly what it lacks. Between two sinks that were left at
+different times nothing has to be decided by whoever feeds them.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from connectors.batches import Offsets, Range
+from connectors.errors import KeyNotUnique
+from connectors.sinks.target import KafkaTarget
+
+
+class Changes(Protocol):
+    """Deltas of one view as the pool drains them (`ivm.results.Deltas`)."""
+
+    @property
+    def rows(self) -> pa.RecordBatch: ...
+    @property
+    def times(self) -> NDArray[np.uint64]: ...
+    @property
+    def diffs(self) -> NDArray[np.int64]: ...
+    @property
+    def errors(self) -> pa.RecordBatch: ...
+    @property
+    def error_times(self) -> NDArray[np.uint64]: ...
+    @property
+    def error_diffs(self) -> NDArray[np.int64]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A view as its sinks know it.
+
+    `is_unique`: no two rows have the same values in the columns of `key`. `plan` tells one
+    definition from another. `target` is where its changes go besides its file topic.
+    """
+
+    name: str
+    schema: pa.Schema
+    key: tuple[str, ...]
+    is_unique: bool
+    plan: str
+    target: KafkaTarget | None = None
+
+    def check(self) -> None:
+        """Raise KeyNotUnique if the target needs a key that is unique, and it is not known to be.
+
+        It is known of columns that a query groups by or takes DISTINCT, and of a table's primary
+        key, as far as the query keeps it.
+        """
+        if self.target is None or self.target.envelope == "delta" or self.is_unique:
+            return
+        raise KeyNotUnique(
+            f"view {self.name!r}: envelope {self.target.envelope!r} keeps one row per key, and two "
+            f"rows may have the same {', '.join(self.key)}; give a `key` that is unique, group by "
+            "it, or use envelope 'delta'"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A completed time, given at `moment` (microseconds since the epoch).
+
+    All deltas up to it reflect the input records before `offsets`; those of the time itself come
+    from the records in `ranges`.
+    """
+
+    time: int
+    moment: int
+    offsets: Offsets
+    ranges: tuple[Range, ...] = ()
+
+
+class Sink(Protocol):
+    """Publishes the deltas of views; one thread at a time writes."""
+
+    def open(self, output: Output) -> None:
+        """Publish a new view, from its snapshot on, which is written next."""
+
+    def restore(self, output: Output) -> None:
+        """Go on with a view where the last commit left it."""
+
+    def has(self, view: str, time: int) -> bool:
+        """Whether the deltas of `view` at `time` are committed."""
+
+    def write(self, view: str, changes: Changes, reached: Reached) -> None:
+        """Take the deltas of `view` since the last call, up to `reached`."""
+
+    def skip(self, view: str, changes: Changes) -> None:
+        """Note deltas that are committed and come again."""
+
+    def prepare(self, reached: Reached) -> None:
+        """Make durable what was written."""
+
+    def commit(self, reached: Reached) -> None:
+        """Let what was written count; with what the sink has already, nothing happens twice."""
+
+    def drop(self, view: str) -> None:
+        """Publish nothing more of `view`, whether it was opened or not."""
+
+    def close(self) -> None:
+        """Release everything."""

@@ -1,0 +1,52 @@
+"""Where in Kafka the changes of a view go, and in which form.
+
+Part of a view's definition: it names a connection of the operator's and no address, so it may be
+shown to everyone.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Self
+
+from connectors.errors import InvalidSink
+
+OutputEnvelope = Literal["delta", "upsert", "debezium"]
+OutputFormat = Literal["json", "avro"]
+
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaTarget:
+    """A topic on a connection; raises InvalidSink for a name that Kafka does not take.
+
+    `snapshot`: the rows that the view has when it is made are published, too. `partitions`,
+    `replication` and `config` hold for a topic that is made; where they are given, a topic that is
+    there must agree. Without them the broker's defaults hold.
+    """
+
+    connection: str
+    topic: str
+    envelope: OutputEnvelope = "delta"
+    format: OutputFormat = "json"
+    snapshot: bool = True
+    partitions: int | None = None
+    replication: int | None = None
+    config: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not _TOPIC.fullmatch(self.topic) or self.topic in (".", ".."):
+            raise InvalidSink(
+                f"{self.topic!r} is no name of a topic: letters, digits, '.', '_' "
+                "and '-', at most 249 of them"
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object that `from_json` turns into an equal target."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
+        """The target of `to_json`'s object."""
+        return cls(**value)

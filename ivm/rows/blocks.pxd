@@ -1,0 +1,24 @@
+# Large blocks of memory, of whole pages, which are kept for the next taker.
+
+cdef enum:
+    PAGE = 4096
+    LARGE = 4 << 20     # bytes from which on memory is to be a block
+
+
+# The bytes of a block that has room for so many.
+cdef inline size_t whole_pages(size_t bytes) noexcept nogil:
+    return (bytes + PAGE - 1) // PAGE * PAGE
+
+
+# A block of `bytes`, a multiple of PAGE, with undefined contents; NULL where memory is short.
+cdef void* take_block(size_t bytes) noexcept nogil
+
+# A larger block that begins as `block` does, which is no longer one; NULL where memory is short, and then
+# it still is.
+cdef void* grow_block(void* block, size_t bytes, size_t wanted) noexcept nogil
+
+# Gives back a block, or the last pages of one.
+cdef void give_block(void* block, size_t bytes) noexcept nogil
+
+# Says that the pages wholly within these bytes of a block are not needed while it is in use.
+cdef void forget_pages(void* start, size_t bytes) noexcept nogil

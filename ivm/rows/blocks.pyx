@@ -1,0 +1,184 @@
+"""Large blocks of memory: mapped, and kept for the next taker when they are given back.
+
+The kernel clears what it maps, at first touch, which costs more than merging two batches into it. So
+up to KEPT bytes wait here, and what nobody has needed for a second goes back when the next block
+comes or goes. They lie in the order of their addresses, neighbours as one, so that a block of any size
+can be cut from them. Safe from several threads.
+"""
+
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy, memmove
+from libcpp.mutex cimport mutex
+from posix.time cimport clock_gettime, timespec
+
+cdef extern from "<time.h>" nogil:
+    enum: CLOCK_MONOTONIC_COARSE
+
+cdef extern from "<sys/mman.h>" nogil:
+    enum: PROT_READ
+    enum: PROT_WRITE
+    enum: MAP_PRIVATE
+    enum: MAP_ANONYMOUS
+    enum: MAP_NORESERVE
+    enum: MADV_DONTNEED
+    enum: MADV_HUGEPAGE
+    enum: MREMAP_MAYMOVE
+    void* MAP_FAILED
+    void* mmap(void* address, size_t length, int protection, int flags, int file, long offset)
+    void* mremap(void* address, size_t before, size_t length, int flags)
+    int munmap(void* address, size_t length)
+    int madvise(void* address, size_t length, int advice)
+
+cdef enum:
+    KEPT = 256 << 20
+    MOST_SPANS = 256
+    WORTH_FORGETTING = 1 << 18
+
+cdef struct Span:
+    char* start
+    size_t bytes
+
+cdef mutex guard
+cdef Span spans[MOST_SPANS + 1]     # that wait, by address
+cdef size_t count = 0       # of these
+cdef size_t waiting = 0     # their bytes
+cdef size_t needless = 0    # the fewest that waited since `second` began
+cdef int64_t second = 0
+
+
+cdef void* take_block(size_t bytes) noexcept nogil:
+    cdef void* block
+    guard.lock()
+    block = _cut(bytes)
+    if block == NULL:
+        block = _map(bytes)
+    if block == NULL:       # then nothing is to be kept any more
+        _unmap_some(waiting)
+        block = _map(bytes)
+    _unmap_needless()
+    guard.unlock()
+    return block
+
+
+# From the smallest span that is large enough; NULL without one.
+cdef void* _cut(size_t bytes) noexcept nogil:
+    cdef size_t i, best = count
+    cdef void* block
+    for i in range(count):
+        if spans[i].bytes >= bytes and (
+                best == count or spans[i].bytes < spans[best].bytes):
+            best = i
+    if best == count:
+        return NULL
+    block = spans[best].start
+    _shorten(best, bytes)
+    spans[best].start += bytes
+    if spans[best].bytes == 0:
+        _erase(best)
+    return block
+
+
+cdef void* _map(size_t bytes) noexcept nogil:
+    cdef void* block = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+    if block == MAP_FAILED:
+        return NULL
+    madvise(block, bytes, MADV_HUGEPAGE)
+    return block
+
+
+cdef void* grow_block(void* block, size_t bytes, size_t wanted) noexcept nogil:
+    cdef void* grown
+    guard.lock()
+    grown = _cut(wanted)
+    if grown == NULL:       # the kernel moves pages without a copy, unless they were mapped apart
+        grown = mremap(block, bytes, wanted, MREMAP_MAYMOVE)
+        if grown != MAP_FAILED:
+            guard.unlock()
+            madvise(grown, wanted, MADV_HUGEPAGE)
+            return grown
+        grown = _map(wanted)
+    guard.unlock()
+    if grown != NULL:
+        memcpy(grown, block, bytes)
+        give_block(block, bytes)
+    return grown
+
+
+cdef void give_block(void* block, size_t bytes) noexcept nogil:
+    global waiting
+    cdef size_t i = 0
+    guard.lock()
+    waiting += bytes
+    while i < count and spans[i].start < <char*> block:
+        i += 1
+    _insert(i, Span(<char*> block, bytes))
+    _join_next(i)
+    if i > 0:
+        _join_next(i - 1)
+    if count > MOST_SPANS:
+        _unmap(count - 1, spans[count - 1].bytes)
+    if waiting > KEPT:
+        _unmap_some(waiting - KEPT)
+    _unmap_needless()
+    guard.unlock()
+
+
+cdef void _insert(size_t i, Span span) noexcept nogil:
+    global count
+    memmove(&spans[i + 1], &spans[i], (count - i) * sizeof(Span))
+    spans[i] = span
+    count += 1
+
+
+cdef void _erase(size_t i) noexcept nogil:
+    global count
+    count -= 1
+    memmove(&spans[i], &spans[i + 1], (count - i) * sizeof(Span))
+
+
+# Makes a span one with the next if that begins where it ends.
+cdef void _join_next(size_t i) noexcept nogil:
+    if i + 1 < count and spans[i].start + spans[i].bytes == spans[i + 1].start:
+        spans[i].bytes += spans[i + 1].bytes
+        _erase(i + 1)
+
+
+cdef void _unmap_needless() noexcept nogil:
+    global needless, second
+    cdef timespec now
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now)
+    if now.tv_sec != second:
+        _unmap_some(needless)
+        needless = waiting
+        second = now.tv_sec
+
+
+# Gives at least so many bytes back to the kernel, of those that wait.
+cdef void _unmap_some(size_t bytes) noexcept nogil:
+    cdef size_t before = waiting
+    while before - waiting < bytes:
+        _unmap(count - 1, min(spans[count - 1].bytes, bytes - (before - waiting)))
+
+
+# Gives at least the last `bytes` of a span back to the kernel.
+cdef void _unmap(size_t i, size_t bytes) noexcept nogil:
+    bytes = (bytes + PAGE - 1) // PAGE * PAGE
+    _shorten(i, bytes)
+    munmap(spans[i].start + spans[i].bytes, bytes)
+    if spans[i].bytes == 0:
+        _erase(i)
+
+
+# Notes that some bytes of a span wait no longer.
+cdef void _shorten(size_t i, size_t bytes) noexcept nogil:
+    global waiting, needless
+    spans[i].bytes -= bytes
+    waiting -= bytes
+    needless = min(needless, waiting)
+
+
+cdef void forget_pages(void* start, size_t bytes) noexcept nogil:
+    cdef size_t skipped = (PAGE - <size_t> start % PAGE) % PAGE
+    if bytes >= WORTH_FORGETTING:
+        madvise(<char*> start + skipped, (bytes - skipped) // PAGE * PAGE, MADV_DONTNEED)

@@ -1,0 +1,249 @@
+"""Look-ups of many keys at once in what an arrangement has published.
+
+The keys are sorted like the arrangement's and sealed as a batch of their own, whose values are the
+keys' positions: so equal keys come together, and each published batch is read once, in one
+direction. A key's rows may be spread over batches, where their diffs have to add up; most keys are
+in one batch only, and their rows are written as they are found.
+
+As in `ivm.workers.edges` the batches are taken while holding the GIL and read without it.
+"""
+
+from libc.stdint cimport int64_t, uint64_t
+from libcpp.vector cimport vector
+
+import numpy as np
+
+from ivm.rows.codec cimport decode, encode
+from ivm.rows.hashing cimport hash_prefix, shard_of
+from ivm.rows.layout cimport Layout
+from ivm.rows.packing cimport Packing
+from ivm.rows.strings cimport Interner
+from ivm.rows.updates cimport Updates, append, empty_updates, push, release, update_at
+from ivm.trace.batch cimport (
+    Batch, count_as_of, drop, first_val, key_at, retain, seek_key, val_at,
+)
+from ivm.trace.build cimport build_batch
+from ivm.trace.probe cimport GROUP, probe
+from ivm.trace.sort cimport consolidate
+from ivm.trace.times cimport compare_words
+from ivm.trace.trace cimport Trace
+
+cdef enum:
+    PROBED = 4      # from so many keys for each sought one on, probes are cheaper than galloping
+
+cdef uint64_t ALL = 0xFFFFFFFFFFFFFFFF
+
+
+# One shard: the batches to read, and the keys that it owns.
+cdef class _Shard:
+    cdef vector[Batch*] published
+    cdef vector[Py_ssize_t] start   # of each batch: where to seek the next group of keys from
+    cdef vector[Py_ssize_t] at      # GROUP positions for each batch, -1 where it does not have the key
+    cdef Updates given              # words of keys, each followed by its position
+    cdef Batch* sought              # the same, once all are given; NULL: none
+
+    def __cinit__(self, Trace trace, int key_words):
+        cdef Batch* b
+        self.given = empty_updates(key_words + 1, 1)
+        self.sought = NULL
+        self.published.assign(trace.published.begin(), trace.published.end())
+        for b in self.published:
+            retain(b)
+        self.start.resize(self.published.size(), 0)
+        self.at.resize(GROUP * self.published.size(), 0)
+
+    def __dealloc__(self):
+        cdef Batch* b
+        for b in self.published:
+            drop(b)
+        drop(self.sought)
+        release(&self.given)
+
+    cdef int seal(self) except -1 nogil:
+        if consolidate(&self.given) < 0:
+            _no_memory()
+        if self.given.length > 0:
+            self.sought = build_batch(&self.given, self.given.row_words - 1)
+            if self.sought == NULL:
+                _no_memory()
+        return 0
+
+    # Seeks the keys [first, first + n), n <= GROUP, in every batch.
+    cdef void seek(self, Py_ssize_t first, int n) noexcept nogil:
+        cdef size_t j
+        for j in range(self.published.size()):
+            self.start[j] = _seek(self.published[j], self.sought, first, n, self.start[j],
+                                  &self.at[GROUP * j])
+
+
+# As `probe` does, by whichever way is cheaper.
+cdef Py_ssize_t _seek(const Batch* b, const Batch* sought, Py_ssize_t first, int n,
+                      Py_ssize_t start, Py_ssize_t* at) noexcept nogil:
+    cdef int i
+    if b.keys >= PROBED * sought.keys:
+        return probe(b, sought, first, n, start, at)
+    for i in range(n):
+        start = seek_key(b, key_at(sought, first + i), start)
+        at[i] = start
+        if start == b.keys or compare_words(key_at(b, start), key_at(sought, first + i),
+                                            b.key_words) != 0:
+            at[i] = -1
+    return start
+
+
+# The rows found, with how often each is there as its diff, and which key each has; keys are numbered
+# in the order of shards, and of keys in each.
+cdef class _Answer:
+    cdef Updates rows
+    cdef Updates spread             # the rows of one key, from several batches
+    cdef vector[int64_t] owners
+    cdef int64_t keys               # of the shards that were read
+    cdef Packing packing
+
+    def __cinit__(self, Packing packing, int words):
+        self.rows = empty_updates(words, 0)
+        self.spread = empty_updates(words, 0)
+        self.keys = 0
+        self.packing = packing
+
+    def __dealloc__(self):
+        release(&self.rows)
+        release(&self.spread)
+
+    cdef int read(self, _Shard shard) except -1 nogil:
+        cdef Py_ssize_t first = 0, keys = 0 if shard.sought == NULL else shard.sought.keys
+        cdef int i, n
+        while first < keys:
+            n = <int> min(GROUP, keys - first)
+            shard.seek(first, n)
+            for i in range(n):
+                self._collect(shard, i)
+                self.owners.resize(self.rows.length, self.keys + first + i)
+            first += n
+        self.keys += keys
+        return 0
+
+    # Takes the rows of the i-th of the keys that were sought last.
+    cdef int _collect(self, _Shard shard, int i) except -1 nogil:
+        cdef size_t j
+        cdef int found = 0
+        for j in range(shard.published.size()):
+            found += shard.at[GROUP * j + i] >= 0
+        self.spread.length = 0
+        for j in range(shard.published.size()):
+            if shard.at[GROUP * j + i] >= 0:
+                self._take(shard.published[j], shard.at[GROUP * j + i],
+                           &self.rows if found == 1 else &self.spread)
+        if found > 1:
+            if consolidate(&self.spread) < 0 or append(
+                    &self.rows, self.spread.words, self.spread.length) < 0:
+                _no_memory()
+        return 0
+
+    cdef int _take(self, const Batch* b, Py_ssize_t k, Updates* rows) except -1 nogil:
+        cdef Py_ssize_t v
+        cdef int64_t count
+        cdef uint64_t* row
+        for v in range(first_val(b, k), first_val(b, k + 1)):
+            count = count_as_of(b, v, &ALL)
+            if count == 0:
+                continue
+            row = push(rows)
+            if row == NULL:
+                _no_memory()
+            self.packing.pack(key_at(b, k), val_at(b, v), NULL, row)
+            row[rows.stride - 1] = <uint64_t> count
+        return 0
+
+
+cdef int _no_memory() except -1 nogil:
+    with gil:
+        raise MemoryError("no memory to look keys up")
+
+
+def look_up(traces, Packing packing, Layout layout, Interner interner, keys, Layout key):
+    """The published rows with each key: (RecordBatch, counts, owners, order, starts).
+
+    `traces` has one for each shard; `packing` makes a row of `layout` from (key, value); `keys` is
+    a RecordBatch of the key's columns, laid out by `key`. For what is returned see
+    `ivm.results.Found`. Raises SchemaMismatch.
+    """
+    cdef _Answer answer = _Answer(packing, layout.words)
+    cdef _Shard shard
+    shards = [_Shard(trace, key.words) for trace in traces]
+    interner.open_snapshot()
+    try:
+        _distribute(keys, key, interner, shards)
+        for shard in shards:
+            with nogil:
+                shard.seal()
+                answer.read(shard)
+        rows = decode(answer.rows.words, answer.rows.length, answer.rows.stride, layout, interner)
+    finally:
+        interner.close_snapshot()
+    return rows, *_numbered(answer), *_grouped(shards, keys.num_rows)
+
+
+# Gives every key with its position to the shard that owns it.
+cdef int _distribute(keys, Layout key, Interner interner, shards) except -1:
+    cdef vector[Updates*] owners
+    cdef Updates all = empty_updates(key.words + 1, 1)
+    cdef uint64_t* one
+    cdef _Shard shard
+    cdef Py_ssize_t i
+    cdef size_t owner
+    cdef int failed = 0
+    for shard in shards:
+        owners.push_back(&shard.given)
+    try:
+        encode(keys, key, interner, NULL, 0, NULL, 1, &all)
+        with nogil:
+            for i in range(all.length):
+                one = update_at(&all, i)
+                one[key.words] = <uint64_t> i
+                if owners.size() > 1:
+                    owner = shard_of(hash_prefix(one, key.columns, key, interner), owners.size())
+                    failed |= append(owners[owner], one, 1)
+            if owners.size() == 1:
+                owners[0][0], all = all, owners[0][0]
+        if failed != 0:
+            _no_memory()
+    finally:
+        release(&all)
+    return 0
+
+
+cdef object _numbered(_Answer answer):
+    """The counts and the owners of the rows."""
+    cdef Py_ssize_t i
+    counts = np.empty(answer.rows.length, np.int64)
+    owners = np.empty(answer.rows.length, np.int64)
+    cdef int64_t[::1] count = counts
+    cdef int64_t[::1] owner = owners
+    for i in range(answer.rows.length):
+        count[i] = <int64_t> answer.rows.words[(i + 1) * answer.rows.stride - 1]
+        owner[i] = answer.owners[i]
+    return counts, owners
+
+
+cdef object _grouped(shards, Py_ssize_t n):
+    """The positions of the given keys, equal ones together, and where each group starts."""
+    cdef _Shard shard
+    cdef const Batch* b
+    cdef Py_ssize_t i, written = 0, group = 0
+    order = np.empty(n, np.int64)
+    starts = np.empty(n + 1, np.int64)
+    cdef int64_t[::1] position = order
+    cdef int64_t[::1] start = starts
+    for shard in shards:
+        b = shard.sought
+        if b == NULL:
+            continue
+        for i in range(b.keys):
+            start[group + i] = written + first_val(b, i)
+        for i in range(b.vals):
+            position[written + i] = <int64_t> val_at(b, i)[0]
+        group += b.keys
+        written += b.vals
+    start[group] = n
+    return order, starts[:group + 1]

@@ -1,0 +1,82 @@
+"""Real-time mode gives the records that micro-batches give, each as soon as it is there."""
+
+import time
+import uuid
+
+import pytest
+
+from connectors.errors import InvalidTable
+from connectors.tables import TableSpec
+from tests.e2e.connectors.conftest import Service
+from tests.e2e.connectors.test_kafka import add, connect, kafka_table
+from tests.kafka.client import Kafka, Record
+from tests.unit.connectors.records import SCHEMA, insert
+
+# Far below the duration of a batch of Spark's, and far above what a busy machine needs.
+SOON = 10.0
+
+
+@pytest.fixture
+def topic() -> str:
+    """A name of the test's own."""
+    return f"t{uuid.uuid4().hex[:8]}"
+
+
+@pytest.fixture
+def reading(service: Service, kafka: Kafka) -> Service:
+    """A service in real-time mode with a connection to the broker, not started."""
+    connect(service, kafka.address)
+    service.close()
+    service.open(trigger="real-time")
+    return service
+
+
+def test_a_record_arrives_though_none_follows(reading: Service, kafka: Kafka, topic: str) -> None:
+    kafka.create_topic(topic, partitions=2)
+    reading.pipeline.start([])
+    add(reading, kafka_table(topic))
+    kafka.produce(topic, [Record(insert(0), partition=0)])
+    collector = reading.collector
+    collector.wait(lambda: collector.count(topic) == 1)
+    started = time.monotonic()
+    kafka.produce(topic, [Record(insert(1), partition=0)])
+    collector.wait(lambda: collector.count(topic) == 2)
+    assert time.monotonic() - started < SOON
+    assert collector.ids(topic) == [0, 1]
+
+
+def test_a_restart_gives_the_same_times_and_records(
+    reading: Service, kafka: Kafka, topic: str
+) -> None:
+    kafka.create_topic(topic, partitions=2)
+    reading.pipeline.start([])
+    add(reading, kafka_table(topic))
+    for n in range(40):
+        kafka.produce(topic, [Record(insert(n), partition=n % 2)])
+    collector = reading.collector
+    collector.wait(lambda: collector.count(topic) == 40)
+    before = [(batch.time, batch.ranges) for batch in collector.batches]
+    assert len(before) > 1
+    reading.close()
+    reading.open()  # in micro-batches, for that matter
+    reading.pipeline.start([kafka_table(topic)])
+    again = reading.collector
+    again.wait(lambda: again.count(topic) == 40)
+    assert [(batch.time, batch.ranges) for batch in again.batches] == before
+    assert again.ids(topic) == collector.ids(topic)
+
+
+def test_a_table_of_files_is_refused(reading: Service) -> None:
+    with pytest.raises(InvalidTable, match="trigger"):
+        reading.pipeline.preflight(TableSpec("t", "t", SCHEMA, ("id",)))
+
+
+def test_too_few_slots_are_told(reading: Service, kafka: Kafka, topic: str) -> None:
+    kafka.create_topic(topic, partitions=3)
+    reading.pipeline.start([])
+    add(reading, kafka_table(topic))
+    pipeline = reading.pipeline
+    deadline = time.monotonic() + SOON
+    while pipeline.status().state != "failed" and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert "spark_master" in str(pipeline.status().error)

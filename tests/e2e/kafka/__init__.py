@@ -1,0 +1,1 @@
+"""PostgreSQL, Debezium, Kafka and the service together."""

@@ -1,0 +1,74 @@
+"""Row 17: a schema registry that does not answer, then answers 5xx, makes records wait.
+
+None is rejected for it; the fault is told with its setting, and reading goes on by itself.
+"""
+
+import io
+import time
+from typing import Any
+
+import fastavro
+import httpx
+import orjson
+
+from connectors.health import PartFault
+from tests.e2e.connectors.conftest import PATIENCE, Service, service, spark
+from tests.e2e.connectors.test_kafka import connect, kafka_table, start, topic
+from tests.kafka.client import Kafka
+from tests.kafka.registry import Registry
+
+__all__ = ["service", "spark", "topic"]
+
+
+def schema(name: str) -> dict[str, Any]:
+    fields = [{"name": "id", "type": "long"}, {"name": "name", "type": "string"}]
+    return {"type": "record", "name": name, "fields": fields}
+
+
+def written(registry: Registry, number: int) -> bytes:
+    """A row whose schema nobody has asked the registry for yet."""
+    form = schema(f"Row{number}")
+    answer = httpx.post(
+        f"{registry.url}/subjects/row-{number}/versions",
+        json={"schema": orjson.dumps(form).decode()},
+    )
+    content = io.BytesIO()
+    fastavro.schemaless_writer(content, fastavro.parse_schema(form), {"id": number, "name": "a"})
+    return b"\0" + int(answer.json()["id"]).to_bytes(4, "big") + content.getvalue()
+
+
+def told(service: Service) -> PartFault:
+    """The fault that the pipeline's status names in the end."""
+    deadline = time.monotonic() + PATIENCE
+    while not (faults := service.pipeline.status().faults):
+        assert time.monotonic() < deadline, "no fault is told"
+        time.sleep(0.05)
+    return faults[0]
+
+
+def wait_rows(service: Service, topic: str, count: int) -> None:
+    service.collector.wait(lambda: service.collector.count(topic) == count)
+
+
+def test_records_wait_for_a_registry_that_is_away(
+    service: Service, kafka: Kafka, topic: str
+) -> None:
+    with Registry.started() as registry:
+        connect(service, kafka.address, schema_registry_url=registry.url)
+        spec = kafka_table(
+            topic, format="avro", envelope="append", key=(), replica_identity="default"
+        )
+        start(service, spec)
+        kafka.produce(topic, [written(registry, 0)])
+        wait_rows(service, topic, 1)
+        for number, go_wrong in ((1, registry.hang), (2, registry.fail)):
+            record = written(registry, number)
+            go_wrong()
+            kafka.produce(topic, [record])
+            assert "schema_registry_url" in told(service).detail
+            assert service.collector.count(topic) == number
+            registry.heal()
+            wait_rows(service, topic, number + 1)
+        assert service.collector.ids(topic) == [0, 1, 2]
+        assert service.quarantine.page(1) == []
+        assert service.pipeline.status().state == "running"

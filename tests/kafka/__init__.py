@@ -1,0 +1,1 @@
+"""Kafka and what belongs to it, as processes for tests."""

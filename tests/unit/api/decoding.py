@@ -1,0 +1,119 @@
+"""A pipeline without Spark that reads file topics when a test says so, by the real protocol."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from connectors.batches import Receiver
+from connectors.corrections import Outcome
+from connectors.delivery import Delivery
+from connectors.errors import NotStalled, Stalled
+from connectors.files.reader import TopicReader, records
+from connectors.files.writer import TopicWriter
+from connectors.past import Past
+from connectors.pipeline import PipelineSettings, PipelineStatus, State
+from connectors.progress.journal import Journal
+from connectors.quarantine import Place, Quarantine
+from connectors.spark.chunks import SCHEMA, encode
+from connectors.tables import OnError, TableSpec
+
+
+class DecodingPipeline:
+    """Reads all partitions of a table on the caller's thread."""
+
+    def __init__(
+        self,
+        settings: PipelineSettings,
+        journal: Journal,
+        quarantine: Quarantine,
+        receiver: Receiver,
+    ) -> None:
+        self.topics: Path = settings.topics
+        self.state: State = "stopped"
+        self.error: str | None = None
+        self._delivery = Delivery(journal, quarantine, receiver)
+        self._journal = journal
+        self._tables: dict[str, TableSpec] = {}
+        self._stalled_at: Place | None = None
+
+    def prepare(self) -> None:
+        """There is nothing to make ready."""
+
+    def start(self, tables: Sequence[TableSpec]) -> None:
+        for spec in tables:
+            self.add_table(spec)
+        self._delivery.open()
+        for spec in tables:
+            self.read(spec.name)
+        self.state = "running"
+
+    def wait_replayed(self, timeout: float | None = None) -> bool:
+        return True
+
+    def preflight(self, spec: TableSpec) -> None:
+        """A topic of files begins where it begins."""
+
+    def add_table(self, spec: TableSpec, beginning: None = None) -> None:
+        self._tables[spec.name] = spec
+        self._delivery.add_table(self._key(spec.name), spec)
+
+    def remove_table(self, name: str) -> None:
+        with self._delivery.between_batches():
+            self._delivery.remove_table(self._key(name))
+
+    def set_on_error(self, name: str, on_error: OnError) -> None:
+        self.add_table(replace(self._tables[name], on_error=on_error))
+
+    def write(self, table: str, *values: bytes, partition: int = 0) -> None:
+        """Append records to a table's topic, and read them."""
+        writer = TopicWriter(self.topics, self._tables[table].topic, partition)
+        writer.append(values)
+        writer.close()
+        self.read(table)
+
+    def read(self, table: str) -> None:
+        """Deliver what a table's topic has beyond what was read."""
+        spec = self._tables[table]
+        reader = TopicReader(self.topics, spec.topic)
+        chunks = [
+            encode(self._key(table), spec, records(span, partition))
+            for partition, end in reader.ends().items()
+            for span in reader.spans(
+                partition, self._delivery.reached().get((table, partition), 0), end
+            )
+        ]
+        try:
+            if chunks:
+                self._delivery.deliver(pa.Table.from_batches(chunks, SCHEMA))
+        except Stalled as stall:
+            self.state, self.error, self._stalled_at = "stalled", str(stall), stall.place
+
+    def skip(self, place: Place) -> None:
+        if place != self._stalled_at:
+            raise NotStalled("elsewhere")
+        self._delivery.skip(place)
+        self.resume()
+
+    def correct(self, places: Sequence[Place], overwrite: bool = False) -> Outcome:
+        past = Past(self.topics, {})
+        overtaking = None if overwrite else self._delivery.overtaking(places, past)
+        return self._delivery.correct(places, overtaking)
+
+    def tick(self) -> None:
+        self._delivery.tick()
+
+    def resume(self) -> None:
+        self.state, self._stalled_at = "running", None
+        for name in self._tables:
+            self.read(name)
+
+    def status(self) -> PipelineStatus:
+        return PipelineStatus(self.state, self.error, self._delivery.time, 0, 0.0, {})
+
+    def stop(self) -> None:
+        self._delivery.close()
+
+    def _key(self, name: str) -> str:
+        return f"{name}@{self._journal.epoch(name)}"

@@ -1,0 +1,151 @@
+"""A pipeline over real file topics and the real delivery, that moves when it is told."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import pyarrow as pa
+
+from api.runtime import Runtime
+from api.settings import Settings
+from connectors.batches import Receiver
+from connectors.delivery import Delivery
+from connectors.files.reader import TopicReader, records
+from connectors.files.writer import TopicWriter
+from connectors.pipeline import PipelineSettings, PipelineStatus, State
+from connectors.progress.journal import Journal
+from connectors.quarantine import Quarantine
+from connectors.spark.chunks import SCHEMA, encode
+from connectors.tables import OnError, TableSpec
+from tests.unit.connectors.records import record
+
+Ends = dict[tuple[str, int], int]
+
+
+class FilePipeline:
+    """Reads what `step` asks for; what the journal holds beyond its start is replayed at once."""
+
+    def __init__(
+        self,
+        settings: PipelineSettings,
+        journal: Journal,
+        quarantine: Quarantine,
+        receiver: Receiver,
+    ) -> None:
+        self.state: State = "stopped"
+        self.replayed = 0
+        self._topics = settings.topics
+        self._journal = journal
+        self._tables: dict[str, TableSpec] = {}
+        self._quarantine = quarantine
+        self._receiver = receiver
+        self._delivery: Delivery | None = None
+
+    @property
+    def delivery(self) -> Delivery:
+        assert self._delivery is not None
+        return self._delivery
+
+    def prepare(self) -> None:
+        """There is nothing to make ready."""
+
+    def start(self, tables: Sequence[TableSpec]) -> None:
+        topics = {spec.name: spec.topic for spec in tables}
+        for name, topic in self._journal.tables.items():
+            if topics.get(name) != topic:
+                self._journal.drop_table(name)
+        self._delivery = Delivery(self._journal, self._quarantine, self._receiver)
+        for spec in tables:
+            self.add_table(spec)
+        self.delivery.open()
+        while self.delivery.pending:
+            ends = {(r.table, r.partition): r.end for r in self.delivery.pending[0].ranges}
+            self._deliver(ends)
+            self.replayed += 1
+        self.state = "running"
+
+    def wait_replayed(self, timeout: float | None = None) -> bool:
+        return True
+
+    def preflight(self, spec: TableSpec) -> None:
+        """A topic of files begins where it begins."""
+
+    def add_table(self, spec: TableSpec, beginning: None = None) -> None:
+        self._tables[spec.name] = spec
+        self.delivery.add_table(self._key(spec.name), spec)
+
+    def remove_table(self, name: str) -> None:
+        with self.delivery.between_batches():
+            del self._tables[name]
+            self.delivery.remove_table(self._key(name))
+
+    def set_on_error(self, name: str, on_error: OnError) -> None:
+        self.add_table(replace(self._tables[name], on_error=on_error))
+
+    def status(self) -> PipelineStatus:
+        return PipelineStatus(self.state, None, self.delivery.time, 0, 0.0, {})
+
+    def tick(self) -> None:
+        self.delivery.tick()
+
+    def step(self, limit: int = 1_000) -> None:
+        """One batch of at most `limit` records of every table; none if there are none."""
+        ends = {}
+        for spec in self._tables.values():
+            position = self.delivery.reached().get((spec.name, 0), 0)
+            end = TopicReader(self._topics, spec.topic).ends().get(0, 0)
+            if end > position:
+                ends[spec.name, 0] = min(end, position + limit)
+        if ends:
+            self._deliver(ends)
+
+    def stop(self) -> None:
+        self.state = "stopped"
+
+    def _key(self, name: str) -> str:
+        return f"{name}@{self._journal.epoch(name)}"
+
+    def _deliver(self, ends: Ends) -> None:
+        chunks = []
+        for (name, partition), end in ends.items():
+            spec = self._tables[name]
+            reader = TopicReader(self._topics, spec.topic)
+            reader.ends()
+            position = self.delivery.reached().get((name, partition), 0)
+            chunks += [
+                encode(self._key(name), spec, records(span, partition))
+                for span in reader.spans(partition, position, end)
+            ]
+        self.delivery.deliver(pa.Table.from_batches(chunks, SCHEMA))
+
+
+def make_runtime(data: Path, **settings: Any) -> Runtime:
+    """A runtime on `data`, which takes a checkpoint only when it is told."""
+    given = {"workers": 1, "checkpoint_seconds": 1e6, **settings}
+    return Runtime(Settings(data=data, **given), cast(Any, FilePipeline))
+
+
+def runtime_on(data: Path, **settings: Any) -> Runtime:
+    """The same, started."""
+    runtime = make_runtime(data, **settings)
+    runtime.start()
+    return runtime
+
+
+def pipeline_of(runtime: Runtime) -> FilePipeline:
+    return cast(FilePipeline, cast(Any, runtime.pipeline))
+
+
+def take_checkpoint(runtime: Runtime) -> bool:
+    assert runtime.checkpoints is not None
+    return runtime.checkpoints.take()
+
+
+def write_rows(data: Path, topic: str, *changes: tuple[dict[str, Any], int]) -> None:
+    """Append a record for every `(row, diff)`, the diff being 1 or -1."""
+    writer = TopicWriter(data / "topics", topic)
+    writer.append(
+        [record("c", after=row) if diff > 0 else record("d", before=row) for row, diff in changes]
+    )
+    writer.close()

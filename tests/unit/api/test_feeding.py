@@ -1,0 +1,152 @@
+"""How the tables of batches reach the pool: repetitions, replays, what is unavailable."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from api.feeding import Feeder
+from api.meter import Meter
+from connectors.batches import Origin, TableUpdates, TimedBatch
+from connectors.progress.journal import Journal
+from connectors.quarantine import Quarantine
+from connectors.tables import TableSpec
+from ivm.pool import Pool
+
+FIELDS: list[pa.Field] = [
+    pa.field("id", pa.int64(), nullable=False),
+    pa.field("name", pa.string()),
+    pa.field("note", pa.string()),
+]
+SCHEMA = pa.schema(FIELDS)
+KEYED = TableSpec("t", "topic", SCHEMA, ("id",))
+EXACT = TableSpec("t", "topic", SCHEMA, ("id",), replica_identity="full")
+Row = tuple[Any, ...]
+
+
+class Service:
+    """A table in a pool with its feeder."""
+
+    def __init__(self, directory: Path, spec: TableSpec) -> None:
+        self.spec = spec
+        self.pool = Pool()
+        self.pool.create_input("t", SCHEMA, ["id"])
+        self.meter = Meter()
+        self.quarantine = Quarantine(directory / "quarantine")
+        journal = Journal(directory / "journal")
+        self.feeder = Feeder(self.pool, journal, self.quarantine, self.meter, self.complete)
+        self.offset = 0
+
+    def complete(self, time: int) -> None:
+        self.feeder.settle()
+        self.pool.advance(time + 1)
+
+    def take(
+        self,
+        time: int,
+        *changes: tuple[int, Row],
+        order: list[tuple[int, int]] | None = None,
+        missing: list[Any] | None = None,
+        committed: bool = False,
+    ) -> None:
+        """One batch of these (kind, row)."""
+        columns = zip(*(row for _, row in changes), strict=True)
+        arrays = [pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)]
+        count, first = len(changes), self.offset
+        self.offset += count
+        origin = Origin(
+            self.spec,
+            ((0, count),),
+            np.arange(first, first + count),
+            None if order is None else np.array(order, np.uint64),
+            None if missing is None else pa.array(missing, pa.list_(pa.int16())),
+        )
+        updates = TableUpdates(
+            pa.RecordBatch.from_arrays(arrays, schema=SCHEMA),
+            np.array([kind for kind, _ in changes], np.int64),
+            np.zeros(count, np.int64),
+            origin,
+        )
+        batch = TimedBatch(time, {"t": updates}, (), {}, count, 0, committed, 0)
+        self.feeder.take(batch)
+
+    def rows(self) -> list[Row]:
+        found = self.pool.scan("t")
+        assert found.counts.tolist() == [1] * found.rows.num_rows
+        return sorted(tuple(row.values()) for row in found.rows.to_pylist())
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Service:
+    return Service(tmp_path, KEYED)
+
+
+@pytest.fixture
+def exact(tmp_path: Path) -> Service:
+    return Service(tmp_path, EXACT)
+
+
+def test_times_that_are_held_back_are_resolved_together(service: Service) -> None:
+    service.take(1, (1, (1, "ada", None)), committed=True)
+    service.take(2, (1, (1, "bob", None)), (1, (2, "eve", None)), committed=True)
+    service.take(3, (-1, (2, None, None)), committed=True)
+    hold = service.pool.hold("t", 0)
+    service.complete(3)
+    assert service.rows() == [(1, "bob", None)]
+    second = service.pool.scan("t", as_of=2).rows.to_pylist()
+    assert sorted(row["name"] for row in second) == ["bob", "eve"]
+    hold.release()
+
+
+def test_what_a_connector_sends_again_is_dropped_and_counted(service: Service) -> None:
+    service.take(1, (1, (1, "ada", None)), (1, (1, "bob", None)), order=[(1, 5), (1, 9)])
+    service.take(2, (1, (1, "ada", None)), (1, (1, "bob", None)), order=[(1, 5), (1, 9)])
+    service.take(3, (1, (2, "eve", None)), order=[(2, 3)])
+    service.complete(3)
+    assert service.rows() == [(1, "bob", None), (2, "eve", None)]
+    assert service.meter.duplicates["t"] == 2
+
+
+def test_repetitions_are_dropped_from_tables_of_whole_images_too(exact: Service) -> None:
+    exact.take(1, (1, (1, "ada", None)), (1, (2, "bob", None)), order=[(1, 5), (1, 9)])
+    exact.take(2, (1, (1, "ada", None)), (1, (2, "bob", None)), order=[(1, 5), (1, 9)])
+    exact.complete(2)
+    assert exact.rows() == [(1, "ada", None), (2, "bob", None)]
+    assert exact.meter.duplicates["t"] == 2
+
+
+def test_rows_of_a_snapshot_are_never_repetitions(service: Service) -> None:
+    service.take(1, (1, (1, "ada", None)), order=[(7, 7)])
+    service.take(2, (1, (1, "bob", None)), (1, (1, "eve", None)), order=[(0, 0), (0, 0)])
+    service.complete(2)
+    assert service.rows() == [(1, "eve", None)]
+    assert service.meter.duplicates["t"] == 0
+
+
+def test_an_unavailable_value_is_quarantined_by_its_place(service: Service) -> None:
+    service.take(1, (1, (1, "ada", "a note")))
+    service.complete(1)
+    service.take(2, (1, (1, "bob", None)), (1, (2, "eve", None)), missing=[[2], [1, 2]])
+    service.complete(2)
+    assert service.rows() == [(1, "bob", "a note")]
+    found = service.quarantine.get(("t", 0, 2)).record
+    assert found.reason == "unavailable-value"
+    assert "name, note" in found.message
+
+
+def test_changes_are_counted_unless_they_are_replayed(service: Service) -> None:
+    service.take(1, (1, (1, "ada", None)), committed=True)
+    service.complete(1)
+    service.take(2, (1, (2, "bob", None)), (-1, (1, None, None)), (-1, (9, None, None)))
+    service.complete(2)
+    assert service.meter.keyed_changes == {("t", "set"): 1, ("t", "delete"): 2}
+    assert service.meter.absent_deletes == {"t": 1}
+
+
+def test_a_truncation_of_whole_images_sees_the_times_before_it(exact: Service) -> None:
+    exact.take(1, (1, (1, "ada", None)), committed=True)
+    exact.take(2, (1, (2, "bob", None)), (0, (None, None, None)), (1, (3, "eve", None)))
+    exact.complete(2)
+    assert exact.rows() == [(3, "eve", None)]

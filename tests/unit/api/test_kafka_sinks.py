@@ -1,0 +1,231 @@
+"""A view that goes to Kafka besides: how it is declared, shown, restored and dropped."""
+
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import orjson
+import pytest
+from fastapi.testclient import TestClient
+
+from api.app import create_app
+from api.runtime import Runtime
+from connectors.sinks.kafka.progress import Progress, decode
+from tests.kafka.client import Kafka
+from tests.kafka.registry import Registry
+from tests.unit.api.conftest import ORDERS, TOTALS, make_runtime
+from tests.unit.api.direct import DirectPipeline
+from tests.unit.api.orders import order
+
+
+class Service:
+    """A service with a connection `main`, started and stopped on one data directory."""
+
+    def __init__(self, data: Path, address: str, **connection: str) -> None:
+        self.name = f"s{uuid.uuid4().hex[:8]}"
+        self._data = data
+        self._connection = {"bootstrap_servers": address, **connection}
+        self.start()
+
+    def start(self) -> None:
+        """Start, for the first time or again; the pipeline has nothing to replay."""
+        connections = {"main": self._connection}
+        self.runtime: Runtime = make_runtime(self._data, service=self.name, connections=connections)
+        self._client = TestClient(create_app(self.runtime), raise_server_exceptions=False)
+        self.client = self._client.__enter__()
+        self.runtime.wait_ready()
+        self.pipeline = cast(DirectPipeline, cast(Any, self.runtime.pipeline))
+
+    def stop(self) -> None:
+        """Stop as on SIGTERM."""
+        self._client.__exit__(None, None, None)
+
+    def sink(self, **more: Any) -> dict[str, Any]:
+        """The sink of the view `totals`."""
+        topic = f"{self.name}.totals"
+        return {"connector": "kafka", "connection": "main", "topic": topic, **more}
+
+    def put(self, **sink: Any) -> Any:
+        """Put the view `totals` with this sink."""
+        body = {**TOTALS, "sink": self.sink(**sink)}
+        return self.client.put("/v1/views/totals", json=body)
+
+    def replay(self) -> None:
+        """Give the pipeline's batches again, as the journal has them."""
+        self.runtime.applier.complete_replay()
+
+
+@pytest.fixture
+def service(kafka: Kafka, tmp_path: Path) -> Iterator[Service]:
+    service = Service(tmp_path, kafka.address)
+    assert service.client.put("/v1/sources/orders", json=ORDERS).status_code == 201
+    yield service
+    service.stop()
+
+
+def values(kafka: Kafka, topic: str) -> list[Any]:
+    """The committed values of a topic with one partition."""
+    return [orjson.loads(record.value() or b"null") for record in kafka.read_committed(topic)]
+
+
+def last(kafka: Kafka, service: Service) -> Progress:
+    """The last record of progress."""
+    return decode(kafka.read_committed(f"{service.name}.progress")[-1].value(), "here")
+
+
+def test_a_view_is_published_from_its_snapshot_on(service: Service, kafka: Kafka) -> None:
+    service.pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+    answer = service.put()
+    assert answer.status_code == 201
+    assert answer.json()["sink"] == {
+        "connector": "kafka",
+        "connection": "main",
+        "topic": f"{service.name}.totals",
+        "envelope": "delta",
+        "format": "json",
+        "snapshot": True,
+        "partitions": None,
+        "replication": None,
+        "config": {},
+        "status": "running",
+        "reason": None,
+    }
+    service.pipeline.deliver("orders", (order(2, "ada", "2"), 1))
+    assert values(kafka, f"{service.name}.totals") == [
+        {"op": "+", "diff": 1, "time": 1, "row": _total(1, "1.00")},
+        {"frontier": 1, "offsets": {"orders": {"0": 1}}},
+        {"op": "-", "diff": -1, "time": 2, "row": _total(1, "1.00")},
+        {"op": "+", "diff": 1, "time": 2, "row": _total(2, "3.00")},
+        {"frontier": 2, "offsets": {"orders": {"0": 2}}},
+    ]
+
+
+def _total(orders: int, total: str) -> dict[str, Any]:
+    return {"customer": "ada", "orders": orders, "total": total}
+
+
+def test_without_a_snapshot_only_changes_are_published(service: Service, kafka: Kafka) -> None:
+    service.pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+    assert service.put(snapshot=False).status_code == 201
+    service.pipeline.deliver("orders", (order(2, "bob", "2"), 1))
+    found = values(kafka, f"{service.name}.totals")
+    assert [value["row"]["customer"] for value in found if "row" in value] == ["bob"]
+
+
+def test_the_file_topic_and_the_kafka_topic_say_the_same(
+    service: Service, kafka: Kafka, tmp_path: Path
+) -> None:
+    service.put()
+    for i in range(1, 6):
+        service.pipeline.deliver("orders", (order(i, f"c{i % 2}", "1"), 1))
+    file = tmp_path / "topics" / "deltas.totals" / "0" / f"{0:020d}.jsonl"
+    lines = [orjson.loads(line) for line in file.read_bytes().splitlines()]
+    assert values(kafka, f"{service.name}.totals") == lines
+
+
+def test_the_same_sink_again_is_no_change_and_another_is_refused(service: Service) -> None:
+    assert service.put().status_code == 201
+    assert service.put().status_code == 200
+    answer = service.put(envelope="upsert")
+    assert (answer.status_code, answer.json()["code"]) == (409, "different-definition")
+    plain = service.client.put("/v1/views/totals", json=TOTALS)
+    assert plain.json()["code"] == "different-definition"
+
+
+def test_a_restart_goes_on_where_it_was(service: Service, kafka: Kafka) -> None:
+    service.put()
+    service.pipeline.tick()
+    before = last(kafka, service)
+    service.stop()
+    service.start()
+    service.replay()
+    assert service.client.get("/v1/views/totals").json()["sink"]["status"] == "running"
+    assert service.put().status_code == 200
+    service.pipeline.tick()
+    after = last(kafka, service)
+    assert after.time == before.time + 1
+    assert after.views["totals"].sequence == before.views["totals"].sequence + 1
+    assert after.views["totals"].life == before.views["totals"].life
+    assert after.instance != before.instance
+
+
+def test_a_view_that_is_dropped_leaves_its_topic_and_no_number(
+    service: Service, kafka: Kafka
+) -> None:
+    service.put()
+    before = values(kafka, f"{service.name}.totals")
+    assert service.client.delete("/v1/views/totals").status_code == 204
+    service.pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+    assert values(kafka, f"{service.name}.totals") == before
+    service.put()
+    assert last(kafka, service).views["totals"].life > 1
+
+
+@pytest.mark.parametrize(
+    ("sink", "status", "code"),
+    [
+        ({"connection": "other"}, 422, "unknown-connection"),
+        ({"topic": "a topic"}, 422, "invalid-sink"),
+        ({"format": "avro"}, 422, "invalid-sink"),
+        ({"config": {"no.such": "setting"}}, 422, "invalid-sink"),
+        ({"bootstrap_servers": "evil:9092"}, 422, "invalid-request"),
+        ({"partitions": 0}, 422, "invalid-request"),
+    ],
+)
+def test_a_sink_that_cannot_be_is_refused_and_nothing_is_left(
+    service: Service, sink: dict[str, Any], status: int, code: str
+) -> None:
+    answer = service.put(**sink)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert service.client.get("/v1/views/totals").status_code == 404
+    assert service.put().status_code == 201
+
+
+def test_one_row_per_key_needs_a_unique_key(service: Service) -> None:
+    body = {
+        "query": "SELECT customer, amount FROM orders",
+        "key": ["customer"],
+        "sink": service.sink(envelope="upsert"),
+    }
+    answer = service.client.put("/v1/views/amounts", json=body)
+    assert (answer.status_code, answer.json()["code"]) == (422, "key-not-unique")
+    body["query"] = "SELECT customer, max(amount) AS amount FROM orders GROUP BY customer"
+    assert service.client.put("/v1/views/amounts", json=body).status_code == 201
+
+
+def test_a_topic_that_is_there_must_agree(service: Service, kafka: Kafka) -> None:
+    kafka.create_topic(f"{service.name}.totals", partitions=3)
+    answer = service.put(partitions=2)
+    assert answer.json()["code"] == "invalid-sink"
+    assert "3 partitions" in answer.json()["detail"]
+    assert service.put(partitions=3).status_code == 201
+
+
+def test_two_views_do_not_share_a_topic(service: Service) -> None:
+    service.put()
+    body = {**TOTALS, "sink": service.sink()}
+    answer = service.client.put("/v1/views/others", json=body)
+    assert answer.json()["code"] == "invalid-sink"
+    assert "view 'totals'" in answer.json()["detail"]
+
+
+def test_a_broker_that_is_away_refuses_the_view_with_the_setting(tmp_path: Path) -> None:
+    service = Service(tmp_path, "127.0.0.1:1")
+    service.client.put("/v1/sources/orders", json=ORDERS)
+    answer = service.put()
+    assert answer.status_code == 503
+    assert "connections.main.bootstrap_servers" in answer.json()["detail"]
+    assert service.client.get("/v1/views/totals").status_code == 404
+    service.stop()
+
+
+def test_a_view_goes_out_in_avro(kafka: Kafka, tmp_path: Path) -> None:
+    with Registry.started() as registry:
+        service = Service(tmp_path, kafka.address, schema_registry_url=registry.url)
+        service.client.put("/v1/sources/orders", json=ORDERS)
+        assert service.put(format="avro", envelope="upsert").status_code == 201
+        service.pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+        [record] = kafka.read_committed(f"{service.name}.totals")
+        assert (record.value() or b"")[:1] == (record.key() or b"")[:1] == b"\0"
+        service.stop()

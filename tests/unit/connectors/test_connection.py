@@ -1,0 +1,117 @@
+"""Connections: what clients are told, and that nobody else is told a secret."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from api.settings import Settings
+from connectors.kafka.connection import Connection
+
+SECRET = "canary-7f3a"
+PLAIN = {
+    "security_protocol": "SASL_PLAINTEXT",
+    "sasl_mechanism": "PLAIN",
+    "sasl_username": "ann",
+    "sasl_password": SECRET,
+}
+
+
+def connection(**options: Any) -> Connection:
+    return Connection(name="main", bootstrap_servers="broker:9092", **options)
+
+
+def test_a_plain_connection_needs_its_address_only() -> None:
+    made = connection()
+    assert made.librdkafka() == {
+        "bootstrap.servers": "broker:9092",
+        "security.protocol": "PLAINTEXT",
+    }
+    assert made.java() == made.librdkafka()
+    assert made.registry() == {}
+
+
+def test_credentials_reach_both_clients() -> None:
+    made = connection(**PLAIN)
+    assert made.librdkafka()["sasl.username"] == "ann"
+    assert made.librdkafka()["sasl.password"] == SECRET
+    assert made.java()["sasl.mechanism"] == "PLAIN"
+    assert made.java()["sasl.jaas.config"] == (
+        "org.apache.kafka.common.security.plain.PlainLoginModule required "
+        f'username="ann" password="{SECRET}";'
+    )
+
+
+def test_a_password_cannot_end_its_quotes() -> None:
+    made = connection(**{**PLAIN, "sasl_password": 'a"; x=\\"y\n'})
+    assert made.java()["sasl.jaas.config"].endswith('password="a\\"; x=\\\\\\"y\\n";')
+
+
+def test_files_are_pem_for_both_clients(tmp_path: Path) -> None:
+    ca, certificate, key = (tmp_path / name for name in ("ca", "certificate", "key"))
+    ca.write_text("CA")
+    certificate.write_text("CERTIFICATE")
+    key.write_text("-----BEGIN PRIVATE KEY-----\n")
+    made = connection(
+        security_protocol="SSL",
+        ssl_ca_location=ca,
+        ssl_certificate_location=certificate,
+        ssl_key_location=key,
+        ssl_key_password=SECRET,
+    )
+    assert made.librdkafka()["ssl.ca.location"] == str(ca)
+    assert made.librdkafka()["ssl.key.location"] == str(key)
+    java = made.java()
+    assert java["ssl.truststore.type"] == java["ssl.keystore.type"] == "PEM"
+    assert java["ssl.truststore.location"] == str(ca)
+    assert java["ssl.keystore.certificate.chain"] == "CERTIFICATE"
+    assert java["ssl.keystore.key"] == key.read_text()
+    assert java["ssl.key.password"] == made.librdkafka()["ssl.key.password"] == SECRET
+
+
+def test_a_key_that_java_cannot_read_is_refused(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text("-----BEGIN RSA PRIVATE KEY-----\n")
+    with pytest.raises(ValidationError, match="openssl pkcs8 -topk8"):
+        connection(security_protocol="SSL", ssl_certificate_location=key, ssl_key_location=key)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"security_protocol": "SASL_SSL"}, "sasl_mechanism is needed"),
+        ({"sasl_username": "ann"}, "sasl_username is not used"),
+        ({"security_protocol": "SSL", "ssl_ca_location": "/none"}, "there is no file /none"),
+        ({"ssl_ca_location": "/none"}, "ssl_ca_location needs security_protocol"),
+        ({"security_protocol": "SSL", "ssl_key_location": "/none"}, "ssl_certificate_location"),
+        ({"schema_registry_password": SECRET}, "schema_registry_password is not used"),
+        ({"bootstrap": "broker"}, "bootstrap"),
+    ],
+)
+def test_options_that_contradict_each_other_are_named(
+    options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValidationError, match=message):
+        connection(**options)
+
+
+def test_no_secret_is_printed() -> None:
+    made = connection(**PLAIN, schema_registry_username="ann", schema_registry_password=SECRET)
+    assert SECRET not in repr(made) + str(made) + made.model_dump_json()
+    assert SECRET not in repr(Settings(connections={"main": made}))
+    wrong: Any = {"main": {**PLAIN, "bootstrap_servers": ""}}
+    with pytest.raises(ValidationError) as refused:
+        Settings(connections=wrong)
+    assert "connections.main.bootstrap_servers" in str(refused.value)
+    assert SECRET not in str(refused.value)
+
+
+def test_connections_are_configured_by_file_and_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ivm.toml").write_text('[connections.main]\nbootstrap_servers = "broker:9092"\n')
+    assert Settings().connections == {"main": connection()}
+    monkeypatch.setenv("IVM_CONNECTIONS", '{"main": {"bootstrap_servers": "other:1"}}')
+    assert Settings().connections["main"].bootstrap_servers == "other:1"

@@ -1,0 +1,121 @@
+"""File topics of tables with transactions, and a delivery over them that reads what it is told."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow as pa
+
+from connectors.batches import TimedBatch
+from connectors.delivery import Delivery
+from connectors.files.reader import TopicReader, records
+from connectors.files.writer import TopicWriter
+from connectors.progress.journal import Journal
+from connectors.progress.resolution import with_markers
+from connectors.quarantine import Quarantine
+from connectors.spark.chunks import SCHEMA, encode
+from connectors.tables import TableSpec
+
+FIELDS: list[pa.Field] = [pa.field("id", pa.int64(), nullable=False), pa.field("n", pa.int64())]
+ROWS = pa.schema(FIELDS)
+TRANSACTIONS = "shop.transactions"
+
+
+def table(name: str, resolution: Any = "transaction") -> TableSpec:
+    topic = TRANSACTIONS if resolution == "transaction" else None
+    return TableSpec(
+        name, f"shop.public.{name}", ROWS, ("id",), resolution=resolution, transaction_topic=topic
+    )
+
+
+class Service:
+    """File topics, and a delivery over them that reads what it is told to."""
+
+    def __init__(self, root: Path, *specs: TableSpec) -> None:
+        self.root = root
+        self.specs = with_markers(specs)
+        self.journal = Journal(root / "journal")
+        self.batches: list[TimedBatch] = []
+        self.delivery = Delivery(self.journal, Quarantine(root / "quarantine"), self)
+        for spec in self.specs:
+            self.delivery.add_table(spec.name, spec)
+        self.delivery.open()
+        self.read_to = self.delivery.reached()
+
+    def receive(self, batch: TimedBatch) -> None:
+        self.batches.append(batch)
+        if not batch.committed:
+            self.journal.commit(batch.time, {})
+
+    def write(self, name: str, *changes: tuple[str | None, int, int], partition: int = 0) -> None:
+        """Records of a table: transaction, id, n."""
+        lines = [
+            {
+                "op": "c",
+                "before": None,
+                "after": {"id": key, "n": n},
+                "transaction": None if transaction is None else {"id": transaction},
+            }
+            for transaction, key, n in changes
+        ]
+        self.append(f"shop.public.{name}", partition, lines)
+
+    def truncate(self, name: str, transaction: str, partition: int = 0) -> None:
+        """A truncation of a table."""
+        line = {"op": "t", "before": None, "after": None, "transaction": {"id": transaction}}
+        self.append(f"shop.public.{name}", partition, [line])
+
+    def end(self, transaction: str, **counts: int) -> None:
+        """BEGIN and END of a transaction with so many records of each table."""
+        collections = [
+            {"data_collection": f"public.{name}", "event_count": n} for name, n in counts.items()
+        ]
+        lines = [
+            {"status": "BEGIN", "id": transaction, "ts_ms": 1, "data_collections": None},
+            {"status": "END", "id": transaction, "ts_ms": 1, "data_collections": collections},
+        ]
+        self.append(TRANSACTIONS, 0, lines)
+
+    def append(self, topic: str, partition: int, lines: list[dict[str, Any]]) -> None:
+        writer = TopicWriter(self.root / "topics", topic, partition)
+        writer.append([orjson.dumps(line) for line in lines])
+        writer.sync()
+        writer.close()
+
+    def read(self, limit: int = 1_000) -> list[tuple[int, str, int, Any]]:
+        """Deliver all there is, or the next `limit` records of each partition.
+
+        Returns the changes that came, as time, table, id and n.
+        """
+        chunks = []
+        for spec in self.specs:
+            reader = TopicReader(self.root / "topics", spec.topic)
+            for partition, end in reader.ends().items():
+                position = self.read_to.get((spec.name, partition), 0)
+                end = min(end, position + limit)
+                self.read_to[spec.name, partition] = end
+                chunks += [
+                    encode(spec.name, spec, records(span, partition))
+                    for span in reader.spans(partition, position, end)
+                ]
+        before = len(self.batches)
+        self.delivery.deliver(pa.Table.from_batches(chunks, SCHEMA))
+        return [change for batch in self.batches[before:] for change in changes(batch)]
+
+
+def changes(batch: TimedBatch) -> list[tuple[int, str, int, Any]]:
+    found = []
+    for name, updates in batch.tables.items():
+        times = [batch.time] * len(updates.diffs)
+        if updates.times is not None:
+            times = updates.times.tolist()
+        for time, row in zip(times, updates.rows.to_pylist(), strict=True):
+            found.append((time, name, row["id"], row["n"]))
+    return sorted(found)
+
+
+def again(service: Service) -> Service:
+    """The same service after a restart."""
+    service.journal.close()
+    specs = [spec for spec in service.specs if spec.name in ("orders", "items")]
+    return Service(service.root, *specs)
