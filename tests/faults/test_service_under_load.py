@@ -10,6 +10,7 @@ import signal
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import cycle, islice
 from pathlib import Path
 
 import httpx
@@ -55,12 +56,13 @@ def test_01_the_service_is_killed_at_random(system: System) -> None:
     expect_all(system)
 
 
-def test_01_the_service_is_killed_at_each_point_of_its_work(endless: System) -> None:
-    for _ in range(endless.load.rounds):
-        for point in POINTS:
-            endless.service.kill()
-            endless.service.start("tests.faults.dying", point)
-            await_true(point, lambda: not endless.service.is_running)
+def test_01_the_service_is_killed_at_the_points_of_its_work(endless: System) -> None:
+    names = sorted(POINTS)
+    random.Random(endless.load.seed).shuffle(names)
+    for point in islice(cycle(names), endless.load.points):
+        endless.service.kill()
+        endless.service.start("tests.faults.dying", point)
+        await_true(point, lambda: not endless.service.is_running)
     endless.service.kill()
     endless.service.start()
     endless.await_ready()

@@ -10,6 +10,7 @@ from connectors.tables import TableSpec
 from tests.e2e.connectors.conftest import Service
 from tests.e2e.connectors.test_kafka import add, connect, kafka_table
 from tests.kafka.client import Kafka, Record
+from tests.kafka.java import await_true
 from tests.unit.connectors.records import SCHEMA, insert
 
 # Far below the duration of a batch of Spark's, and far above what a busy machine needs.
@@ -76,7 +77,5 @@ def test_too_few_slots_are_told(reading: Service, kafka: Kafka, topic: str) -> N
     reading.pipeline.start([])
     add(reading, kafka_table(topic))
     pipeline = reading.pipeline
-    deadline = time.monotonic() + SOON
-    while pipeline.status().state != "failed" and time.monotonic() < deadline:
-        time.sleep(0.05)
+    await_true("failed", lambda: pipeline.status().state == "failed")
     assert "spark_master" in str(pipeline.status().error)

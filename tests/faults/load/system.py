@@ -36,20 +36,21 @@ _TICK = 0.05
 class Load:
     """So many changes each second for so many seconds, of so many keys; a seed.
 
-    The seconds may be infinite: until `System.judge`. `rounds`: how often what is short is done.
+    The seconds may be infinite: until `System.judge`. `points`: at how many points of its work the
+    service is killed.
     """
 
     rate: int
     seconds: float
     keys: int
-    rounds: int
+    points: int
     seed: int = 1
 
 
 # The first in `make test`, the second in `make soak`.
 LOADS = {
-    "short": Load(rate=300, seconds=20, keys=2_000, rounds=1),
-    "long": Load(rate=2_000, seconds=120, keys=200_000, rounds=3),
+    "short": Load(rate=300, seconds=20, keys=2_000, points=4),
+    "long": Load(rate=2_000, seconds=120, keys=200_000, points=40),
 }
 
 
