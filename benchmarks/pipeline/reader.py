@@ -24,7 +24,6 @@ class Reader:
             "isolation.level": "read_committed",
             "enable.auto.commit": False,
             "auto.offset.reset": "error",
-            "fetch.wait.max.ms": 5,
         }
         self._consumer = Consumer(options)
         partitions = self._consumer.list_topics(topic, timeout=10).topics[topic].partitions

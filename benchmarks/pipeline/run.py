@@ -34,8 +34,12 @@ Record = Callable[[str, str, float], None]
 
 CONNECTION = "bench"
 PARTITIONS = 2
-AHEAD = 200_000
+AHEAD = 400_000
 """How many changes the producer stays ahead at most; half as many at least."""
+
+# Asking costs the service and the broker something, too.
+_POLL_SECONDS = 0.25
+_SAMPLE_SECONDS = 2.0
 
 
 class Size:
@@ -164,7 +168,7 @@ def _follow(bench: Bench, progress: Progress, what: str) -> None:
     while (applied := bench.applied()) < bench.fed:
         progress.update(task, completed=applied)
         _alive(bench)
-        time.sleep(0.1)
+        time.sleep(_POLL_SECONDS)
     progress.update(task, completed=applied)
 
 
@@ -185,10 +189,11 @@ def _throughput(size: Size, directory: Path, progress: Progress, record: Record)
             if bench.fed - bench.applied() < AHEAD // 2:
                 bench.order(f"more {AHEAD // 2}", AHEAD // 2)
                 bench.await_fed()
-            memory.append(bench.service.memory.now())
+            if passed > len(memory) * _SAMPLE_SECONDS:
+                memory.append(bench.service.memory.now())
             progress.update(task, completed=int(passed))
             _alive(bench)
-            time.sleep(0.05)
+            time.sleep(_POLL_SECONDS)
         count = bench.applied() - first
         seconds = time.monotonic() - started
         record("throughput", "changes/s", count / seconds)
@@ -221,8 +226,10 @@ def _realtime(size: Size, directory: Path, progress: Progress, record: Record) -
 
 
 def _paced(size: Size, directory: Path, progress: Progress, record: Record, trigger: str) -> None:
-    slots = f"local[{2 * len(SOURCES)}]"
-    with _bench(size.rows, directory, IVM_TRIGGER=trigger, IVM_SPARK_MASTER=slots) as bench:
+    settings = {"IVM_TRIGGER": trigger}
+    if trigger == "real-time":  # a task for each partition
+        settings["IVM_SPARK_MASTER"] = f"local[{PARTITIONS * len(SOURCES)}]"
+    with _bench(size.rows, directory, **settings) as bench:
         _stock(bench, size.rows, progress)
         reader = bench.put_view("sent", SENT)
         for measured in (False, True):  # once for the JVM to get warm
