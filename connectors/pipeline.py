@@ -33,6 +33,7 @@ from connectors.errors import (
 from connectors.formats.registry import Registry, config_of, registry
 from connectors.health import PartFault
 from connectors.kafka.clusters import Clusters
+from connectors.kafka.confirmation import Confirmation
 from connectors.kafka.connection import Connection
 from connectors.kafka.monitor import Monitor
 from connectors.kafka.rereading import Rereader
@@ -50,9 +51,6 @@ from connectors.tables import OnError, TableSpec
 
 State = Literal["stopped", "starting", "replaying", "running", "stalled", "failed"]
 Trigger = Literal["micro-batch", "real-time"]
-
-# A topic is not deleted, created anew and written to within this time (seconds).
-_CHECKED_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +124,11 @@ class Pipeline:
         self._clusters = Clusters(settings.connections)
         self._keeper = Keeper(self._open_query, self._fail)
         self._monitor = Monitor(
-            self._clusters, journal, lambda: list(self._kafka().values()), self._keeper.restart
+            self._clusters,
+            journal,
+            lambda: list(self._kafka().values()),
+            self._keeper.restart,
+            self._note_partitions,
         )
         self._lag = Lag(settings.topics)
         self._changed = threading.Condition()
@@ -134,7 +136,8 @@ class Pipeline:
         self._state: State = "stopped"
         self._error: str | None = None
         self._stalled_at: Place | None = None
-        self._checked = 0.0
+        self._confirmation = Confirmation(self._check)
+        self._fixed: frozenset[tuple[str, int]] = frozenset()
         self._delivering = 0.0
 
     def prepare(self) -> None:
@@ -332,6 +335,7 @@ class Pipeline:
         self._set("stopped")
         self._monitor.stop()
         self._keeper.stop()
+        self._confirmation.close()
         if self._starting is not None and self._starting.exception() is None:
             stop_session(self._starting.result())
 
@@ -396,6 +400,7 @@ class Pipeline:
             self._save()
         settings = self._settings
         if settings.trigger == "real-time" and feeds:
+            self._fixed = frozenset((t, p) for f in feeds for t in f.starts for p in f.starts[t])
             return RealTime(self._spark, settings.work, self._deliver, feeds)
         limit = settings.batch_records
         return MicroBatches(self._spark, self._control, limit, self._deliver, feeds, reads_files)
@@ -421,7 +426,9 @@ class Pipeline:
         """On the thread of the handover: deliver, and remember what went wrong."""
         started = clock.monotonic()
         try:
-            self._check(batch)
+            # A topic that is the one it was after its records were read, was so before.
+            if self._kafka():
+                self._confirmation.confirm()
             self._started.deliver(batch)
         except Unavailable as error:
             self._keeper.wait_outside(error)
@@ -435,16 +442,14 @@ class Pipeline:
         if self._state == "replaying" and not self._started.pending:
             self._set("running")
 
-    def _check(self, batch: pa.Table) -> None:
-        """Raise TopicRecreated unless the records are of the topics that the tables began with.
+    def _note_partitions(self, ends: Mapping[tuple[str, int], int]) -> None:
+        """Let another query follow one in real-time mode, which reads the partitions it knew."""
+        if self._fixed and not ends.keys() <= self._fixed:
+            self._keeper.restart()
 
-        A topic that is now the one it was has been so while the batch was read.
-        """
-        keys, kafka = batch["key"].unique().to_pylist(), self._kafka()
-        specs = [kafka[key] for key in keys if key in kafka]
-        if specs and clock.monotonic() > self._checked + _CHECKED_SECONDS:
-            self._clusters.check(specs, self._journal.beginnings)
-            self._checked = clock.monotonic()
+    def _check(self) -> None:
+        """Raise TopicRecreated unless the topics are those that the tables began with."""
+        self._clusters.check(list(self._kafka().values()), self._journal.beginnings)
 
     def _fail(self, error: Exception) -> None:
         """Stall or fail because of `error`."""

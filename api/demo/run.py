@@ -68,6 +68,7 @@ class Demo:
 
     def _tell(self) -> None:
         self._service.start()
+        self._service.memory.start()
         self._say("generating changes from a fixed seed")
         paced = min(PACED_SECONDS * PACED_PER_SECOND, self._changes // 3)
         workload = make_workload(self._changes, paced)

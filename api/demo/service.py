@@ -51,7 +51,7 @@ class Service:
             stderr=self._output,
             start_new_session=True,
         )
-        self.memory.watch(self._process.pid)
+        self.memory.pid = self._process.pid
 
     def wait_alive(self) -> None:
         """Wait until it answers at all (raises DemoFailed with the log's end)."""
@@ -105,19 +105,20 @@ class Service:
 
 
 class MemoryPeak:
-    """Samples the memory of a process and its descendants: the greatest sum seen, in bytes."""
+    """Samples the memory of a process and its descendants: the greatest sum seen, in bytes.
+
+    A sample holds up a process with much memory for some milliseconds.
+    """
 
     def __init__(self) -> None:
         self.bytes = 0
-        self._pid = 0
+        self.pid = 0
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="memory", daemon=True)
 
-    def watch(self, pid: int) -> None:
-        """Sample this process from now on."""
-        self._pid = pid
-        if not self._thread.is_alive():
-            self._thread.start()
+    def start(self) -> None:
+        """Sample from now on."""
+        self._thread.start()
 
     def stop(self) -> None:
         """Sample no more."""
@@ -125,7 +126,7 @@ class MemoryPeak:
 
     def now(self) -> int:
         """The sum at this moment."""
-        return sum(map(_memory, descendants(self._pid)))
+        return sum(map(_memory, descendants(self.pid)))
 
     def _run(self) -> None:
         while not self._stopped.wait(SAMPLE_SECONDS):

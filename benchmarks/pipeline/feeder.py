@@ -25,7 +25,12 @@ class Feeder:
 
     def __init__(self, address: str) -> None:
         self._producer = Producer(
-            {"bootstrap.servers": address, "linger.ms": 2, "compression.type": "lz4"}
+            {
+                "bootstrap.servers": address,
+                "linger.ms": 5,
+                "compression.type": "lz4",
+                "socket.nagle.disable": True,
+            }
         )
 
     def feed(self, given: Iterable[Change]) -> None:

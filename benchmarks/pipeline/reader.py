@@ -22,6 +22,7 @@ class Reader:
             "bootstrap.servers": address,
             "group.id": f"benchmark.{topic}",
             "isolation.level": "read_committed",
+            "socket.nagle.disable": True,
             "enable.auto.commit": False,
             "auto.offset.reset": "error",
         }
@@ -40,12 +41,10 @@ class Reader:
 
     def _run(self) -> None:
         while not self._stopped.is_set():
-            messages = self._consumer.consume(1_000, timeout=0.1)
-            now = time.time()
-            for message in messages:
-                value = message.value()
-                if value is not None:
-                    self._count(orjson.loads(value), now)
+            message = self._consumer.poll(0.1)
+            value = message.value() if message is not None else None
+            if value is not None:
+                self._count(orjson.loads(value), time.time())
 
     def _count(self, line: dict[str, Any], now: float) -> None:
         if "row" not in line:

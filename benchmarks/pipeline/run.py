@@ -33,7 +33,6 @@ Rows = tuple[int, int, int]
 Record = Callable[[str, str, float], None]
 
 CONNECTION = "bench"
-PARTITIONS = 2
 AHEAD = 400_000
 """How many changes the producer stays ahead at most; half as many at least."""
 
@@ -58,9 +57,11 @@ class Size:
 class Bench:
     """One service on a broker, and the producer beside it."""
 
-    def __init__(self, broker: Broker, data: Path, rows: Rows, settings: dict[str, str]) -> None:
+    def __init__(
+        self, broker: Broker, data: Path, rows: Rows, partitions: int, settings: dict[str, str]
+    ) -> None:
         for topic in SOURCES:
-            broker.create_topic(topic, PARTITIONS)
+            broker.create_topic(topic, partitions)
         self._address = broker.address
         connections = {CONNECTION: {"bootstrap_servers": broker.address}}
         environment = {"IVM_CONNECTIONS": json.dumps(connections), **settings}
@@ -143,11 +144,11 @@ def run_pipeline(scale: str, console: Console) -> list[Result]:
 
 
 @contextmanager
-def _bench(rows: Rows, directory: Path, **settings: str) -> Iterator[Bench]:
+def _bench(rows: Rows, directory: Path, partitions: int = 2, **settings: str) -> Iterator[Bench]:
     data = directory / "data"
     data.mkdir()
     with Broker.started(directory / "broker") as broker:
-        bench = Bench(broker, data, rows, settings)
+        bench = Bench(broker, data, rows, partitions, settings)
         try:
             bench.start()
             yield bench
@@ -228,8 +229,8 @@ def _realtime(size: Size, directory: Path, progress: Progress, record: Record) -
 def _paced(size: Size, directory: Path, progress: Progress, record: Record, trigger: str) -> None:
     settings = {"IVM_TRIGGER": trigger}
     if trigger == "real-time":  # a task for each partition
-        settings["IVM_SPARK_MASTER"] = f"local[{PARTITIONS * len(SOURCES)}]"
-    with _bench(size.rows, directory, **settings) as bench:
+        settings["IVM_SPARK_MASTER"] = f"local[{len(SOURCES)}]"
+    with _bench(size.rows, directory, partitions=1, **settings) as bench:
         _stock(bench, size.rows, progress)
         reader = bench.put_view("sent", SENT)
         for measured in (False, True):  # once for the JVM to get warm

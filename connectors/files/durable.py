@@ -4,11 +4,15 @@ import os
 from pathlib import Path
 
 
-def append(file: int, size: int, data: bytes) -> None:
-    """Write `data` at the end `size` of `file` and sync; on failure the file keeps `size` bytes."""
+def append(file: int, size: int, data: bytes, sync: bool = True) -> None:
+    """Write `data` at the end `size` of `file`; on failure the file keeps `size` bytes.
+
+    Without `sync` it is durable, as all before it, once something else of the file is synced.
+    """
     try:
         write(file, data)
-        os.fdatasync(file)
+        if sync:
+            os.fdatasync(file)
     except OSError:
         os.ftruncate(file, size)
         raise

@@ -79,6 +79,8 @@ class Connection(BaseModel):
             "ssl.certificate.location": _text(self.ssl_certificate_location),
             "ssl.key.location": _text(self.ssl_key_location),
             "ssl.key.password": _revealed(self.ssl_key_password),
+            # A small request is not to wait for the answer to the one before.
+            "socket.nagle.disable": True,
         }
         return {name: value for name, value in options.items() if value is not None}
 

@@ -26,14 +26,19 @@ class Monitor:
         journal: Journal,
         tables: Callable[[], Sequence[TableSpec]],
         halt: Callable[[], None],
+        seen: Callable[[PartitionOffsets], None],
     ) -> None:
-        """`tables`: those that read from Kafka now; `halt` is called if one must not go on."""
+        """`tables`: those that read from Kafka now; `halt` is called if one must not go on.
+
+        `seen` is called with the ends each time.
+        """
         self.ends: PartitionOffsets = {}
         self.fault: PartFault | None = None
         self._clusters = clusters
         self._journal = journal
         self._tables = tables
         self._halt = halt
+        self._seen = seen
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="kafka-monitor", daemon=True)
 
@@ -55,3 +60,4 @@ class Monitor:
                 self.fault = PartFault(error.part, error.setting, str(error))
             else:
                 self.fault = None
+                self._seen(self.ends)

@@ -231,10 +231,13 @@ class Journal:
 
         `published` may name only the views that changed; the others keep their ends. Also called,
         with the present time, after the first deltas of a new view.
+
+        It is not waited for that the disk has this: a machine that fails before the next time is
+        prepared comes back as after a kill before this call, and views know what they published.
         """
         with self._lock:
             assert time <= self._last_time, "only a prepared time is committed"
-            self._append({"committed": time, "views": dict(published)})
+            self._append({"committed": time, "views": dict(published)}, sync=False)
 
     def start_table(self, table: str, beginning: Beginning) -> None:
         """Say where the reading of a new table begins, before any of it is prepared."""
@@ -345,9 +348,9 @@ class Journal:
         """Release the file."""
         os.close(self._file)
 
-    def _append(self, record: dict[str, Any]) -> None:
+    def _append(self, record: dict[str, Any], sync: bool = True) -> None:
         line = checked_line(record)
-        append(self._file, self._size, line)
+        append(self._file, self._size, line, sync)
         self._size += len(line)
         if self._rewritten is not None:
             self._rewritten.append(line)

@@ -37,6 +37,7 @@ SCHEMA = pa.schema(_FIELDS)
 # Small enough for the parsed objects of a block to stay in the processor's cache.
 BLOCK = 1024
 
+_ALONE = pa.ipc.IpcReadOptions(use_threads=False)
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
 
 _REJECTED_FIELDS: list[pa.Field] = [
@@ -104,7 +105,9 @@ def chunks(table: pa.Table) -> Iterator[Chunk]:
         passed = table["passed"][row].as_buffer()
         yield Chunk(
             **where[row],
-            updates=pa.ipc.open_stream(table["updates"][row].as_buffer()).read_all(),
+            updates=pa.ipc.open_stream(
+                table["updates"][row].as_buffer(), options=_ALONE
+            ).read_all(),
             rejected=_records(rejected) if rejected is not None else (),
             passed=pa.ipc.open_stream(passed).read_all() if passed else PASSED.empty_table(),
         )

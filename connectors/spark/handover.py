@@ -5,11 +5,16 @@ Order is kept. Once the function has raised, it gets nothing more.
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from queue import Empty, Queue
 
 import pyarrow as pa
+
+# A delivery of few records costs some ten milliseconds, mostly for its transaction in Kafka: where
+# batches may wait together, they are delivered no more often than this, in seconds.
+_PERIOD = 0.02
 
 log = logging.getLogger(__name__)
 
@@ -47,12 +52,15 @@ class Handover:
         while batches := self._taken():
             if not is_open:
                 continue
+            started = time.monotonic()
             try:
                 self._deliver(pa.concat_tables(batches))
             except Exception:
                 log.exception("a batch could not be applied")
                 is_open = False
                 self._on_error()
+            if self._waiting.maxsize > 1:
+                time.sleep(max(0.0, started + _PERIOD - time.monotonic()))
 
     def _taken(self) -> list[pa.Table]:
         """The next batch, with those that wait behind it if there is room for several."""

@@ -5,8 +5,9 @@ transactions only, and fails rather than pass over records that are gone.
 """
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -21,8 +22,6 @@ from connectors.kafka.clusters import Feed
 from connectors.records import Headers, Records
 from connectors.spark.chunks import SPARK_SCHEMA, encode
 from connectors.tables import TableSpec
-
-Decoder = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 # Options of Kafka's client. A broker that is away for longer ends the query, and is waited for by
 # the keeper, which tells that it waits; with the client's own minutes a stop would hang as long.
@@ -64,32 +63,42 @@ def records_of(spark: SparkSession, feed: Feed, **options: str) -> DataFrame:
     return source.load()
 
 
-def decoder(feed: Feed) -> Decoder:
-    """`decode_batches` for the tables of `feed`."""
-    return partial(decode_batches, feed.tables, config_of(feed.connection))
+def decoder(feed: Feed) -> "Decoder":
+    """What decodes the records of the topics of `feed`."""
+    return Decoder(feed.tables, config_of(feed.connection))
 
 
-def decode_batches(
-    tables: Mapping[str, Mapping[str, TableSpec]],
-    config: RegistryConfig | None,
-    batches: Iterable[pa.RecordBatch],
-) -> Iterator[pa.RecordBatch]:
-    """On an executor: rows of Spark's Kafka source to rows of chunks, for every table of a topic.
+@dataclass(frozen=True, slots=True)
+class Decoder:
+    """Travels to executors, and makes chunks of records there.
 
-    Each partition's rows come in the order of their offsets. `config` is where the schemas of
-    writers are (raises RegistryUnavailable).
+    `tables` are those that each topic feeds, by their keys; `config` is where the schemas of
+    writers are. All methods raise RegistryUnavailable.
     """
-    schemas = registry(config) if config is not None else None
-    # Decoding makes many objects and no cycles; looking for cycles takes a third of the time.
-    gc.disable()
-    try:
-        for batch in batches:
-            for topic, records in _runs(batch):
-                for key, table in tables[topic].items():
-                    yield encode(key, table, records, schemas)
-        _keep_modules()
-    finally:
-        gc.enable()
+
+    tables: Mapping[str, Mapping[str, TableSpec]]
+    config: RegistryConfig | None
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Rows of Spark's Kafka source to rows of chunks, for every table of a topic.
+
+        Each partition's rows come in the order of their offsets.
+        """
+        # Decoding makes many objects and no cycles; looking for cycles takes a third of the time.
+        gc.disable()
+        try:
+            for batch in batches:
+                for topic, records in _runs(batch):
+                    yield from self.chunks(topic, records)
+            _keep_modules()
+        finally:
+            gc.enable()
+
+    def chunks(self, topic: str, records: Records) -> Iterator[pa.RecordBatch]:
+        """A row for each table of the topic."""
+        schemas = registry(self.config) if self.config is not None else None
+        for key, table in self.tables[topic].items():
+            yield encode(key, table, records, schemas)
 
 
 @cache

@@ -4,41 +4,51 @@ One task for each partition reads on and on, and puts what it has decoded to the
 (`connectors.spark.relay`); a time is given, and journaled, when what waits there is handed over. So
 journal, replay and results are those of micro-batches, and only the cuts are finer.
 
-Spark 4.2 gives a Python function its rows in Arrow batches, and fills a batch before it sends it.
-So a batch here is one row. And since a batch is sent when the row after it is asked for, each
-record is followed by a row of NULLs, which pushes it on when no other record comes.
+Spark 4.2 gives a Python function its rows in batches, and fills a batch before it sends it. So a
+batch here is one row, which is pickled, as a batch in Arrow's format costs ten times as much; and
+no column is a struct, since a batch of these carries its schema.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial, reduce
+from collections.abc import Callable, Sequence
+from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import expr, udf
 
 from connectors.errors import TooFewSlots
 from connectors.kafka.clusters import Feed
 from connectors.spark.endpoint import Address, Endpoint
-from connectors.spark.kafka import Decoder, decoder, records_of
+from connectors.spark.kafka import decoder, records_of
 from connectors.spark.query import Failure, Query
-from connectors.spark.relay import Relay
+from connectors.spark.relay import Decode, Relay, Row
 
-# How long Spark's tasks run before it starts them anew, which takes some tenths of a second; a
-# partition that was added to a topic is read from then on.
-BATCH = "5 minutes"
+# How long Spark's tasks run before it starts them anew: longer than any service. A function is not
+# told of the end of a batch, so what it has yet to put could overtake what the next batch puts.
+_BATCH = "3650 days"
 # How many puts may wait to be handed over, before the tasks wait.
 ROOM = 1_000
 
 _SETTINGS = {
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "1",
-    "spark.sql.execution.pandas.udf.buffer.size": "64",
+    "spark.sql.execution.python.udf.maxRecordsPerBatch": "1",
+    # A row is written once this many bytes wait, which every row has.
+    "spark.sql.execution.python.udf.buffer.size": "64",
+    "spark.sql.execution.pyspark.binaryAsBytes": "true",
     # The operator that runs Python functions is not on Spark's list of those that it vouches for;
     # nothing that it does depends on the end of a batch.
     "spark.sql.streaming.realTimeMode.allowlistCheck": "false",
 }
-_COLUMNS = ("key", "value", "topic", "partition", "offset", "timestamp", "headers")
-_PUSHED = (
-    f"explode(array(named_struct({', '.join(f'{name!r}, {name}' for name in _COLUMNS)}), NULL))"
+_COLUMNS = (
+    "key",
+    "value",
+    "topic",
+    "partition",
+    "offset",
+    "unix_millis(timestamp)",
+    "headers.key",
+    "headers.value",
 )
 
 
@@ -62,7 +72,7 @@ class RealTime(Query):
         relayed = [_relayed(session, feed, self._endpoint.address) for feed in feeds]
         writer = reduce(DataFrame.union, relayed).writeStream.format("noop")
         writer = writer.outputMode("update")
-        self._begin(writer.trigger(realTime=BATCH))  # type: ignore[call-overload]
+        self._begin(writer.trigger(realTime=_BATCH))  # type: ignore[call-overload]
 
     def wait(self) -> Failure | None:
         """As `Query.wait`; afterwards no task can put anything."""
@@ -84,17 +94,19 @@ def _check_slots(spark: SparkSession, feeds: Sequence[Feed]) -> None:
 
 
 def _relayed(spark: SparkSession, feed: Feed, address: Address) -> DataFrame:
-    """No rows: its tasks put the chunks of `feed` to `address`."""
-    pushed = records_of(spark, feed).selectExpr(f"{_PUSHED} AS record").selectExpr("record.*")
-    return pushed.mapInArrow(partial(relay, decoder(feed), address), "nothing int")
+    """A row of nothing for each record of `feed`; its tasks put the chunks to `address`."""
+    give = udf(relaying(decoder(feed).chunks, address), "int", useArrow=False)
+    return records_of(spark, feed).select(give.asNondeterministic()(*map(expr, _COLUMNS)))
 
 
-def relay(
-    decode: Decoder, address: Address, batches: Iterator[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    """On an executor: put what `decode` makes of the records, and give no rows."""
-    with Relay(decode, address) as to_pool:
-        for batch in batches:
-            if batch["offset"].null_count == 0:  # else it only pushes the record before
-                to_pool.add(batch)
-    return iter(())
+def relaying(decode: Decode, address: Address) -> Callable[..., None]:
+    """A function for an executor, which puts the chunks of the records that it is called with."""
+    relay: Relay | None = None
+
+    def give(*record: Any) -> None:
+        nonlocal relay
+        if relay is None:
+            relay = Relay(decode, address)
+        relay.add(Row(*record))
+
+    return give

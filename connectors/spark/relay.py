@@ -6,59 +6,105 @@ and larger as soon as it does not.
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+import time
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import pyarrow as pa
 
+from connectors.errors import Unavailable
+from connectors.records import Headers, Records
 from connectors.spark.endpoint import Address, Putter
 
-Decode = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+Decode = Callable[[str, Records], Iterator[pa.RecordBatch]]
+
+# Each put costs about a millisecond here and one at the pool, however little it holds: a task puts
+# no more often than this, in seconds. What comes after a pause goes at once.
+PERIOD = 0.02
+# How long to wait before asking again what was out of reach, in seconds.
+_PAUSE = 1.0
+
+
+class Row(NamedTuple):
+    """A record as Spark gives it to a function, its timestamp in milliseconds."""
+
+    key: bytes | None
+    value: bytes | None
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int
+    header_names: list[str] | None
+    header_values: list[bytes | None] | None
 
 
 class Relay:
-    """A context: what was added has been put at its end, or its end raises why not."""
+    """Puts the records of one partition in order; the last when nobody holds the relay any more."""
 
     def __init__(self, decode: Decode, address: Address) -> None:
+        self._work = _Work(decode, Putter(address))
+        weakref.finalize(self, self._work.end)
+        threading.Thread(target=self._work.run, name="relay", daemon=True).start()
+
+    def add(self, row: Row) -> None:
+        """Let this one be put, too (raises what was met with those before)."""
+        self._work.add(row)
+
+
+class _Work:
+    """What the thread of a relay does."""
+
+    def __init__(self, decode: Decode, putter: Putter) -> None:
         self._decode = decode
-        self._putter = Putter(address)
+        self._putter = putter
         self._changed = threading.Condition()
-        self._waiting: list[pa.RecordBatch] = []
+        self._waiting: list[Row] = []
         self._is_open = True
         self._error: Exception | None = None
-        self._thread = threading.Thread(target=self._run, name="relay", daemon=True)
 
-    def __enter__(self) -> "Relay":
-        self._thread.start()
-        return self
+    def add(self, row: Row) -> None:
+        if self._error is not None:
+            raise self._error
+        with self._changed:
+            self._waiting.append(row)
+            self._changed.notify()
 
-    def __exit__(self, *_: object) -> None:
+    def end(self) -> None:
         with self._changed:
             self._is_open = False
             self._changed.notify()
-        self._thread.join()
-        self._raise()
 
-    def add(self, records: pa.RecordBatch) -> None:
-        """Let the thread put these too (raises what it has met)."""
-        self._raise()
-        with self._changed:
-            self._waiting.append(records)
-            self._changed.notify()
-
-    def _raise(self) -> None:
-        if self._error is not None:
-            raise self._error
-
-    def _run(self) -> None:
+    def run(self) -> None:
         try:
-            while batches := self._taken():
-                self._putter.put(_joined(self._decode([_joined(batches)])))
+            while rows := self._taken():
+                started = time.monotonic()
+                self._put(rows)
+                time.sleep(max(0.0, started + PERIOD - time.monotonic()))
         except Exception as error:
             self._error = error
         finally:
             self._putter.close()
 
-    def _taken(self) -> list[pa.RecordBatch]:
+    def _put(self, rows: list[Row]) -> None:
+        """Put `rows`, again and again where a registry is out of reach.
+
+        A record that comes meanwhile fails the task, and so tells; but maybe none comes.
+        """
+        while True:
+            try:
+                chunks = pa.Table.from_batches(self._decode(rows[0].topic, _records(rows)))
+            except Unavailable as error:
+                self._error = error
+                if not self._is_open:
+                    raise
+                time.sleep(_PAUSE)
+            else:
+                self._error = None
+                self._putter.put(chunks.combine_chunks().to_batches()[0])
+                return
+
+    def _taken(self) -> list[Row]:
         """All that waits, once there is any; nothing at the end."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or not self._is_open)
@@ -66,6 +112,23 @@ class Relay:
             return taken
 
 
-def _joined(batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch:
-    """The rows of at least one batch as one."""
-    return pa.Table.from_batches(list(batches)).combine_chunks().to_batches()[0]
+def _records(rows: Sequence[Row]) -> Records:
+    return Records(
+        values=[row.value for row in rows],
+        offsets=[row.offset for row in rows],
+        partition=rows[0].partition,
+        keys=[row.key for row in rows],
+        timestamps=[row.timestamp for row in rows],
+        headers=_headers(rows),
+    )
+
+
+def _headers(rows: Sequence[Row]) -> list[Headers | None] | None:
+    if all(row.header_names is None for row in rows):
+        return None
+    return [
+        None
+        if row.header_names is None or row.header_values is None
+        else list(zip(row.header_names, row.header_values, strict=True))
+        for row in rows
+    ]

@@ -23,7 +23,7 @@ from confluent_kafka.admin import (
     ConfigResource,
     ResourceType,
 )
-from confluent_kafka.cimpl import NewTopic
+from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 Options = Mapping[str, str | int | float | bool]
 
@@ -61,6 +61,12 @@ class Kafka:
         topic = NewTopic(name, partitions, replication_factor=1, config=dict(config or {}))
         admin = self.admin()  # kept until the answer is there
         for done in admin.create_topics([topic], operation_timeout=WAIT_SECONDS).values():
+            done.result(WAIT_SECONDS)
+
+    def add_partitions(self, name: str, total: int) -> None:
+        """Let a topic have so many partitions, and wait until it has (raises KafkaException)."""
+        admin = self.admin()
+        for done in admin.create_partitions([NewPartitions(name, total)]).values():
             done.result(WAIT_SECONDS)
 
     def delete_topic(self, name: str) -> None:

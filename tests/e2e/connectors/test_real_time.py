@@ -67,6 +67,18 @@ def test_a_restart_gives_the_same_times_and_records(
     assert again.ids(topic) == collector.ids(topic)
 
 
+def test_a_partition_that_is_added_is_read(reading: Service, kafka: Kafka, topic: str) -> None:
+    kafka.create_topic(topic)
+    reading.pipeline.start([])
+    add(reading, kafka_table(topic))
+    kafka.produce(topic, [Record(insert(0), partition=0)])
+    collector = reading.collector
+    collector.wait(lambda: collector.ids(topic) == [0])
+    kafka.add_partitions(topic, 2)
+    kafka.produce(topic, [Record(insert(1), partition=1)])
+    collector.wait(lambda: collector.ids(topic) == [0, 1])
+
+
 def test_a_table_of_files_is_refused(reading: Service) -> None:
     with pytest.raises(InvalidTable, match="trigger"):
         reading.pipeline.preflight(TableSpec("t", "t", SCHEMA, ("id",)))

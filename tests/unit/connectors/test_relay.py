@@ -9,17 +9,18 @@ import pyarrow as pa
 import pyarrow.flight as flight
 import pytest
 
+from connectors.errors import RegistryUnavailable
+from connectors.records import Records
 from connectors.spark.chunks import SCHEMA
 from connectors.spark.endpoint import Address, Endpoint, Putter
 from connectors.spark.handover import Handover
-from connectors.spark.realtime import relay
+from connectors.spark.realtime import relaying
+from connectors.spark.relay import Decode, Row
+from tests.kafka.java import await_true
 
 
-def record(offset: int) -> pa.RecordBatch:
-    return pa.record_batch({"offset": [offset]})
-
-
-PUSH = pa.record_batch({"offset": pa.array([None], pa.int64())})
+def record(offset: int) -> Row:
+    return Row(b"key", b"value", "t", 0, offset, 0, None, None)
 
 
 def chunk(first: int, end: int) -> pa.RecordBatch:
@@ -27,17 +28,22 @@ def chunk(first: int, end: int) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([{**row, "updates": b"", "rejected": None}], schema=SCHEMA)
 
 
-def decode(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """One chunk of each batch, whose records it does not look into."""
-    for batch in batches:
-        offsets = batch["offset"].to_numpy().tolist()
-        yield chunk(offsets[0], offsets[-1] + 1)
+def decode(_: str, records: Records) -> Iterator[pa.RecordBatch]:
+    """One chunk, whatever the records hold."""
+    yield chunk(records.offsets[0], records.offsets[-1] + 1)
 
 
-def run(address: Address, offsets: Iterable[int]) -> None:
-    """Let a task read these records, each pushed on as Spark needs it."""
-    read = (batch for offset in offsets for batch in (record(offset), PUSH))
-    assert list(relay(decode, address, read)) == []
+def run(address: Address, offsets: Iterable[int], decode: Decode = decode) -> None:
+    """Let a task read these records."""
+    give = relaying(decode, address)
+    for offset in offsets:
+        give(*record(offset))
+
+
+def expect_failure(address: Address, decode: Decode, kind: type[Exception], match: str) -> None:
+    """Let a task read records until it fails."""
+    with pytest.raises(kind, match=match):
+        run(address, itertools.count(), decode)
 
 
 class Deliveries:
@@ -52,6 +58,8 @@ class Deliveries:
         assert self.gate.wait(10)
 
     def ranges(self) -> list[tuple[int, int]]:
+        if not self.batches:
+            return []
         table = pa.concat_tables(self.batches)
         firsts, ends = (table[name].to_numpy().tolist() for name in ("first", "end"))
         return list(zip(firsts, ends, strict=True))
@@ -75,10 +83,18 @@ def test_all_records_of_a_task_arrive_once_and_in_order() -> None:
     deliver.gate.set()
     with endpoint(deliver) as address:
         run(address, range(500))
+        await_true("all", lambda: deliver.ranges() and deliver.ranges()[-1][1] == 500)
     ranges = deliver.ranges()
     assert ranges[0][0] == 0
-    assert ranges[-1][1] == 500
     assert all(end == first for (_, end), (first, _) in itertools.pairwise(ranges))
+
+
+def test_a_record_arrives_though_none_follows() -> None:
+    deliver = Deliveries()
+    deliver.gate.set()
+    with endpoint(deliver) as address:
+        run(address, [0])
+        await_true("the record", lambda: deliver.ranges() == [(0, 1)])
 
 
 def test_what_comes_during_a_delivery_is_delivered_together() -> None:
@@ -86,8 +102,9 @@ def test_what_comes_during_a_delivery_is_delivered_together() -> None:
     with endpoint(deliver) as address:
         for offset in range(20):
             run(address, [offset])
-    assert len(deliver.batches) == 2
-    assert len(deliver.ranges()) == 20
+        deliver.gate.set()
+        await_true("all", lambda: len(deliver.ranges()) == 20)
+    assert len(deliver.batches) < 20
 
 
 def test_a_task_fails_when_its_chunks_are_not_taken() -> None:
@@ -96,20 +113,45 @@ def test_a_task_fails_when_its_chunks_are_not_taken() -> None:
 
     served = Endpoint(refuse)
     try:
-        with pytest.raises(flight.FlightError, match="the pipeline has failed"):
-            run(served.address, [0])
+        expect_failure(served.address, decode, flight.FlightError, "the pipeline has failed")
     finally:
         served.close()
 
 
 def test_a_record_that_cannot_be_decoded_fails_the_task() -> None:
-    def broken(_: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        raise ConnectionError("the registry is down")
+    def broken(_: str, __: Records) -> Iterator[pa.RecordBatch]:
+        raise ValueError("a fault of ours")
 
     deliver = Deliveries()
-    with endpoint(deliver) as address, pytest.raises(ConnectionError, match="registry"):
-        relay(broken, address, iter([record(0)]))
+    with endpoint(deliver) as address:
+        expect_failure(address, broken, ValueError, "a fault of ours")
     assert deliver.batches == []
+
+
+def test_a_record_waits_for_a_registry_that_is_out_of_reach() -> None:
+    attempts = itertools.count()
+
+    def decode_later(topic: str, records: Records) -> Iterator[pa.RecordBatch]:
+        if next(attempts) == 0:
+            raise RegistryUnavailable("the registry is down")
+        return decode(topic, records)
+
+    deliver = Deliveries()
+    deliver.gate.set()
+    with endpoint(deliver) as address:
+        give = relaying(decode_later, address)
+        give(*record(0))
+        await_true("the record", lambda: deliver.ranges() == [(0, 1)])
+        del give
+
+
+def test_a_record_behind_one_that_waits_for_a_registry_tells_of_it() -> None:
+    def wait(_: str, __: Records) -> Iterator[pa.RecordBatch]:
+        raise RegistryUnavailable("the registry is down")
+
+    deliver = Deliveries()
+    with endpoint(deliver) as address:
+        expect_failure(address, wait, RegistryUnavailable, "the registry is down")
 
 
 def test_nobody_puts_without_the_secret() -> None:
