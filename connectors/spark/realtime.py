@@ -34,7 +34,7 @@ ROOM = 1_000
 _SETTINGS = {
     "spark.sql.execution.python.udf.maxRecordsPerBatch": "1",
     # A row is written once this many bytes wait, which every row has.
-    "spark.sql.execution.python.udf.buffer.size": "64",
+    "spark.sql.execution.python.udf.buffer.size": "16",
     "spark.sql.execution.pyspark.binaryAsBytes": "true",
     # The operator that runs Python functions is not on Spark's list of those that it vouches for;
     # nothing that it does depends on the end of a batch.

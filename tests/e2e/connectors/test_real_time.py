@@ -46,6 +46,19 @@ def test_a_record_arrives_though_none_follows(reading: Service, kafka: Kafka, to
     assert collector.ids(topic) == [0, 1]
 
 
+def test_a_record_of_nothing_arrives_though_none_follows(
+    reading: Service, kafka: Kafka, topic: str
+) -> None:
+    kafka.create_topic(topic)
+    reading.pipeline.start([])
+    add(reading, kafka_table(topic))
+    kafka.produce(topic, [insert(0)])
+    collector = reading.collector
+    collector.wait(lambda: collector.count(topic) == 1)
+    kafka.produce(topic, [Record(None)])
+    collector.wait(lambda: [(r.first, r.end) for r in collector.batches[-1].ranges] == [(1, 2)])
+
+
 def test_a_restart_gives_the_same_times_and_records(
     reading: Service, kafka: Kafka, topic: str
 ) -> None:
