@@ -25,10 +25,11 @@ class Confirmation:
         Raises what a check has found.
         """
         now = time.monotonic()
-        if self._running is None and now > self._asked + _PERIOD:
+        is_stale = now > self._confirmed + _FRESH
+        if self._running is None and (is_stale or now > self._asked + _PERIOD):
             self._asked = now
             self._running = self._thread.submit(self._check)
-        if self._running is not None and (self._running.done() or now > self._confirmed + _FRESH):
+        if self._running is not None and (is_stale or self._running.done()):
             running, self._running = self._running, None
             running.result()
             self._confirmed = self._asked

@@ -21,7 +21,7 @@ Decode = Callable[[str, Records], Iterator[pa.RecordBatch]]
 
 # Each put costs about a millisecond here and one at the pool, however little it holds: a task puts
 # no more often than this, in seconds. What comes after a pause goes at once.
-PERIOD = 0.02
+_PERIOD = 0.02
 # How long to wait before asking again what was out of reach, in seconds.
 _PAUSE = 1.0
 
@@ -80,7 +80,7 @@ class _Work:
             while rows := self._taken():
                 started = time.monotonic()
                 self._put(rows)
-                time.sleep(max(0.0, started + PERIOD - time.monotonic()))
+                time.sleep(max(0.0, started + _PERIOD - time.monotonic()))
         except Exception as error:
             self._error = error
         finally:
