@@ -55,7 +55,6 @@ from views.catalog import View
 from views.compile import CompiledView, compile_view
 from views.errors import UnknownName, suggestion
 from views.explain import explain
-from views.limits import Limits
 from views.plan.bound import Stage
 
 # How long `start` may take to notice an interrupt.
@@ -78,7 +77,7 @@ class Runtime:
         self.registry = Registry(data / "registry.json")
         self.quarantine = Quarantine(data / "quarantine.sqlite")
         self.pool = Pool(settings.workers, settings.max_rounds)
-        self._limits = Limits(settings.max_query_characters, settings.max_query_words)
+        self._limits = settings.query_limits
         self.meter = Meter()
         self.topics = topics
         self._journal = Journal(data / "journal")
@@ -472,7 +471,7 @@ class Runtime:
         Raises a kind of SqlError.
         """
         compiled = self._compiled(query, language, key)
-        stages = explain(query, self.registry.catalog, self._arranged(), language)
+        stages = explain(query, self.registry.catalog, self._arranged(), language, self._limits)
         return compiled, self.pool.explain(compiled.node, compiled.key), stages
 
     def _compiled(self, query: str, language: str, key: Sequence[str] | None) -> CompiledView:

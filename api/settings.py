@@ -13,6 +13,7 @@ from pydantic_settings import (
 
 from connectors.kafka.connection import Connection, named
 from connectors.pipeline import Trigger
+from views.limits import MOST_NESTED, Limits
 
 
 class Settings(BaseSettings):
@@ -49,11 +50,13 @@ class Settings(BaseSettings):
     checkpoint_records: int = Field(default=1_000_000, ge=1)
     checkpoints_kept: int = Field(default=2, ge=1)
     clock_seconds: float = Field(default=1.0, gt=0)
-    on_error: Literal["quarantine", "stall"] = "quarantine"
+    on_error: Literal["stall", "quarantine"] = "stall"
     max_body_bytes: int = Field(default=2 << 20, ge=1)
     max_rows: int = Field(default=10_000, ge=1)
     max_query_characters: int = Field(default=1_000_000, ge=1)
     max_query_words: int = Field(default=20_000, ge=1)
+    max_query_nesting: int = Field(default=MOST_NESTED, ge=1, le=MOST_NESTED)
+    max_query_subqueries: int = Field(default=100, ge=0)
     max_pairs: int = Field(default=100_000_000, ge=1)
     ready_seconds: float = Field(default=60.0, ge=0)
     wait_seconds: float = Field(default=30.0, ge=0)
@@ -68,6 +71,16 @@ class Settings(BaseSettings):
     def checkpoints_place(self) -> str:
         """Where checkpoints are kept: a path, or the URI of a filesystem that Arrow knows."""
         return self.checkpoints or str(self.data.resolve() / "checkpoints")
+
+    @property
+    def query_limits(self) -> Limits:
+        """What a query may cost before it is compiled."""
+        return Limits(
+            self.max_query_characters,
+            self.max_query_words,
+            self.max_query_nesting,
+            self.max_query_subqueries,
+        )
 
     @classmethod
     def settings_customise_sources(

@@ -262,6 +262,9 @@ AggregateFunction: TypeAlias = OneOf[
     "percentile_cont", "percentile_disc", "list", "set", "join",
 ]  # fmt: skip
 
+LINEAR = ("count", "sum", "avg", "comoment")
+"""Functions whose result for two sets of rows follows from those for each."""
+
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
@@ -304,7 +307,10 @@ class Aggregate:
 class Reduce(Hashed):
     """One row for each key that has rows: the key columns, then the aggregates.
 
-    With an empty `key` there is one row while the input has any, and none otherwise.
+    With an empty `key` there is one row while the input has any, and none otherwise. The
+    aggregates are any number of `LINEAR` ones, whose states are added up together, or a single one
+    of the others, which each need their group's values in an order of their own;
+    `ivm.derived.reduce` combines both kinds.
     """
 
     input: "Node"
@@ -551,28 +557,3 @@ def project(node: Node, indices: tuple[int, ...]) -> Map:
     """The columns `indices` of `node`, in that order."""
     given = columns(node)
     return Map(node, tuple((node.schema.field(i).name, given[i]) for i in indices))
-
-
-def semijoin(left: Arrange, keys: Node) -> Join:
-    """The rows of `left` whose key is among `keys`, a collection of exactly the key's columns."""
-    width = len(left.key)
-    members = Arrange(Distinct(keys), tuple(range(width)))
-    return Join(left, members, tuple((f.name, i) for i, f in enumerate(left.schema)))
-
-
-def antijoin(left: Arrange, keys: Node) -> Concat:
-    """The rows of `left` whose key is not among `keys`: all rows less the semijoin's."""
-    return Concat((left, Negate(semijoin(left, keys))))
-
-
-def except_all(left: Node, right: Node) -> Threshold:
-    """Each row as often as it is in `left` beyond its count in `right` (SQL's EXCEPT ALL)."""
-    return Threshold(Concat((left, Negate(right))))
-
-
-def intersect_all(left: Node, right: Node) -> Concat:
-    """Each row as often as it is in both (SQL's INTERSECT ALL): `left` less its EXCEPT ALL.
-
-    Neither input may have negative counts.
-    """
-    return Concat((left, Negate(except_all(left, right))))

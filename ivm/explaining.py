@@ -23,8 +23,12 @@ def forecast(
     created: dict[Arrange, str] = {}
     pairs = 0
     pending: list[Node] = [wanted]
+    met: set[Node] = set()  # nodes share inputs: a dataflow has many more paths than nodes
     while pending:
         each = pending.pop()
+        if each in met:
+            continue
+        met.add(each)
         known = arrangements.get(each) if isinstance(each, Arrange) else None
         if known is not None:
             reused[known[0].name] = None

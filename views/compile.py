@@ -24,8 +24,7 @@ from views.plan.keys import unique_key
 from views.plan.nodes import Apply, During, Plan
 from views.plan.trees import walk
 from views.rewrites import rewrite
-
-MAX_SUBQUERIES = 100
+from views.rewrites.context import Context
 
 Answer = TypeVar("Answer")
 _STACK_BYTES = 256 * 1024 * 1024
@@ -66,7 +65,7 @@ def compile_view(
     Raises a kind of SqlError: QueryTooLarge for a text beyond the `limits`.
     """
     limits.check(query)
-    return deeply(lambda: _compile(query, catalog, key, arranged, language))
+    return deeply(lambda: _compile(query, catalog, key, arranged, language, limits))
 
 
 def _compile(
@@ -75,12 +74,14 @@ def _compile(
     key: Sequence[str] | None,
     arranged: Collection[str],
     language: str,
+    limits: Limits,
 ) -> CompiledView:
-    bound = FRONT_ENDS[language](query, catalog)
+    bound = FRONT_ENDS[language](query, catalog, limits)
     check_names(bound)
-    check_subqueries(bound)
-    plan = rewrite(bound.plan, bound.numbers)
-    node = lower(plan, existing(catalog, arranged))
+    check_subqueries(bound, limits.subqueries)
+    there = existing(catalog, arranged)
+    plan = rewrite(bound.plan, Context(bound.numbers, there))
+    node = lower(plan, there)
     names = node.schema.names
     chosen = default_key(plan) if key is None else tuple(key)
     for column in chosen:
@@ -108,13 +109,13 @@ def check_names(bound: Bound) -> None:
             raise DuplicateColumn(f"the result has two columns called {name!r}; rename one with AS")
 
 
-def check_subqueries(bound: Bound) -> None:
+def check_subqueries(bound: Bound, most: int) -> None:
     """See that the plan has no more subqueries than are unnested in reasonable time."""
     count = sum(1 for node in walk(bound.plan) if isinstance(node, Apply))
-    if count > MAX_SUBQUERIES:
+    if count > most:
         raise QueryTooLarge(
             f"the query has {count} subqueries or lateral joins, which are at most "
-            f"{MAX_SUBQUERIES}; split it into views over views"
+            f"{most}; split it into views over views"
         )
 
 

@@ -1,6 +1,7 @@
 """Every stage of a compilation as text: what was parsed, bound, rewritten and lowered.
 
-In a plan `#7` is the column numbered 7; in a dataflow `$2` is the column at position 2.
+In a logical plan `#7` is the column numbered 7; in the physical plan, the dataflow, `$2` is the
+column at position 2.
 """
 
 from collections.abc import Collection, Iterator
@@ -10,6 +11,7 @@ from ivm.expressions import Column, Expression, Literal
 from views.catalog import Catalog
 from views.compile import deeply, existing
 from views.languages import FRONT_ENDS
+from views.limits import DEFAULT, Limits
 from views.lowering.depth import below
 from views.lowering.lower import lower
 from views.plan.bound import Stage
@@ -37,6 +39,7 @@ from views.plan.nodes import (
 )
 from views.plan.trees import inputs
 from views.rewrites import RULES
+from views.rewrites.context import Context
 from views.types import type_name
 
 _INFIX = {
@@ -48,27 +51,32 @@ _INFIX = {
 
 
 def explain(
-    query: str, catalog: Catalog, arranged: Collection[str] = (), language: str = "sql"
+    query: str,
+    catalog: Catalog,
+    arranged: Collection[str] = (),
+    language: str = "sql",
+    limits: Limits = DEFAULT,
 ) -> tuple[Stage, ...]:
     """All stages of compiling `query`; a rewrite is shown where it changed the plan.
 
     The parameters are those of `compile_view`, and so are the errors.
     """
-    return deeply(lambda: _explain(query, catalog, arranged, language))
+    return deeply(lambda: _explain(query, catalog, arranged, language, limits))
 
 
 def _explain(
-    query: str, catalog: Catalog, arranged: Collection[str], language: str
+    query: str, catalog: Catalog, arranged: Collection[str], language: str, limits: Limits
 ) -> tuple[Stage, ...]:
-    bound = FRONT_ENDS[language](query, catalog)
+    bound = FRONT_ENDS[language](query, catalog, limits)
     plan = bound.plan
     stages = [*bound.stages(), Stage("bound", plan_text(plan))]
+    context = Context(bound.numbers, existing(catalog, arranged))
     for name, rule in RULES:
-        before, plan = plan, rule(plan, bound.numbers)
+        before, plan = plan, rule(plan, context)
         if plan != before:
             stages.append(Stage(name, plan_text(plan)))
-    node = lower(plan, existing(catalog, arranged))
-    stages.append(Stage("dataflow", dataflow_text(node)))
+    node = lower(plan, context.arrangements)
+    stages.append(Stage("physical", dataflow_text(node)))
     return tuple(stages)
 
 

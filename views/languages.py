@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping
 
 from views.catalog import Catalog
 from views.datalog.bind import bind as bind_datalog
+from views.limits import Limits
 from views.plan.bound import Bound
 from views.sql.bind import bind as bind_sql
 
-FRONT_ENDS: Mapping[str, Callable[[str, Catalog], Bound]] = {
+FRONT_ENDS: Mapping[str, Callable[[str, Catalog, Limits], Bound]] = {
     "sql": bind_sql,
     "datalog": bind_datalog,
 }
-"""From a query's text and the catalog to a plan; each raises kinds of SqlError."""
+"""From a query's text, the catalog and the limits to a plan; each raises kinds of SqlError."""

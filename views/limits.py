@@ -1,4 +1,4 @@
-"""What a query's text may cost, before anything is made of it.
+"""What a query may cost, before anything is made of it.
 
 Compiling takes time and memory in proportion to the words of the text, and one query is compiled
 at a time. The limits are the operator's.
@@ -10,15 +10,24 @@ from itertools import islice
 
 from views.errors import QueryTooLarge
 
+MOST_NESTED = 500
+
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most characters of a text, and the most words, numbers and marks."""
+    """The most characters of a text, the most words, numbers and marks, how deep it may be nested,
+    and how many subqueries and lateral joins it may have.
+
+    Binding and rewriting recurse along the nesting, on a stack that is deep enough for
+    `MOST_NESTED`.
+    """
 
     characters: int = 1_000_000
     words: int = 20_000
+    nesting: int = MOST_NESTED
+    subqueries: int = 100
 
     def check(self, text: str) -> None:
         """See that `text` is within the limits (raises QueryTooLarge, with the place)."""

@@ -20,7 +20,7 @@ from ivm.operators.curves cimport PREFETCHED, Curves, Touch, from_sweep, to_swee
 from ivm.operators.entries cimport Entries, add_entry, entry_at
 from ivm.operators.logic cimport Candidate, Logic
 from ivm.operators.operator cimport Operator, Region, earlier
-from ivm.rows.updates cimport Updates, empty_updates, push, release
+from ivm.rows.updates cimport Updates, append, empty_updates, push, release
 from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport MAX_COORDINATES, compare_words, less_equal
 
@@ -28,6 +28,7 @@ cdef enum:
     LOOK_AHEAD = 16     # later times that are evaluated before a reminder is set anyway
     LOOK_OVER = 512     # later times that are considered before a reminder is set anyway
     FEW_CHANGES = 16    # below, equal values are found by looking at all
+    MANY_UPDATES = 1 << 18      # of a step, from which on they are taken in the order of their keys
 
 
 # The values of a group, as far as they matter to the logic.
@@ -51,6 +52,7 @@ cdef class Reduce(Operator):
     cdef uint64_t visit             # counts the times that were evaluated
     cdef Updates changes            # what the output lacks at the time being evaluated
     cdef Updates answer             # what the logic says
+    cdef Updates ordered            # much input, in the order of its keys
     cdef vector[uint32_t] places    # touched keys to evaluate at the present time
     cdef vector[Candidate] before   # the group without the new input
     cdef vector[Candidate] after    # and with it
@@ -68,11 +70,13 @@ cdef class Reduce(Operator):
         self.visit = 0
         self.changes = empty_updates(logic.out_words, 0)
         self.answer = empty_updates(logic.out_words, 0)
+        self.ordered = empty_updates(source.out.row_words, source.out.time_words)
         self.entry.resize(max(words, logic.out_words) + region.depth + 1, 0)
 
     def __dealloc__(self):
         release(&self.changes)
         release(&self.answer)
+        release(&self.ordered)
 
     cdef Py_ssize_t load(self) noexcept nogil:
         return self.source.out.length + (self.calendar.due() if self._is_due() else 0)
@@ -94,6 +98,7 @@ cdef class Reduce(Operator):
         self.calendar.clear()
 
     cdef int settle(self) except -1 nogil:
+        release(&self.ordered)
         return self.curves.settle()
 
     cdef int step(self) except -1 nogil:
@@ -113,18 +118,28 @@ cdef class Reduce(Operator):
         cdef int words = self.curves.words, depth = self.region.depth
         cdef const uint64_t* update
         cdef uint64_t* entry = self.entry.data()
-        cdef uint32_t place
+        cdef uint32_t place = 0
+        if given.length >= MANY_UPDATES:
+            given = self._in_order(given)
         for i in range(given.length):
             if i % PREFETCHED == 0 and given.length >= PREFETCHED:
                 self.curves.prefetch(given, i, min(given.length - i, <Py_ssize_t> PREFETCHED))
             update = given.words + i * given.stride
-            place = self.curves.touch(update)
+            if i == 0 or compare_words(update, update - given.stride, self.key_words) != 0:
+                place = self.curves.touch(update)
             memcpy(entry, update + self.key_words, words * sizeof(uint64_t))
             to_sweep(update + given.row_words, entry + words, depth)
             entry[words + depth] = update[given.stride - 1]
             self.curves.add(place, entry)
             self.calendar.add(entry + words, place)
         return 0
+
+    # The updates sorted and added up. Each key's memory is then touched once, and its neighbours' are near.
+    cdef Updates* _in_order(self, const Updates* given) except NULL nogil:
+        self.ordered.length = 0
+        if append(&self.ordered, given.words, given.length) < 0 or consolidate(&self.ordered) < 0:
+            self._no_memory()
+        return &self.ordered
 
     # Evaluates every one of `places` at `time`, once.
     cdef int _evaluate_all(self, const uint64_t* time) except -1 nogil:

@@ -10,16 +10,13 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from ivm.dataflow import (
+    LINEAR,
     Aggregate,
-    Arrange,
     Distinct,
-    Join,
-    Map,
     Node,
     Order,
     Reduce,
     TopK,
-    columns,
     project,
 )
 from ivm.errors import Unsupported
@@ -52,7 +49,6 @@ from ivm.trace.trace import Trace
 
 OVERFLOW = b"numeric value out of range in a sum or average"
 TOO_LONG = b"a list or text of more than 1 GiB"
-LINEAR = ("count", "sum", "avg", "comoment")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,18 +111,16 @@ class Reductions(Mechanics):
         )
 
     def reduce(self, node: Reduce) -> Rendered:
-        """Linear aggregates together, each other one by itself, joined on the key."""
-        linear = tuple(a for a in node.aggregates if a.function in LINEAR)
-        others = tuple(a for a in node.aggregates if a.function not in LINEAR)
-        if not node.aggregates:
-            return self.render(Distinct(project(node.input, node.key)))
-        if not others:
-            return self._accumulated(node)
-        if len(node.aggregates) == 1:
-            return self._ordered_aggregate(node, others[0])
-        parts = [Reduce(node.input, node.key, linear)] if linear else []
-        parts += [Reduce(node.input, node.key, (a,)) for a in others]
-        return self.render(_joined(node, parts))
+        """Linear aggregates together, or one of another kind by itself."""
+        match [a for a in node.aggregates if a.function not in LINEAR]:
+            case [] if not node.aggregates:
+                return self.render(Distinct(project(node.input, node.key)))
+            case []:
+                return self._accumulated(node)
+            case [a] if len(node.aggregates) == 1:
+                return self._ordered_aggregate(node, a)
+            case _:
+                raise Unsupported("aggregates of several kinds in one Reduce: ivm.derived.reduce")
 
     def _ordered_aggregate(self, node: Reduce, a: Aggregate) -> Rendered:
         match a.function:
@@ -329,19 +323,3 @@ def _moved(a: Aggregate, used: list[int]) -> Aggregate:
     column = None if a.column is None else used.index(a.column)
     other = None if a.other is None else used.index(a.other)
     return replace(a, column=column, other=other)
-
-
-def _joined(node: Reduce, parts: list[Reduce]) -> Node:
-    """The parts' aggregates side by side, in the order of `node`."""
-    key = tuple(range(len(node.key)))
-    whole: Node = parts[0]
-    for part in parts[1:]:
-        names = [f.name for f in whole.schema] + [a.name for a in part.aggregates]
-        whole = Join(
-            Arrange(whole, key), Arrange(part, key), tuple((n, i) for i, n in enumerate(names))
-        )
-    order = [a for part in parts for a in part.aggregates]
-    given = columns(whole)
-    outputs = [(node.schema.field(i).name, given[i]) for i in key]
-    outputs += [(a.name, given[len(key) + order.index(a)]) for a in node.aggregates]
-    return Map(whole, tuple(outputs))

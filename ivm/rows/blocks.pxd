@@ -22,3 +22,6 @@ cdef void give_block(void* block, size_t bytes) noexcept nogil
 
 # Says that the pages wholly within these bytes of a block are not needed while it is in use.
 cdef void forget_pages(void* start, size_t bytes) noexcept nogil
+
+# Whether a block that no other can hold is made of the pages of several.
+cdef bint moves_together

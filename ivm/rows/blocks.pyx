@@ -3,7 +3,8 @@
 The kernel clears what it maps, at first touch, which costs more than merging two batches into it. So
 up to KEPT bytes wait here, and what nobody has needed for a second goes back when the next block
 comes or goes. They lie in the order of their addresses, neighbours as one, so that a block of any size
-can be cut from them. Safe from several threads.
+can be cut from them. Where none of them is large enough, the huge pages of several are moved to where
+a block begins, which the kernel does without touching them. Safe from several threads.
 """
 
 from libc.stdint cimport int64_t
@@ -19,18 +20,22 @@ cdef extern from "<sys/mman.h>" nogil:
     enum: PROT_WRITE
     enum: MAP_PRIVATE
     enum: MAP_ANONYMOUS
+    enum: MAP_FIXED
     enum: MAP_NORESERVE
     enum: MADV_DONTNEED
     enum: MADV_HUGEPAGE
+    enum: MREMAP_FIXED
     enum: MREMAP_MAYMOVE
     void* MAP_FAILED
     void* mmap(void* address, size_t length, int protection, int flags, int file, long offset)
-    void* mremap(void* address, size_t before, size_t length, int flags)
+    void* mremap(void* address, size_t before, size_t length, int flags, ...)
     int munmap(void* address, size_t length)
     int madvise(void* address, size_t length, int advice)
+    int mprotect(void* address, size_t length, int protection)
 
 cdef enum:
     KEPT = 256 << 20
+    HUGE_PAGE = 2 << 20
     MOST_SPANS = 256
     WORTH_FORGETTING = 1 << 18
 
@@ -52,6 +57,8 @@ cdef void* take_block(size_t bytes) noexcept nogil:
     block = _cut(bytes)
     if block == NULL:
         block = _map(bytes)
+        if block != NULL and moves_together and _move_pages(<char*> block, bytes) < 0:
+            block = NULL
     if block == NULL:       # then nothing is to be kept any more
         _unmap_some(waiting)
         block = _map(bytes)
@@ -85,6 +92,58 @@ cdef void* _map(size_t bytes) noexcept nogil:
         return NULL
     madvise(block, bytes, MADV_HUGEPAGE)
     return block
+
+
+# Whether the kernel moves what was mapped apart in one go, as Linux does since 6.17. Before, it unmaps what
+# is to be replaced and then fails.
+cdef bint _tries_to_move_together() noexcept nogil:
+    cdef char* pages = <char*> mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    if pages == MAP_FAILED:
+        return False
+    mprotect(pages + PAGE, PAGE, PROT_READ)
+    if mremap(pages, 2 * PAGE, 2 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED,
+              pages + 2 * PAGE) == MAP_FAILED:
+        munmap(pages, 2 * PAGE)
+        return False
+    munmap(pages + 2 * PAGE, 2 * PAGE)
+    return True
+
+
+cdef bint moves_together = _tries_to_move_together()
+
+
+# Replaces pages of a new block, from its start on, by pages that wait. Only whole huge pages are moved:
+# others would have to be split. Returns -1 if the block is lost, where the kernel is short of memory.
+cdef int _move_pages(char* block, size_t bytes) noexcept nogil:
+    cdef size_t i = count, skipped, moved
+    while i > 0 and bytes >= HUGE_PAGE:
+        i -= 1
+        skipped = (HUGE_PAGE - <size_t> spans[i].start % HUGE_PAGE) % HUGE_PAGE
+        if spans[i].bytes < skipped + HUGE_PAGE:
+            continue
+        moved = min(spans[i].bytes - skipped, bytes) // HUGE_PAGE * HUGE_PAGE
+        if mremap(spans[i].start + skipped, moved, moved, MREMAP_MAYMOVE | MREMAP_FIXED,
+                  block) == MAP_FAILED:     # maybe with nothing in place of what was to be replaced
+            return 0 if mmap(block, moved, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE
+                             | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == block else -1
+        _forget_middle(i, skipped, moved)
+        block += moved
+        bytes -= moved
+    return 0
+
+
+# Notes that the bytes of a span from `skipped` on are elsewhere now.
+cdef void _forget_middle(size_t i, size_t skipped, size_t moved) noexcept nogil:
+    cdef Span rest = Span(spans[i].start + skipped + moved, spans[i].bytes - skipped - moved)
+    _shorten(i, moved)
+    spans[i].bytes = skipped
+    if rest.bytes > 0:
+        _insert(i + 1, rest)
+    if skipped == 0:
+        _erase(i)
+    if count > MOST_SPANS:
+        _unmap(count - 1, spans[count - 1].bytes)
 
 
 cdef void* grow_block(void* block, size_t bytes, size_t wanted) noexcept nogil:

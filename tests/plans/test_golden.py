@@ -14,6 +14,7 @@ from tests.property.shop import CATALOG
 from views.explain import dataflow_text, plan_text
 from views.lowering.lower import lower
 from views.rewrites import RULES, rewrite
+from views.rewrites.context import Context
 from views.sql.bind import bind
 
 FOREIGN_KEYS = {"orders[customer_id]", "items[order_id]", "items[product_id]"}
@@ -22,12 +23,12 @@ GOLDEN = Path(__file__).parent / "golden"
 Case = dict[str, str]
 
 
-def rewritten_by(rule: str, query: str) -> Case:
-    """The plan before and after `rule`."""
+def rewritten_by(rule: str, query: str, arranged: Collection[str] = ()) -> Case:
+    """The plan before and after `rule`, where the arrangements `arranged` are there."""
     bound = bind(query, CATALOG)
-    plan = bound.plan
+    plan, context = bound.plan, Context(bound.numbers, arranged)
     for name, apply in RULES:
-        before, plan = plan, apply(plan, bound.numbers)
+        before, plan = plan, apply(plan, context)
         if name == rule:
             return {"query": query, "before": plan_text(before), "after": plan_text(plan)}
     raise AssertionError(f"no rule {rule}")
@@ -36,7 +37,7 @@ def rewritten_by(rule: str, query: str) -> Case:
 def lowered(query: str, arranged: Collection[str] = ()) -> Case:
     """The dataflow of a query where the arrangements `arranged` are there."""
     bound = bind(query, CATALOG)
-    node = lower(rewrite(bound.plan, bound.numbers), arranged)
+    node = lower(rewrite(bound.plan, Context(bound.numbers, arranged)), arranged)
     return {"query": query, "dataflow": dataflow_text(node)}
 
 
@@ -66,6 +67,11 @@ def check(path: Path, produce: Callable[[str], Case]) -> None:
 @pytest.mark.parametrize("rule", [name for name, _ in RULES])
 def test_a_rewrite_maps_plans_as_recorded(rule: str) -> None:
     check(GOLDEN / f"{rule}.txt", lambda query: rewritten_by(rule, query))
+
+
+def test_joins_are_ordered_by_arrangements_that_there_are() -> None:
+    path = GOLDEN / "order_joins_arranged.txt"
+    check(path, lambda query: rewritten_by("order_joins", query, ARRANGED))
 
 
 def test_queries_lower_to_dataflows_as_recorded() -> None:

@@ -3,6 +3,7 @@
 import pyarrow as pa
 
 from ivm.dataflow import Aggregate, Map, Node, Order, Reduce, columns
+from ivm.derived import reduce
 from ivm.expressions import Call, Literal
 from tests.property.engine import people
 
@@ -65,7 +66,7 @@ AGGREGATES: dict[str, Node] = {
             ),
         ),
     ),
-    "percentiles": Reduce(
+    "percentiles": reduce(
         people,
         (TEAM,),
         (_percentile("cont", WEIGHT, 0.3, True), _percentile("disc", SCORE, 0.5)),

@@ -18,6 +18,7 @@ from ivm.dataflow import (
     columns,
     project,
 )
+from ivm.derived import reduce
 from ivm.expressions import Call, Column, Literal
 from ivm.paths import delta_join
 from tests.property.engine import EDGES, edges, people
@@ -94,7 +95,7 @@ def in_two_loops() -> Iterate:
     along = delta_join((labels, left, edges), ((0, 2, 4), (3, 5)), (("node", 3), ("label", 1)))
     smallest = Aggregate("min", 1, "label", INT, False)
     least = Reduce(Concat((own, along)), (0,), (smallest,))
-    counted = Reduce(Concat((own, along)), (0,), (smallest, count))
+    counted = reduce(Concat((own, along)), (0,), (smallest, count))
     labelled = Iterate((("labels", least), ("counted", counted)), "counted")
     ends = delta_join(
         (left, labelled, labelled),

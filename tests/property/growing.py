@@ -17,8 +17,8 @@ from ivm.dataflow import (
     Reduce,
     columns,
     project,
-    semijoin,
 )
+from ivm.derived import semijoin
 from ivm.expressions import Call, Column, Literal
 from ivm.paths import delta_join
 from tests.property.engine import EDGES, edges, people

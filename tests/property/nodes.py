@@ -22,13 +22,10 @@ from ivm.dataflow import (
     Reduce,
     Threshold,
     TopK,
-    antijoin,
     columns,
-    except_all,
-    intersect_all,
     project,
-    semijoin,
 )
+from ivm.derived import antijoin, except_all, intersect_all, reduce, semijoin
 from ivm.expressions import Call, Column, Literal
 from tests.property.aggregates import AGGREGATES
 from tests.property.delta_joins import DELTA_JOINS
@@ -227,15 +224,15 @@ NODES: dict[str, Node] = {
     "sum of floats": Reduce(
         people, (), (_aggregate("sum", 4, pa.float64()), _aggregate("avg", 4, pa.float64()))
     ),
-    "min and max": Reduce(people, (1,), (_aggregate("min", 2, INT), _aggregate("max", 2, INT))),
+    "min and max": reduce(people, (1,), (_aggregate("min", 2, INT), _aggregate("max", 2, INT))),
     "min of strings": Reduce(people, (), (_aggregate("min", 1, pa.string()),)),
     "max of strings": Reduce(people, (2,), (_aggregate("max", 1, pa.string()),)),
-    "mixed aggregates": Reduce(
+    "mixed aggregates": reduce(
         people, (), (_aggregate("max", 3, PAY.type), count, _aggregate("min", 4, WEIGHT.type))
     ),
     "list": Reduce(people, (1,), (_aggregate("list", 2, pa.list_(INT)),)),
     "set": Reduce(people, (2,), (_aggregate("set", 1, pa.list_(pa.string())),)),
-    "lists beside others": Reduce(
+    "lists beside others": reduce(
         people,
         (),
         (

@@ -16,9 +16,9 @@ from ivm.dataflow import (
     Join,
     Map,
     Recursive,
-    Reduce,
     columns,
 )
+from ivm.derived import reduce
 from ivm.expressions import Call, Literal
 from ivm.pool import Pool
 from tests.property.engine import EDGES, Change, assert_law, edges
@@ -35,7 +35,7 @@ negative = Call("subtract", (Literal(0, INT), source), INT, False)
 own = Map(edges, (("node", target), ("low", negative), ("high", source)))
 low = Aggregate("min", 1, "low", INT, False)
 high = Aggregate("max", 2, "high", INT, False)
-spans = Iterate((("spans", Reduce(Concat((own, along)), (0,), (low, high))),), "spans")
+spans = Iterate((("spans", reduce(Concat((own, along)), (0,), (low, high))),), "spans")
 """The greatest node from which edges lead to each, and the same with its sign changed."""
 
 

@@ -8,16 +8,17 @@ from views.datalog.strata import components
 from views.datalog.syntax import Program
 from views.datalog.text import program_text
 from views.errors import DuplicateColumn, UnknownTable, suggestion
+from views.limits import DEFAULT, Limits
 from views.plan.bound import Bound, Stage
 from views.plan.nodes import Project, Scan
 from views.plan.trees import walk
 from views.sql.source import Source
 
 
-def bind(query: str, catalog: Catalog) -> Bound:
+def bind(query: str, catalog: Catalog, limits: Limits = DEFAULT) -> Bound:
     """The plan of a program over `catalog` (raises kinds of SqlError)."""
     source = Source(query)
-    program = parse(source)
+    program = parse(source, limits.nesting)
     _check(program, catalog, source)
     stages = [Stage("parsed", program_text(program))]
     found = components(program, source)

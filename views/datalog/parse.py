@@ -91,13 +91,13 @@ def comparison(operator: str, left: Term, right: Term) -> Term:
     return _COMPARISONS[operator](this=left, expression=right)
 
 
-def parse(source: Source) -> Program:
+def parse(source: Source, nesting: int = MAX_DEPTH) -> Program:
     """The program in the text (raises kinds of SqlError)."""
     if len(source.text) > MAX_CHARACTERS:
         raise QueryTooLarge(
             f"the program has more than {MAX_CHARACTERS:,} characters; facts belong in a table"
         )
-    _check_nesting(source)
+    _check_nesting(source, min(nesting, MAX_DEPTH))
     build = _Build(source)
     try:
         statements = _parser().parse(source.text)
@@ -132,16 +132,14 @@ def _program(source: Source, parts: Sequence[object]) -> Program:
     return Program(declarations, by_relation(rules), result, results[0])
 
 
-def _check_nesting(source: Source) -> None:
+def _check_nesting(source: Source, most: int) -> None:
     depth = signs = 0
     for token in _NESTING.finditer(source.text):
         at, character = token.start(), token[0]
         depth += (character in "({") - (character in ")}")
         signs = signs + 1 if character == "-" else 0
-        if depth + signs > MAX_DEPTH:
-            raise source.fault_at(
-                QueryTooLarge, f"the program is nested more than {MAX_DEPTH} deep", at
-            )
+        if depth + signs > most:
+            raise source.fault_at(QueryTooLarge, f"the program is nested more than {most} deep", at)
 
 
 def _syntax_error(source: Source, error: UnexpectedInput) -> SqlSyntaxError:
@@ -321,7 +319,8 @@ class _Build(Transformer[Token, Any]):
         terms = self._values(given)
         try:
             node = exp.func(str(given.name), *terms, dialect=PostgresViews, copy=False)
-        except (SqlglotError, ValueError, IndexError, AttributeError) as error:
+            node.sql(dialect=PostgresViews)  # fails where SQL has no such form, as case(x, y)
+        except (SqlglotError, ValueError, IndexError, AttributeError, TypeError) as error:
             raise self._fault(
                 UnknownFunction, f"no function {given.name}() of {len(terms)} values", given.name
             ) from error

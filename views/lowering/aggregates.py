@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from ivm import dataflow as df
+from ivm import derived
 from ivm.expressions import Column, Expression
 from views.lowering.access import Access, arranged_positions
 from views.lowering.joins import joined, mapped
@@ -81,7 +82,7 @@ def _reduce(
     numbers = [_CONSTANT_KEY] if constant_key else [k.number for k in plan.keys]
     positions = {n: i for i, n in enumerate(numbers)}
     positions |= {c.attribute.number: width + i for i, c in enumerate(calls)}
-    return Lowered(df.Reduce(node, tuple(range(width)), aggregates), positions)
+    return Lowered(derived.reduce(node, tuple(range(width)), aggregates), positions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ left rows among the matching pairs.
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations
 
 from ivm import dataflow as df
+from ivm import derived
 from ivm.expressions import Column, Expression, Literal
 from views.lowering.access import Access, arranged_by
 from views.lowering.delta import delta_joined
@@ -22,8 +22,6 @@ from views.plan.nodes import Attribute, Filter, Join, Plan
 from views.plan.scalars import FALSE, TRUE, columns_of, conjunction, test
 from views.plan.stored import stored
 from views.plan.trees import numbers_of
-
-MAX_ORDERED = 4  # keys of a join whose orders are tried
 
 Lower = Callable[[Plan, frozenset[int]], Lowered]
 
@@ -69,14 +67,14 @@ class Joins:
     def _parts(self, plan: Join) -> Equalities:
         """The predicate of `plan`; its keys in the order of an arrangement that there is."""
         parts = equalities(plan)
-        if not 2 <= len(parts.keys) <= MAX_ORDERED:
-            return parts
-        sides = stored(plan.left), stored(plan.right)
-        for keys in permutations(parts.keys):
-            of_sides = [k.left for k in keys], [k.right for k in keys]
-            for side, given in zip(sides, of_sides, strict=True):
-                if side is not None and side.arrangement(given) in self.existing:
-                    return replace(parts, keys=keys)
+        of_sides = [k.left for k in parts.keys], [k.right for k in parts.keys]
+        for side, keys in zip((plan.left, plan.right), of_sides, strict=True):
+            collection = stored(side)
+            if collection is None:
+                continue
+            order = collection.arranged_order(keys, self.existing)
+            if order is not None:
+                return replace(parts, keys=tuple(parts.keys[i] for i in order))
         return parts
 
     def members(self, plan: Join, needed: frozenset[int]) -> Lowered:
@@ -141,7 +139,7 @@ class Joins:
         rows = pairs.ordered([n for n in order if n is not None])
         assert len(rows.schema) == len(whole.node.schema)
         everything = tuple(range(len(whole.node.schema)))
-        node = df.semijoin(df.Arrange(whole.node, everything), rows)
+        node = derived.semijoin(df.Arrange(whole.node, everything), rows)
         return Lowered(node, whole.positions)
 
     def _mark(self, plan: Join, needed: frozenset[int]) -> Lowered:

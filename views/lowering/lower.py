@@ -6,6 +6,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from ivm import dataflow as df
+from ivm import derived
 from ivm.expressions import Column, Expression
 from views.lowering.aggregates import aggregate
 from views.lowering.clock import during
@@ -163,7 +164,7 @@ class Lowering:
             )
             for side in plan.inputs
         )
-        return _in_order(df.except_all(left, right), plan.attributes)
+        return _in_order(derived.except_all(left, right), plan.attributes)
 
     def _topk(self, plan: TopK, needed: frozenset[int]) -> Lowered:
         read = needed | columns_of(*plan.keys, *(o.column for o in plan.order))

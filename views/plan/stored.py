@@ -1,10 +1,13 @@
 """Plans that are a stored collection's rows, some of them perhaps, under other numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 
 from ivm.expressions import Column, Expression
 from views.plan.nodes import Filter, Plan, Project, Scan
+
+MAX_ORDERED = 4  # keys of a join whose orders are tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,17 @@ class Stored:
         """What the pool calls the collection's arrangement by `keys`, if these are its columns."""
         names = [self.columns[k.index] for k in keys if isinstance(k, Column)]
         return f"{self.name}[{', '.join(names)}]" if len(set(names)) == len(keys) else None
+
+    def arranged_order(
+        self, keys: Sequence[Expression], arrangements: Collection[str]
+    ) -> tuple[int, ...] | None:
+        """The indices of `keys` in an order by which one of `arrangements` has this collection."""
+        if len(keys) > MAX_ORDERED:
+            return None
+        for order in permutations(range(len(keys))):
+            if self.arrangement([keys[i] for i in order]) in arrangements:
+                return order
+        return None
 
 
 def stored(plan: Plan) -> Stored | None:

@@ -6,7 +6,7 @@ A rule maps a plan to one of the same meaning with the same columns.
 from collections.abc import Callable
 
 from views.plan.nodes import Plan
-from views.plan.trees import Numbers
+from views.rewrites.context import Context
 from views.rewrites.decorrelate import decorrelate
 from views.rewrites.factoring import factor_conditions
 from views.rewrites.folding import fold_constants
@@ -18,7 +18,7 @@ from views.rewrites.reduction import reduce_early
 from views.rewrites.semijoins import semijoins
 from views.rewrites.spans import normalise_spans
 
-Rule = Callable[[Plan, Numbers], Plan]
+Rule = Callable[[Plan, Context], Plan]
 
 RULES: tuple[tuple[str, Rule], ...] = (
     ("decorrelate", decorrelate),
@@ -34,8 +34,8 @@ RULES: tuple[tuple[str, Rule], ...] = (
 )
 
 
-def rewrite(plan: Plan, numbers: Numbers) -> Plan:
+def rewrite(plan: Plan, context: Context) -> Plan:
     """`plan` after every rule."""
     for _, rule in RULES:
-        plan = rule(plan, numbers)
+        plan = rule(plan, context)
     return plan

@@ -44,13 +44,14 @@ from views.plan.trees import (
     walk,
     with_inputs,
 )
+from views.rewrites.context import Context
 
 Names = Mapping[int, Attribute]
 
 
-def decorrelate(plan: Plan, numbers: Numbers) -> Plan:
+def decorrelate(plan: Plan, context: Context) -> Plan:
     """`plan` without Apply."""
-    return bottom_up(plan, lambda p: _eliminate(p, numbers) if isinstance(p, Apply) else p)
+    return bottom_up(plan, lambda p: _eliminate(p, context.numbers) if isinstance(p, Apply) else p)
 
 
 def _eliminate(apply: Apply, numbers: Numbers) -> Plan:

@@ -9,10 +9,11 @@ from dataclasses import replace
 from ivm.expressions import Expression
 from views.plan.nodes import Apply, Filter, Join, Plan
 from views.plan.scalars import TRUE, conjunction, conjuncts, disjunction, disjuncts
-from views.plan.trees import Numbers, bottom_up
+from views.plan.trees import bottom_up
+from views.rewrites.context import Context
 
 
-def factor_conditions(plan: Plan, numbers: Numbers) -> Plan:
+def factor_conditions(plan: Plan, context: Context) -> Plan:
     """`plan` with common conditions taken out of the disjunctions of filters and joins."""
     return bottom_up(plan, _factor)
 

@@ -17,7 +17,8 @@ from ivm.expressions import Call, Expression, Literal, Value
 from views.plan.nodes import Apply, Filter, Join, Plan, Project, Union, Values
 from views.plan.nulls import is_strict
 from views.plan.scalars import FALSE, TRUE, conjunction, conjuncts, rebuild
-from views.plan.trees import Numbers, bottom_up
+from views.plan.trees import bottom_up
+from views.rewrites.context import Context
 
 _COMPARED: dict[str, Callable[[Value, Value], bool]] = {
     "eq": operator.eq, "ne": operator.ne, "lt": operator.lt,
@@ -27,7 +28,7 @@ _MOMENTS = (pa.date32(), pa.timestamp("us"))
 _EXACT = (bool, int, Decimal, str, date)
 
 
-def fold_constants(plan: Plan, numbers: Numbers) -> Plan:
+def fold_constants(plan: Plan, context: Context) -> Plan:
     """`plan` with constant expressions computed, and without inputs that have no rows."""
     return bottom_up(plan, lambda p: _emptied(_folded(p)))
 

@@ -4,22 +4,29 @@ First every input that a look-up reduces takes that look-up in: a look-up is a j
 input's key, which multiplies nothing, and it reduces where the other input has lost rows to
 conditions. So conditions on dimensions reach the facts, dimensions of dimensions first. Then the
 inputs are joined in the order of FROM, each connected by an equality to those before it where one
-is; look-ups that only add columns come last. Nothing is estimated.
+is; look-ups that only add columns come last. Among inputs of which neither of these decides, one
+goes first that is arranged already by the columns that it is joined by: then the join has but one
+side to arrange. Nothing is estimated.
 """
+
+from collections.abc import Collection, Mapping, Sequence
 
 from ivm.expressions import Call, Expression
 from views.plan.keys import equated, unique_key
 from views.plan.nodes import Filter, Join, Plan, Project
 from views.plan.scalars import columns_of, conjunction
-from views.plan.trees import Numbers, inner_members, inputs, numbers_of, with_inputs
+from views.plan.stored import stored
+from views.plan.trees import inner_members, inputs, numbers_of, with_inputs
+from views.rewrites.context import Context
 
 
-def order_joins(plan: Plan, numbers: Numbers) -> Plan:
+def order_joins(plan: Plan, context: Context) -> Plan:
     """`plan` with connected inner joins."""
     if not (isinstance(plan, Join) and plan.kind == "inner"):
-        return with_inputs(plan, tuple(order_joins(i, numbers) for i in inputs(plan)))
+        return with_inputs(plan, tuple(order_joins(i, context) for i in inputs(plan)))
     members, conditions = inner_members(plan)
-    group = _Group([order_joins(m, numbers) for m in members], conditions)
+    inner = [order_joins(m, context) for m in members]
+    group = _Group(inner, conditions, context.arrangements)
     group.reduce()
     return group.chain()
 
@@ -27,7 +34,10 @@ def order_joins(plan: Plan, numbers: Numbers) -> Plan:
 class _Group:
     """Inputs by number, in the order of FROM, and the conditions that no join has taken yet."""
 
-    def __init__(self, members: list[Plan], conditions: list[Expression]) -> None:
+    def __init__(
+        self, members: list[Plan], conditions: list[Expression], arrangements: Collection[str]
+    ) -> None:
+        self.arrangements = arrangements
         self.members = dict(enumerate(members))
         self.conditions = [(c, columns_of(c)) for c in conditions]
         self.owner = {n: i for i, member in self.members.items() for n in numbers_of(member)}
@@ -53,13 +63,15 @@ class _Group:
         while len(self.members) > 1:
             pairs = self._connected()
             others = sorted(self.members.keys() - {first})
-            connected = [i for i in others if pairs.keys() & {(first, i), (i, first)}]
-            following = (
+            connected = [i for i in others if _between(first, i, pairs)]
+            following = [
                 i
                 for i in connected
                 if _is_reduced(self.members[i]) or not self._is_lookup(first, i, pairs)
-            )
-            self._join(first, next(following, (connected or others)[0]))
+            ]
+            candidates = following or connected or others
+            arranged = (i for i in candidates if self._is_arranged(i, _between(first, i, pairs)))
+            self._join(first, next(arranged, candidates[0]))
         return self.members[first]
 
     def _join(self, one: int, other: int) -> None:
@@ -92,9 +104,30 @@ class _Group:
     ) -> bool:
         """Whether each row of `member` finds at most one partner in `other`."""
         key = unique_key(self.members[other])
-        equal = pairs.get((member, other)) or pairs.get((other, member)) or []
-        join = Join("inner", self.members[member], self.members[other], conjunction(equal))
+        equal = conjunction(_between(member, other, pairs))
+        join = Join("inner", self.members[member], self.members[other], equal)
         return key is not None and len(key) > 0 and key <= equated(join)
+
+    def _is_arranged(self, member: int, equal: Sequence[Expression]) -> bool:
+        """Whether there is an arrangement of `member` by its sides of the equalities `equal`."""
+        collection = stored(self.members[member])
+        if collection is None:
+            return False
+        keys = [
+            side
+            for each in equal
+            if isinstance(each, Call)
+            for side in each.arguments
+            if {self.owner[n] for n in columns_of(side)} == {member}
+        ]
+        return bool(keys) and collection.arranged_order(keys, self.arrangements) is not None
+
+
+def _between(
+    one: int, other: int, pairs: Mapping[tuple[int, int], list[Expression]]
+) -> list[Expression]:
+    """Of `pairs`, the equalities between two inputs."""
+    return pairs.get((one, other)) or pairs.get((other, one)) or []
 
 
 def _is_reduced(plan: Plan) -> bool:

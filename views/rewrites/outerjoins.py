@@ -22,12 +22,13 @@ from views.plan.nodes import (
 )
 from views.plan.nulls import Facts, propagates, rejects, singly
 from views.plan.scalars import columns_of
-from views.plan.trees import Numbers, inputs, numbers_of, with_inputs
+from views.plan.trees import inputs, numbers_of, with_inputs
+from views.rewrites.context import Context
 
 NOTHING: Facts = frozenset()
 
 
-def strengthen_joins(plan: Plan, numbers: Numbers) -> Plan:
+def strengthen_joins(plan: Plan, context: Context) -> Plan:
     """`plan` with joins that pad no more rows than matter."""
     return _strengthen(plan, NOTHING)
 

@@ -25,10 +25,11 @@ from views.plan.nodes import (
     Window,
 )
 from views.plan.scalars import columns_of, conjunction, conjuncts, substitute
-from views.plan.trees import Numbers, inputs, numbers_of, with_inputs
+from views.plan.trees import inputs, numbers_of, with_inputs
+from views.rewrites.context import Context
 
 
-def push_filters(plan: Plan, numbers: Numbers) -> Plan:
+def push_filters(plan: Plan, context: Context) -> Plan:
     """`plan` with its conditions as far down as they go."""
     return _push(plan, [])
 

@@ -11,12 +11,13 @@ from decimal import Decimal
 from ivm.expressions import Call, Column, Expression, Literal
 from views.plan.nodes import Filter, Plan, TopK, Window, WindowCall
 from views.plan.scalars import conjunction, conjuncts
-from views.plan.trees import Numbers, bottom_up
+from views.plan.trees import bottom_up
+from views.rewrites.context import Context
 
 _MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq"}
 
 
-def recognise_topk(plan: Plan, numbers: Numbers) -> Plan:
+def recognise_topk(plan: Plan, context: Context) -> Plan:
     """`plan` with a TopK below every window whose row numbers or ranks a filter bounds."""
     return bottom_up(plan, _recognise)
 

@@ -11,10 +11,11 @@ from dataclasses import replace
 from views.plan.equalities import equalities
 from views.plan.nodes import Filter, Join, Plan, Project
 from views.plan.scalars import columns_of, substitute
-from views.plan.trees import Numbers, bottom_up, numbers_of
+from views.plan.trees import bottom_up, numbers_of
+from views.rewrites.context import Context
 
 
-def reduce_early(plan: Plan, numbers: Numbers) -> Plan:
+def reduce_early(plan: Plan, context: Context) -> Plan:
     """`plan` with its semijoins as far down as they go."""
     return bottom_up(plan, lambda p: _sink(p) if _is_lookup(p) else p)
 

@@ -9,10 +9,11 @@ from dataclasses import replace
 from ivm.expressions import Call, Column, Expression
 from views.plan.nodes import Filter, Join, Plan, Project
 from views.plan.scalars import columns_of, conjunction, conjuncts
-from views.plan.trees import Numbers, bottom_up
+from views.plan.trees import bottom_up
+from views.rewrites.context import Context
 
 
-def semijoins(plan: Plan, numbers: Numbers) -> Plan:
+def semijoins(plan: Plan, context: Context) -> Plan:
     """`plan` with `semi` and `anti` joins for the marks that filters require."""
     return bottom_up(plan, lambda p: _require(p) if isinstance(p, Filter) else p)
 

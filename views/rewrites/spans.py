@@ -22,9 +22,10 @@ from views.plan.nodes import (
     Window,
 )
 from views.plan.trees import Numbers, bottom_up, numbers_of
+from views.rewrites.context import Context
 
 
-def normalise_spans(plan: Plan, numbers: Numbers) -> Plan:
+def normalise_spans(plan: Plan, context: Context) -> Plan:
     """`plan` with intervals in normal form wherever rows are compared as a whole."""
 
     def rule(node: Plan) -> Plan:
@@ -43,7 +44,7 @@ def normalise_spans(plan: Plan, numbers: Numbers) -> Plan:
                 bodies = ((n, _normal(b, numbers_of(b))) for n, b in node.bindings)
                 return replace(node, bindings=tuple(bodies))
             case TopK() | Window():
-                return _keyed(node, numbers)
+                return _keyed(node, context.numbers)
             case _:
                 return node
 

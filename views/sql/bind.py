@@ -1,6 +1,7 @@
 """The SQL front-end's face: text in, plan out."""
 
 from views.catalog import Catalog
+from views.limits import DEFAULT, Limits
 from views.plan.bound import Bound, Stage
 from views.plan.nodes import Project
 from views.sql.dialect import PostgresViews
@@ -9,10 +10,10 @@ from views.sql.scope import Environment, Session
 from views.sql.source import Source, parse
 
 
-def bind(query: str, catalog: Catalog) -> Bound:
+def bind(query: str, catalog: Catalog, limits: Limits = DEFAULT) -> Bound:
     """The plan of `query` over `catalog`, with the result's columns by name (raises SqlError)."""
     source = Source(query)
-    tree = parse(source)
+    tree = parse(source, limits.nesting)
     session = Session(source, catalog, bind_query)
     bound = bind_query(session, Environment(), tree)
     if not bound.columns:

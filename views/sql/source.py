@@ -15,8 +15,6 @@ from sqlglot.tokenizer_core import Token, TokenType
 from views.errors import QueryTooLarge, SqlError, SqlSyntaxError, UnsupportedSql
 from views.sql.dialect import PostgresViews
 
-MAX_DEPTH = 500
-
 # VALUES alone is a query, too, though no `exp.Query`.
 QUERIES = (exp.Query, exp.Values)
 
@@ -84,7 +82,7 @@ def describe(node: exp.Expr) -> str:
     return f"{function_name(node)}()" if isinstance(node, exp.Func) else node.key.upper()
 
 
-def parse(source: Source) -> exp.Query | exp.Values:
+def parse(source: Source, nesting: int) -> exp.Query | exp.Values:
     """The one query in the text (raises SqlSyntaxError, UnsupportedSql, QueryTooLarge)."""
     try:
         source.text.encode()
@@ -92,7 +90,7 @@ def parse(source: Source) -> exp.Query | exp.Values:
         raise source.fault_at(SqlSyntaxError, "this is no character", error.start) from error
     try:
         tokens = sqlglot.tokenize(source.text, read=PostgresViews)
-        _check_nesting(source, tokens)
+        _check_nesting(source, tokens, nesting)
         statements = sqlglot.parse(source.text, read=PostgresViews)
     except ParseError as error:
         raise _syntax_error(source, error, tokens) from error
@@ -108,7 +106,7 @@ def parse(source: Source) -> exp.Query | exp.Values:
     tree = trees[0]
     if isinstance(tree, exp.Command) or not isinstance(tree, QUERIES):
         raise source.unsupported(f"{describe(tree)} (a view is one SELECT)", tree)
-    _check_depth(source, tree)
+    _check_depth(source, tree, nesting)
     for identifier in tree.find_all(exp.Identifier):
         if not identifier.quoted:
             identifier.set("this", identifier.name.lower())
@@ -131,7 +129,7 @@ def _unclosed(text: str) -> int | None:
     return max((text.rfind(mark) for mark in ("'", '"', "/*")), default=-1) + 1 or None
 
 
-def _check_nesting(source: Source, tokens: list[Token]) -> None:
+def _check_nesting(source: Source, tokens: list[Token], most: int) -> None:
     depth = prefixes = 0
     for token in tokens:
         if token.token_type in _OPENING:
@@ -139,20 +137,20 @@ def _check_nesting(source: Source, tokens: list[Token]) -> None:
         elif token.token_type in _CLOSING:
             depth -= 1
         prefixes = prefixes + 1 if token.token_type in _NESTING_PREFIX else 0
-        if depth + prefixes > MAX_DEPTH:
+        if depth + prefixes > most:
             raise source.fault_at(
-                QueryTooLarge, f"the query is nested more than {MAX_DEPTH} deep", token.start
+                QueryTooLarge, f"the query is nested more than {most} deep", token.start
             )
 
 
-def _check_depth(source: Source, tree: exp.Expr) -> None:
+def _check_depth(source: Source, tree: exp.Expr, most: int) -> None:
     """Bound the depth of the tree itself, where a chain of AND or OR counts once."""
     level: list[exp.Expr] = [tree]
-    for _ in range(MAX_DEPTH):
+    for _ in range(most):
         level = [below for node in level for below in _operands(node)]
         if not level:
             return
-    raise source.fault(QueryTooLarge, f"the query is nested more than {MAX_DEPTH} deep", level[0])
+    raise source.fault(QueryTooLarge, f"the query is nested more than {most} deep", level[0])
 
 
 def _operands(node: exp.Expr) -> list[exp.Expr]:

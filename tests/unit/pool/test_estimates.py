@@ -3,7 +3,18 @@
 import numpy as np
 import pyarrow as pa
 
-from ivm.dataflow import Aggregate, Arrange, Filter, Get, Join, Map, Reduce, project
+from ivm.dataflow import (
+    Aggregate,
+    Arrange,
+    Concat,
+    Filter,
+    Get,
+    Join,
+    Map,
+    Node,
+    Reduce,
+    project,
+)
 from ivm.expressions import Call, Column, Expression, Literal
 from ivm.pool import Pool
 from ivm.results import Foretold
@@ -71,3 +82,10 @@ def test_a_join_by_a_constant_makes_all_pairs() -> None:
 def test_a_join_by_a_column_makes_no_pairs_to_speak_of() -> None:
     node = Join(Arrange(rows, (1,)), Arrange(rows, (1,)), (("id", 1), ("b", 2)))
     assert pool(500).explain(node, ["id"]).pairs == 0
+
+
+def test_what_a_dataflow_reads_again_and_again_is_looked_at_once() -> None:
+    node: Node = rows
+    for _ in range(60):  # 2^60 paths
+        node = Concat((node, node))
+    assert [each.name for each in pool(1).explain(node, ["id"]).foretold] == ["(new)[id]"]

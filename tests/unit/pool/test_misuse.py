@@ -30,6 +30,7 @@ FIELDS: list[pa.Field] = [
 ORDERS = pa.schema(FIELDS)
 orders = Get("orders", ORDERS)
 totals = Reduce(orders, (1,), (Aggregate("count", None, "n", INT, False),))
+LEAST = Aggregate("min", 0, "least", INT, False)
 FRONTIER = 3
 ONE = np.ones(1, np.int64)
 
@@ -141,6 +142,10 @@ CASES: dict[str, tuple[type[IvmError], Misuse]] = {
     "a dataflow over other columns": (
         SchemaMismatch,
         _install(Get("orders", ORDERS.remove(2)), ["id"]),
+    ),
+    "a reduction with aggregates of several kinds": (
+        Unsupported,
+        _install(Reduce(orders, (), (LEAST, *totals.aggregates)), []),
     ),
     "an explanation of nothing": (
         UnknownCollection,

@@ -178,6 +178,7 @@ FAULTS = [
     (".decl p(x: number, x: number) p(1, 2). .output p", "duplicate-column", 7),
     ("?- follows(x, y), frobnicate(x) = 1.", "unknown-function", 19),
     ("?- follows(x, y), n = frobnicate : { follows(x, _) }.", "unknown-function", 23),
+    ("?- follows(x, y), case(x, y) = 1.", "unknown-function", 19),
     ("p(x, w) :- follows(x, _). .output p", "unbound-variable", 6),
     ("?- follows(x, _), z > 3.", "unbound-variable", 19),
     ("?- follows(x, _), !follows(x, z).", "unbound-variable", 31),

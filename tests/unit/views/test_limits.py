@@ -58,6 +58,22 @@ def test_a_text_of_too_many_words_is_refused_where_these_begin() -> None:
     assert (caught.value.line, caught.value.column, caught.value.position) == (2, 8, 19)
 
 
+@pytest.mark.parametrize("language", ["sql", "datalog"])
+def test_a_query_nested_deeper_than_the_operator_allows_is_refused_where_it_is(
+    language: str,
+) -> None:
+    query = {"sql": "select (((1))) as x", "datalog": "p(X) :- customers(X, _, _, _), X = (((1)))."}
+    with pytest.raises(QueryTooLarge, match="more than 2 deep") as caught:
+        compile_view(query[language], CATALOG, language=language, limits=Limits(nesting=2))
+    assert caught.value.position == query[language].index("(((") + 3
+
+
+def test_the_operator_may_refuse_all_subqueries() -> None:
+    query = "select id from customers where exists (select 1 from orders)"
+    with pytest.raises(QueryTooLarge, match="at most 0"):
+        compile_view(query, CATALOG, limits=Limits(subqueries=0))
+
+
 def test_compiling_leaves_the_bound_on_recursion_as_it_was() -> None:
     before = sys.getrecursionlimit()
     compile_view(WITHIN["parentheses"], CATALOG)
