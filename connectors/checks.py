@@ -65,7 +65,7 @@ def _check_columns(spec: "TableSpec") -> None:
 
 def _check_topic(spec: "TableSpec") -> None:
     _choose(spec, "connector", ("files", "kafka"))
-    _choose(spec, "on_error", ("quarantine", "stall"))
+    _choose(spec, "on_error", ("stall", "quarantine"))
     letter = spec.dead_letter
     if letter is not None and not _NAME.fullmatch(letter.topic):
         raise _refuse(spec, "dead_letter.topic", f"{letter.topic!r} is no name of a topic")

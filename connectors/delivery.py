@@ -25,7 +25,7 @@ from connectors.contents import merged, records_in, rejections, updates_of
 from connectors.corrections import Outcome, Refusal, SchemasOf, no_schemas, pieces, refusals
 from connectors.counts import counted
 from connectors.decode import DIFF, OFFSET, TRANSACTION
-from connectors.errors import CorrectionLost, PipelineFailed, ReplayUnderWay, Stalled, Unavailable
+from connectors.errors import CorrectionLost, PipelineFailed, ReplayUnderWay, Stalled
 from connectors.overtaking import Overtaking
 from connectors.past import Past
 from connectors.progress.assign import Assigned, Piece, Progress
@@ -67,6 +67,7 @@ class Delivery:
         self._running = threading.Lock()
         self._open = False
         self._skipped: set[Place] = set()
+        self._corrections: dict[int, tuple[Piece, ...]] = {}
         self.time = start
         self.records = 0
 
@@ -95,10 +96,12 @@ class Delivery:
     def open(self) -> None:
         """Let batches pass; first come the journaled times that no batch brings.
 
-        Raises what the receiver raises.
+        Raises RegistryUnavailable, before anything is delivered, where corrections among the
+        journaled times need one that is away; then ask again. And what the receiver raises.
         """
         with self._running:
             self._open = True
+            self._decode_corrections()
             for assigned in self._progress.assign((), self._resolution):
                 self._hand_over(assigned)
 
@@ -134,19 +137,22 @@ class Delivery:
         self._journal.drop_table(name)
         self._quarantine.orphan({name: self._journal.epoch(name)})
         self._progress.forget(name)
+        self._corrections.clear()  # what is still to come of the others is decoded again
         self._reached = {k: end for k, end in self._reached.items() if k[0] != name}
 
     def deliver(self, batch: pa.Table) -> None:
         """Hand over one micro-batch of chunks.
 
         Raises Stalled, before anything is recorded, for a rejected record of a table that stalls;
-        OffsetGap when records are missing; and what the receiver raises.
+        RegistryUnavailable as `open` does; OffsetGap when records are missing; and what the
+        receiver raises.
         """
         with self._running:
             if not self._open:
                 return
             known = [chunk for chunk in chunks(batch) if chunk.key in self._tables]
             self._refuse(known)
+            self._decode_corrections()
             for assigned in self._progress.assign(map(self._piece, known), self._resolution):
                 self._hand_over(assigned)
 
@@ -198,7 +204,9 @@ class Delivery:
             corrections = tuple(o.correction() for o in found if o.record.place not in refused)
             if not corrections:
                 return Outcome(None, (), tuple(refused.values()))
+            made = self._corrected(corrections)
             time = self._progress.next_time()
+            self._corrections[time] = made
             try:
                 self._hand_over(Assigned(time, (), None, corrections))
             except Exception as error:
@@ -272,7 +280,7 @@ class Delivery:
         held = assigned.pieces
         if assigned.corrections:
             self._quarantine.close_as_replayed(assigned.corrections, assigned.time)
-            held = self._corrected(assigned.corrections)
+            held = self._corrections.pop(assigned.time)
         rejected = rejections(assigned.pieces, self._journal.epoch)
         if rejected:
             self._quarantine.add(rejected)
@@ -295,17 +303,22 @@ class Delivery:
         self.time = assigned.time
         self._count(records)
 
+    def _decode_corrections(self) -> None:
+        """Decode the corrections among the journaled times while none of these is taken yet.
+
+        A registry that is away can be waited for then: nothing is passed over.
+        """
+        for entry in self._progress.pending:
+            if entry.corrections and entry.time not in self._corrections:
+                self._corrections[entry.time] = self._corrected(entry.corrections)
+
     def _corrected(self, corrections: Sequence[Correction]) -> tuple[Piece, ...]:
         """What these corrections were when their time was given.
 
-        Raises CorrectionLost, and PipelineFailed where a registry is away: nothing that was given
-        to a time before may be passed over, and only a restart comes back to it.
+        Raises CorrectionLost, RegistryUnavailable.
         """
         found = [self._quarantine.used(correction) for correction in corrections]
-        try:
-            made = tuple(pieces(found, self._by_name(), self._schemas))
-        except Unavailable as error:
-            raise PipelineFailed(f"{error}; start again once it is back") from error
+        made = tuple(pieces(found, self._by_name(), self._schemas))
         for piece in made:
             for record in piece.rejected:
                 r = piece.range

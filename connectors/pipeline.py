@@ -9,6 +9,7 @@ import threading
 import time as clock
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -25,6 +26,7 @@ from connectors.errors import (
     JarsMissing,
     NotStalled,
     PipelineFailed,
+    RegistryUnavailable,
     ReplayUnderWay,
     Stalled,
     Unavailable,
@@ -383,13 +385,17 @@ class Pipeline:
 
     def _run(self) -> None:
         """Let queries go on where the delivery is."""
-        self._started.open()
+        with suppress(RegistryUnavailable):  # the keeper asks again, and tells
+            self._started.open()
         self._set("replaying" if self._started.pending else "running")
         self._keeper.start()
 
     def _open_query(self) -> Query:
-        """Start a query over the tables of now (raises BrokerFault, and kinds of Stalled)."""
+        """Start a query over the tables of now (raises Unavailable, and kinds of Stalled)."""
         assert self._spark is not None
+        if self._started.pending:
+            self._started.open()
+            self._note_replayed()
         kafka, reads_files = self._kafka(), self._reads_files()
         for spec in kafka.values():  # a crash may have come between declaring and beginning
             if spec.name not in self._journal.beginnings:
@@ -401,7 +407,7 @@ class Pipeline:
         settings = self._settings
         if settings.trigger == "real-time" and feeds:
             self._fixed = frozenset((t, p) for f in feeds for t in f.starts for p in f.starts[t])
-            return RealTime(self._spark, settings.work, self._deliver, feeds)
+            return RealTime(self._spark, settings.work, self._deliver, self._keeper.hear, feeds)
         limit = settings.batch_records
         return MicroBatches(self._spark, self._control, limit, self._deliver, feeds, reads_files)
 
@@ -439,6 +445,9 @@ class Pipeline:
             raise
         self._delivering += clock.monotonic() - started
         self._keeper.progressed()
+        self._note_replayed()
+
+    def _note_replayed(self) -> None:
         if self._state == "replaying" and not self._started.pending:
             self._set("running")
 

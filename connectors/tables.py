@@ -122,8 +122,8 @@ class TableSpec:
     transactions, for resolution "transaction". `replica_identity` "full" promises that the
     images before changes are whole; with "default" only their key is. `encodings`: how counts and
     decimals without a schema are to be read, where it is not as `formats.columns` says.
-    `on_error` says what a record that cannot be decoded does: it is put aside (`quarantine`),
-    or the whole pipeline waits before it (`stall`). A copy of what is put aside goes to the topic
+    `on_error` says what a record that cannot be decoded does: the whole pipeline waits before it
+    (`stall`), or it is put aside (`quarantine`). A copy of what is put aside goes to the topic
     `dead_letter`, if there is one.
     Raises InvalidTable for what contradicts itself (see `connectors.checks`), or an unsupported
     type.
@@ -144,7 +144,7 @@ class TableSpec:
     transaction_topic: str | None = None
     encodings: Mapping[str, Encoding] = field(default_factory=dict)
     csv: Csv = field(default_factory=Csv)
-    on_error: OnError = "quarantine"
+    on_error: OnError = "stall"
     dead_letter: DeadLetter | None = None
 
     def __post_init__(self) -> None:

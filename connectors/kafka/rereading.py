@@ -35,6 +35,7 @@ class Rereader:
                 "isolation.level": "read_committed",
                 "auto.offset.reset": "error",
                 "enable.partition.eof": True,
+                "fetch.wait.max.ms": 10,  # what is asked for is there
             }
         )
         try:
@@ -46,7 +47,7 @@ class Rereader:
     def _read(self, consumer: Consumer, where: str, end: int) -> Iterator[Records]:
         heard = clock.monotonic()
         while clock.monotonic() < heard + _SECONDS:
-            messages = consumer.consume(BLOCK, timeout=0.5)
+            messages = consumer.consume(BLOCK, timeout=0.05)
             found = [m for m in messages if m.error() is None and _offset(m) < end]
             if found:
                 heard = clock.monotonic()

@@ -30,7 +30,13 @@ TIMEOUT = 5.0
 # How often, while waiting, the client's errors are looked at: some will not go away.
 _LOOK = 0.05
 
-_STALE = (KafkaError.FENCED_LEADER_EPOCH, KafkaError.UNKNOWN_LEADER_EPOCH)
+# What is answered while a partition gets a leader, as a new one does, or another.
+_UNLED = (
+    KafkaError.FENCED_LEADER_EPOCH,
+    KafkaError.UNKNOWN_LEADER_EPOCH,
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.LEADER_NOT_AVAILABLE,
+)
 _REFUSALS = (
     KafkaError.TOPIC_AUTHORIZATION_FAILED,
     KafkaError.CLUSTER_AUTHORIZATION_FAILED,
@@ -120,21 +126,19 @@ class Cluster:
         if not asked:
             return {}
         level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
-
-        def ask() -> dict[Any, Any]:
-            admin = self._admin
-            return self._all(
-                admin.list_offsets(asked, isolation_level=level, request_timeout=TIMEOUT)
-            )
-
-        try:
-            found = ask()
-        except BrokerFault as error:
-            if not _is_stale(error.__cause__):
-                raise
-            self._admin = self._new_admin()
-            found = ask()
-        return {(tp.topic, tp.partition): result.offset for tp, result in found.items()}
+        deadline = clock.monotonic() + TIMEOUT
+        while True:
+            admin = self._admin  # kept until it has answered, should another thread replace it
+            answers = admin.list_offsets(asked, isolation_level=level, request_timeout=TIMEOUT)
+            try:
+                found = self._all(answers)
+            except BrokerFault as error:
+                if not _is_unled(error.__cause__) or clock.monotonic() > deadline:
+                    raise
+                self._admin = self._new_admin()
+                clock.sleep(_LOOK)
+            else:
+                return {(tp.topic, tp.partition): result.offset for tp, result in found.items()}
 
     def _all(self, futures: Mapping[Any, Future[Any]]) -> dict[Any, Any]:
         """What all of `futures` give (raises BrokerFault)."""
@@ -190,10 +194,10 @@ class Cluster:
         return kind(f"{setting}: {text}", f"connection {name}", setting)
 
 
-def _is_stale(error: BaseException | None) -> bool:
-    """Whether a client asked for a leader that is one no more.
+def _is_unled(error: BaseException | None) -> bool:
+    """Whether a client asked one that does not lead a partition, or not as the client thinks.
 
     librdkafka's client keeps the epoch of each leader that it has asked, and goes on asking with it
-    after the leader was elected anew, even if it is the same broker.
+    after the leader was elected anew, even if it is the same broker: another client is needed.
     """
-    return isinstance(error, KafkaException) and error.args[0].code() in _STALE
+    return isinstance(error, KafkaException) and error.args[0].code() in _UNLED

@@ -16,6 +16,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.flight as flight
 
+from connectors import errors
+from connectors.errors import Unavailable
 from connectors.spark.chunks import SCHEMA
 
 _TAKEN = pa.py_buffer(b"taken")
@@ -33,12 +35,20 @@ class Address:
 
 
 class Endpoint:
-    """Takes chunks from tasks, several at a time, and passes them to `put` in each task's order."""
+    """Takes chunks from tasks, several at a time, and passes them to `put` in each task's order.
 
-    def __init__(self, put: Callable[[pa.Table], None], host: str = "127.0.0.1") -> None:
+    What a task waits for goes to `hear`, again and again while it does.
+    """
+
+    def __init__(
+        self,
+        put: Callable[[pa.Table], None],
+        hear: Callable[[Unavailable], None],
+        host: str = "127.0.0.1",
+    ) -> None:
         """Listen on a free port of `host`; `put` may block, and what it raises the task gets."""
         token = secrets.token_urlsafe()
-        self._server = _Server(f"grpc://{host}:0", put, token)
+        self._server = _Server(f"grpc://{host}:0", put, hear, token)
         self.address = Address(f"grpc://{host}:{self._server.port}", token)
 
     def close(self) -> None:
@@ -58,6 +68,14 @@ class Putter:
     def put(self, chunks: pa.RecordBatch) -> None:
         """Hand over rows of `SCHEMA`, and wait until they are taken (raises FlightError)."""
         self._writer.write_batch(chunks)
+        self._await_answer()
+
+    def tell(self, error: Unavailable) -> None:
+        """Say what the task waits for (raises FlightError)."""
+        self._writer.write_metadata(pa.py_buffer(f"{type(error).__name__}: {error}".encode()))
+        self._await_answer()
+
+    def _await_answer(self) -> None:
         if self._answers.read() is None:
             self._writer.close()  # raises why the endpoint ended the call
             raise flight.FlightCancelledError("the endpoint takes nothing more")
@@ -70,9 +88,16 @@ class Putter:
 
 
 class _Server(flight.FlightServerBase):
-    def __init__(self, location: str, put: Callable[[pa.Table], None], token: str) -> None:
+    def __init__(
+        self,
+        location: str,
+        put: Callable[[pa.Table], None],
+        hear: Callable[[Unavailable], None],
+        token: str,
+    ) -> None:
         super().__init__(location)
         self._put = put
+        self._hear = hear
         self._token = token.encode()
 
     def do_put(
@@ -85,6 +110,9 @@ class _Server(flight.FlightServerBase):
         if not hmac.compare_digest(descriptor.command or b"", self._token):
             raise flight.FlightUnauthenticatedError("not a task of this service")
         for chunk in reader:
-            assert chunk.data is not None, "a task puts rows"
-            self._put(pa.Table.from_batches([chunk.data]))
+            if chunk.data is not None:
+                self._put(pa.Table.from_batches([chunk.data]))
+            elif chunk.app_metadata is not None:
+                name, _, text = chunk.app_metadata.to_pybytes().decode().partition(": ")
+                self._hear(getattr(errors, name)(text))
             writer.write(_TAKEN)

@@ -15,7 +15,7 @@ from connectors.spark.query import Query
 _MAX_RESTARTS = 3
 # How long to wait before asking brokers again, in seconds: the first time, and at most.
 _FIRST_PAUSE, _LAST_PAUSE = 0.5, 5.0
-# After how many seconds a query without a batch proves that what ended the one before is over.
+# After how many seconds a query without a batch, and without a word, proves that a fault is over.
 _SETTLED = 10.0
 
 
@@ -80,6 +80,10 @@ class Keeper:
         with self._changed:
             self._wanted += 1
             self._fault = _told(error)
+
+    def hear(self, error: Unavailable) -> None:
+        """The query goes on, and waits for this; it is told again while it does."""
+        self._fault, self._since = _told(error), clock.monotonic()
 
     def end(self) -> None:
         """Start no further query; the present one is ending."""

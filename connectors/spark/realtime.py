@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import expr, udf
 
-from connectors.errors import TooFewSlots
+from connectors.errors import TooFewSlots, Unavailable
 from connectors.kafka.clusters import Feed
 from connectors.spark.endpoint import Address, Endpoint
 from connectors.spark.kafka import decoder, records_of
@@ -60,12 +60,16 @@ class RealTime(Query):
         spark: SparkSession,
         work: Path,
         deliver: Callable[[pa.Table], None],
+        hear: Callable[[Unavailable], None],
         feeds: Sequence[Feed],
     ) -> None:
-        """Start reading what `feeds` say (raises TooFewSlots)."""
+        """Start reading what `feeds` say (raises TooFewSlots).
+
+        `hear` is told what tasks wait for.
+        """
         _check_slots(spark, feeds)
         super().__init__(work, deliver, ROOM)
-        self._endpoint = Endpoint(self._handover.put)
+        self._endpoint = Endpoint(self._handover.put, hear)
         session = spark.newSession()
         for name, value in _SETTINGS.items():
             session.conf.set(name, value)

@@ -24,6 +24,8 @@ Decode = Callable[[str, Records], Iterator[pa.RecordBatch]]
 _PERIOD = 0.02
 # How long to wait before asking again what was out of reach, in seconds.
 _PAUSE = 1.0
+# How many records may wait before the task does, and so Kafka.
+_ROOM = 10_000
 
 
 class Row(NamedTuple):
@@ -64,9 +66,11 @@ class _Work:
         self._error: Exception | None = None
 
     def add(self, row: Row) -> None:
-        if self._error is not None:
-            raise self._error
         with self._changed:
+            if len(self._waiting) >= _ROOM:
+                self._changed.wait_for(lambda: not self._waiting or self._error is not None)
+            if self._error is not None:
+                raise self._error
             self._waiting.append(row)
             self._changed.notify()
 
@@ -82,25 +86,23 @@ class _Work:
                 self._put(rows)
                 time.sleep(max(0.0, started + _PERIOD - time.monotonic()))
         except Exception as error:
-            self._error = error
+            with self._changed:
+                self._error = error
+                self._changed.notify()
         finally:
             self._putter.close()
 
     def _put(self, rows: list[Row]) -> None:
-        """Put `rows`, again and again where a registry is out of reach.
-
-        A record that comes meanwhile fails the task, and so tells; but maybe none comes.
-        """
+        """Put `rows`, once a registry that is needed is within reach; tell while it is not."""
         while True:
             try:
                 chunks = pa.Table.from_batches(self._decode(rows[0].topic, _records(rows)))
             except Unavailable as error:
-                self._error = error
+                self._putter.tell(error)
                 if not self._is_open:
                     raise
                 time.sleep(_PAUSE)
             else:
-                self._error = None
                 self._putter.put(chunks.combine_chunks().to_batches()[0])
                 return
 
@@ -109,6 +111,7 @@ class _Work:
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or not self._is_open)
             taken, self._waiting = self._waiting, []
+            self._changed.notify()
             return taken
 
 

@@ -5,8 +5,11 @@ import shutil
 import sys
 from contextlib import suppress
 from pathlib import Path
+from subprocess import TimeoutExpired
+from typing import Any
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 import connectors
@@ -16,6 +19,8 @@ from connectors.spark.source import TopicsSource
 # The JVM only carries bytes. Compiling its code further than C1, or collecting its garbage in
 # parallel, would take processor time from the engine beside it.
 _JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
+# An archive of classes that does not fit is passed over, and nothing else is to be said of it.
+_QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off -Xlog:class+path=off"
 
 _SETTINGS = {
     "spark.ui.enabled": "false",
@@ -41,6 +46,7 @@ _SETTINGS = {
     "spark.locality.wait": "0s",
     "spark.driver.maxResultSize": "0",
     "spark.python.worker.reuse": "true",
+    "spark.python.daemon.module": "connectors.spark.daemon",
     "spark.log.level": "ERROR",
     "spark.ui.showConsoleProgress": "false",
     # The options of Kafka's clients hold passwords and keys.
@@ -49,12 +55,18 @@ _SETTINGS = {
 
 
 def create_session(
-    master: str, driver_memory: str, scratch: Path, jars: Path | None = None
+    master: str,
+    driver_memory: str,
+    scratch: Path,
+    jars: Path | None = None,
+    archiving: bool = False,
 ) -> SparkSession:
     """The session of this process, made if there is none (raises JavaMissing).
 
     `scratch` is a directory for Spark's temporary files; what a killed process left there goes.
-    `jars` holds the jars of Spark's Kafka source, if there is to be one.
+    `jars` holds the jars of Spark's Kafka source, if there is to be one. Where an archive of
+    classes lies beside it (`connectors.spark.archive`), the JVM starts from that; `archiving` makes
+    one, at the JVM's end.
     """
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
@@ -70,7 +82,10 @@ def create_session(
     builder = builder.config("spark.driver.memory", driver_memory)
     builder = builder.config("spark.local.dir", str(scratch))
     builder = builder.config("spark.sql.warehouse.dir", str(scratch / "warehouse"))
-    options = f'{_JAVA_OPTIONS} -Djava.io.tmpdir="{scratch}"'
+    options = f'{_JAVA_OPTIONS} {_QUIET} -Djava.io.tmpdir="{scratch}"'
+    if jars is not None and (archiving or archive_beside(jars).exists()):
+        sharing = "ArchiveClassesAtExit" if archiving else "SharedArchiveFile"
+        options += f' -XX:{sharing}="{archive_beside(jars)}"'
     builder = builder.config("spark.driver.extraJavaOptions", options)
     if jars is not None:
         for side in ("driver", "executor"):
@@ -82,7 +97,25 @@ def create_session(
     return session
 
 
-def stop_session(session: SparkSession) -> None:
-    """End Spark, also when its JVM has ended already."""
+def archive_beside(jars: Path) -> Path:
+    """Where the archive of classes is that belongs to these `jars`."""
+    return jars.resolve().with_suffix(".jsa")
+
+
+def stop_session(session: SparkSession, seconds: float = 10.0) -> None:
+    """End Spark and its JVM, also when that has ended already; nothing if it was stopped.
+
+    Returns when the JVM has removed its temporary files; after `seconds` it is killed.
+    """
+    gateway: Any = SparkContext._gateway
+    if gateway is None:
+        return
     with suppress(Py4JError, OSError):
         session.stop()
+        gateway.shutdown()
+    SparkContext._gateway = SparkContext._jvm = None
+    gateway.proc.stdin.close()  # at which the JVM ends
+    try:
+        gateway.proc.wait(seconds)
+    except TimeoutExpired:
+        gateway.proc.kill()

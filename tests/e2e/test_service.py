@@ -14,8 +14,9 @@ import orjson
 import pytest
 
 from api.client import ServiceClient, ServiceProblem
-from api.demo.service import Service
+from api.demo.service import Service, descendants
 from connectors.files.writer import TopicWriter
+from tests.kafka.java import await_true
 
 PEOPLE = {
     "columns": [
@@ -24,6 +25,7 @@ PEOPLE = {
     ],
     "key": ["id"],
     "replica_identity": "full",
+    "on_error": "quarantine",
 }
 BY_CITY = "SELECT city, count(*) AS people FROM {table} GROUP BY city"
 
@@ -168,3 +170,20 @@ def test_a_kill_loses_nothing_and_publishes_nothing_twice(running: Running) -> N
     expected = Counter(f"city {number % 7}" for number in range(100, 5_000))
     assert {row["city"]: row["people"] for row in rows} == expected
     assert running.folded("survivors") == dict.fromkeys(expected.items(), 1)
+
+
+def test_a_service_that_has_stopped_leaves_no_process_behind(running: Running) -> None:
+    processes = descendants(running.service.pid)
+    assert len(processes) > 1
+    running.service.stop()
+    # Python's workers end when they notice that the JVM has.
+    await_true("all have ended", lambda: not any(map(is_alive, processes)), seconds=10)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process has not ended; one that nobody has waited for yet has."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"

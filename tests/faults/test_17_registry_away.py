@@ -5,13 +5,15 @@ None is rejected for it; the fault is told with its setting, and reading goes on
 
 import io
 import time
-from typing import Any
+from typing import Any, get_args
 
 import fastavro
 import httpx
 import orjson
+import pytest
 
 from connectors.health import PartFault
+from connectors.pipeline import Trigger
 from tests.e2e.connectors.conftest import PATIENCE, Service, service, spark
 from tests.e2e.connectors.test_kafka import connect, kafka_table, start, topic
 from tests.kafka.client import Kafka
@@ -50,10 +52,13 @@ def wait_rows(service: Service, topic: str, count: int) -> None:
     service.collector.wait(lambda: service.collector.count(topic) == count)
 
 
+@pytest.mark.parametrize("trigger", get_args(Trigger))
 def test_records_wait_for_a_registry_that_is_away(
-    service: Service, kafka: Kafka, topic: str
+    service: Service, kafka: Kafka, topic: str, trigger: Trigger
 ) -> None:
     with Registry.started() as registry:
+        service.close()
+        service.open(trigger=trigger)
         connect(service, kafka.address, schema_registry_url=registry.url)
         spec = kafka_table(
             topic, format="avro", envelope="append", key=(), replica_identity="default"

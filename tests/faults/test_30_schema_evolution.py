@@ -6,13 +6,11 @@ pipeline, and its message has both schemas; nothing behind it is lost.
 
 from typing import Any
 
-import httpx
 import pytest
 
 from tests.e2e.kafka.conftest import stack
 from tests.e2e.kafka.stack import CONNECTION, Stack
 from tests.kafka.connect import Converter, debezium
-from tests.kafka.java import await_true
 
 __all__ = ["stack"]
 
@@ -94,8 +92,8 @@ def test_what_they_cannot_take_stalls_with_both_schemas_and_loses_nothing(
     answer = QUERY.format(note="NULL", table=f"{name}.goods")
     stack.await_answer(name, answer)
     stack.database.execute(INCOMPATIBLE.format(name=name).encode())
-    await_true("stalled", lambda: "incompatible-schema" in fault(stack))
-    told = fault(stack)
+    stack.await_true("a stall", lambda: "incompatible-schema" in stack.readiness())
+    told = stack.readiness()
     assert f"topic '{name}.{name}.goods', partition 0, offset 30" in told
     assert "column 'stock'" in told
     assert "the table has {id: int64, stock: int32" in told
@@ -131,11 +129,6 @@ def declare(stack: Stack, name: str, converter: Converter, on_error: str) -> Non
         "on_error": on_error,
     }
     stack.client.put(f"/v1/sources/{name}_goods", body)
-
-
-def fault(stack: Stack) -> str:
-    """What the service says is wrong with it."""
-    return httpx.get(f"{stack.service.url}/readyz", timeout=30).text
 
 
 def rejected(stack: Stack, name: str) -> list[str]:

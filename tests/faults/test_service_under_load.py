@@ -8,7 +8,8 @@ import os
 import random
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
@@ -93,18 +94,22 @@ def test_05_the_service_is_killed_before_it_is_ready(system: System) -> None:
 def test_06_a_service_that_was_frozen_and_replaced_is_fenced(system: System) -> None:
     system.wait(0.2)
     frozen = descendants(system.service.pid)
-    for pid in frozen:
-        os.kill(pid, signal.SIGSTOP)
+    signal_all(frozen, signal.SIGSTOP)
     zombie = system.go_on_elsewhere()
     try:
         system.await_ready()
         system.wait(0.2)
-        for pid in frozen:
-            os.kill(pid, signal.SIGCONT)
+        signal_all(frozen, signal.SIGCONT)
         await_true("the zombie is told", lambda: "another instance" in readiness(zombie))
         expect_all(system)
     finally:
         zombie.kill()
+
+
+def signal_all(processes: Iterable[int], number: signal.Signals) -> None:
+    for pid in processes:
+        with suppress(ProcessLookupError):  # it had ended, and its parent has noticed only now
+            os.kill(pid, number)
 
 
 def readiness(service: Service) -> str:

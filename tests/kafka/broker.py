@@ -47,6 +47,8 @@ _SETTINGS = {
     "share.coordinator.state.topic.replication.factor": "1",
     "share.coordinator.state.topic.num.partitions": "1",
     "group.initial.rebalance.delay.ms": "0",
+    # By default the cleaner takes 128 MiB at once, which is half the heap.
+    "log.cleaner.dedupe.buffer.size": str(4 << 20),
     # A transaction that outlives its time is aborted soon after, not within ten seconds.
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "500",
     # A broker that was frozen is not taken for dead by its own controller when it goes on.

@@ -92,6 +92,7 @@ class Kafka:
         Returns the partition and offset of each (raises KafkaException).
         """
         producer = self.producer({"enable.idempotence": True})
+        producer.list_topics(timeout=WAIT_SECONDS)  # or its first record waits half a second
         done: dict[int, Message] = {}
         for number, record in enumerate(records):
             sent = Record(record) if isinstance(record, bytes) else record
@@ -118,10 +119,7 @@ class Kafka:
 
     def partitions(self, topic: str) -> list[int]:
         """The partitions of a topic."""
-        found = self.admin().list_topics(topic, timeout=WAIT_SECONDS).topics[topic]
-        if found.error is not None:
-            raise KafkaException(found.error)
-        return sorted(found.partitions)
+        return _partitions(self.admin(), topic)
 
     def _read(self, topic: str, isolation: str) -> list[Message]:
         options: Options = {
@@ -130,14 +128,22 @@ class Kafka:
             "enable.partition.eof": True,
             "enable.auto.commit": False,
             "auto.offset.reset": "error",
+            "fetch.wait.max.ms": 10,  # at the end of a partition nothing more is awaited
         }
         consumer = Consumer(self.configured(options))
         try:
-            unread = set(self.partitions(topic))
+            unread = set(_partitions(consumer, topic))
             consumer.assign([TopicPartition(topic, each, OFFSET_BEGINNING) for each in unread])
             return _drained(consumer, unread)
         finally:
             consumer.close()
+
+
+def _partitions(client: AdminClient | Consumer, topic: str) -> list[int]:
+    found = client.list_topics(topic, timeout=WAIT_SECONDS).topics[topic]
+    if found.error is not None:
+        raise KafkaException(found.error)
+    return sorted(found.partitions)
 
 
 def _note(
@@ -184,7 +190,7 @@ def _drained(consumer: Consumer, unread: set[int]) -> list[Message]:
     found: list[Message] = []
     deadline = time.monotonic() + WAIT_SECONDS
     while unread:
-        messages = consumer.consume(1_000, 0.1)
+        messages = consumer.consume(1_000, 0.01)
         if messages:
             deadline = time.monotonic() + WAIT_SECONDS
         elif time.monotonic() > deadline:

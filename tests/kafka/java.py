@@ -16,11 +16,17 @@ from typing import IO
 
 ROOT = Path(__file__).parents[2]
 JARS = ROOT / "build" / "jars"
-START_SECONDS = 90.0
+START_SECONDS = 180.0
 STOP_SECONDS = 30.0
 
 # Small and quick to start: what a test asks of it never pays for the better compiler.
-_OPTIONS = ("-Xmx256m", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+_OPTIONS = (
+    "-Xmx256m",
+    "-XX:+ExitOnOutOfMemoryError",
+    "-Xshare:auto",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UseSerialGC",
+)
 _LOG_LEVEL = "-Dorg.apache.logging.log4j.level=WARN"
 # Below what the system gives to outgoing connections, so that a port stays free while its process
 # is dead.

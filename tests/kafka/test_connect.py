@@ -70,6 +70,7 @@ def test_changes_arrive_as_plain_json_and_go_on_after_a_kill(capture: Capture) -
     capture.connect.create("plain", debezium(capture.publisher, "plain", "public.plain"))
     (first,) = capture.messages("plain.public.plain", 1)
     assert json.loads(first.value() or b"")["after"] == {"id": 1, "name": "ada"}
+    capture.connect.await_snapshot("plain")
     capture.connect.kill()
     capture.database.execute("UPDATE plain SET name = 'bob'")
     capture.connect.start()

@@ -34,6 +34,7 @@ def last_progress(
             "enable.auto.commit": False,
             "isolation.level": "read_committed",
             "enable.partition.eof": True,
+            "fetch.wait.max.ms": 10,  # what is asked for is there, or soon will be
             "auto.offset.reset": "error",
         },
         logger=SILENT,

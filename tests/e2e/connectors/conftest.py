@@ -12,7 +12,7 @@ from connectors.kafka.connection import Connection
 from connectors.pipeline import Pipeline, PipelineSettings, Trigger
 from connectors.progress.journal import Journal
 from connectors.quarantine import Quarantine
-from connectors.spark.session import create_session
+from connectors.spark.session import create_session, stop_session
 from tests.kafka.java import JARS as ALL_JARS
 
 PATIENCE = 60.0
@@ -89,7 +89,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session of all tests."""
     session = create_session("local[2]", "1g", tmp_path_factory.mktemp("spark"), JARS)
     yield session
-    session.stop()
+    stop_session(session)
 
 
 @pytest.fixture

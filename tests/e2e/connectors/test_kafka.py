@@ -35,7 +35,12 @@ from tests.unit.connectors.records import SCHEMA, insert, record, table
 
 def kafka_table(name: str, topic: str | None = None, **more: Any) -> TableSpec:
     """A table of Debezium records with whole images, on a topic of the same name."""
-    options = {"connector": "kafka", "connection": "main", "replica_identity": "full", **more}
+    options: dict[str, Any] = {
+        "connector": "kafka",
+        "connection": "main",
+        "replica_identity": "full",
+    }
+    options |= {"on_error": "quarantine", **more}
     return TableSpec(name, topic or name, SCHEMA, **{"key": ("id",), **options})
 
 

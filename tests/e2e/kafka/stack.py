@@ -4,7 +4,7 @@ import json
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -47,6 +47,7 @@ class Stack:
             "IVM_CONNECTIONS": json.dumps({CONNECTION: connection}),
             "IVM_SPARK_JARS": str(JARS / "spark"),
             "IVM_SERVICE": directory.name,
+            "IVM_ON_ERROR": "quarantine",
         }
         self._topics = directory / "topics"
         (port,) = free_ports(1)
@@ -97,7 +98,7 @@ class Stack:
         """Wait until the view is PostgreSQL's answer to `query`, wherever it is read.
 
         That is its look-ups, the sum of its file deltas, and the sum of its deltas in Kafka.
-        Raises TimeoutError that tells where it differs.
+        Raises TimeoutError that tells where it differs, and how the parts are.
         """
         expected = self.answer(query)
         found: dict[str, Rows] = {}
@@ -109,14 +110,42 @@ class Stack:
             return all(rows == expected for rows in found.values())
 
         try:
-            await_true(view, agree)
+            self.await_true(view, agree)
         except TimeoutError as error:
             wrong = "; ".join(
                 f"{place} has {dict(rows - expected)} too much and lacks {dict(expected - rows)}"
                 for place, rows in found.items()
                 if rows != expected
             )
-            raise TimeoutError(f"{view}: {wrong}") from error
+            raise TimeoutError(f"{wrong}; {error}") from error
+
+    def await_true(self, what: str, condition: Callable[[], object]) -> None:
+        """Wait until `condition` holds (raises TimeoutError that tells how the parts are)."""
+
+        def holds() -> bool:
+            self.connect.restart_failed()
+            return bool(condition())
+
+        try:
+            await_true(what, holds)
+        except TimeoutError as error:
+            put_aside = self.client.get("/v1/quarantine")["records"]
+            raise TimeoutError(
+                f"{error}; the service says {self.readiness()}, quarantined are {put_aside}, its "
+                f"log ends:\n{self.service.tail()}\nthe connectors are {self.connect.states()}, "
+                f"they read {self._slots()}, their log ends:\n{self.connect.process.tail()}"
+            ) from error
+
+    def _slots(self) -> list[tuple[object, ...]]:
+        """How far PostgreSQL's log is, and how far what reads it."""
+        return self.database.execute(
+            "SELECT slot_name, active, state, confirmed_flush_lsn, sent_lsn, pg_current_wal_lsn()"
+            " FROM pg_replication_slots LEFT JOIN pg_stat_replication ON pid = active_pid"
+        ).fetchall()
+
+    def readiness(self) -> str:
+        """What the service says is wrong with it, if anything is."""
+        return httpx.get(f"{self.service.url}/readyz", timeout=30).text
 
     def answer(self, query: str) -> Rows:
         """PostgreSQL's rows."""

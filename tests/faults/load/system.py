@@ -49,7 +49,7 @@ class Load:
 
 # The first in `make test`, the second in `make soak`.
 LOADS = {
-    "short": Load(rate=300, seconds=20, keys=2_000, points=3),
+    "short": Load(rate=300, seconds=20, keys=2_000, points=2),
     "long": Load(rate=2_000, seconds=120, keys=200_000, points=40),
 }
 

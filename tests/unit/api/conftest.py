@@ -29,7 +29,8 @@ TOTALS = {
 
 def make_runtime(data: Path, **settings: Any) -> Runtime:
     """A runtime on `data` whose pipeline is direct."""
-    return Runtime(Settings(data=data, workers=1, **settings), cast(Any, DirectPipeline))
+    given = {"workers": 1, "on_error": "quarantine", **settings}
+    return Runtime(Settings(data=data, **given), cast(Any, DirectPipeline))
 
 
 @pytest.fixture

@@ -122,7 +122,7 @@ class FilePipeline:
 
 def make_runtime(data: Path, **settings: Any) -> Runtime:
     """A runtime on `data`, which takes a checkpoint only when it is told."""
-    given = {"workers": 1, "checkpoint_seconds": 1e6, **settings}
+    given = {"workers": 1, "checkpoint_seconds": 1e6, "on_error": "quarantine", **settings}
     return Runtime(Settings(data=data, **given), cast(Any, FilePipeline))
 
 

@@ -23,7 +23,8 @@ BAD = "/v1/quarantine/people/0/1"
 
 
 def make_runtime(data: Path) -> Runtime:
-    return Runtime(Settings(data=data, workers=1), cast(Any, DecodingPipeline))
+    settings = Settings(data=data, workers=1, on_error="quarantine")
+    return Runtime(settings, cast(Any, DecodingPipeline))
 
 
 @pytest.fixture

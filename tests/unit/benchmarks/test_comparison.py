@@ -1,11 +1,13 @@
 """Comparing two sides: answers first, then times."""
 
 import json
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchmarks.comparison import Setting, compare_answers, results
+from benchmarks.comparison import Setting, compare_answers, measure, results
 from benchmarks.errors import BenchmarkError
 from benchmarks.report import as_json, draw
 from benchmarks.sides import Case, Run, parse
@@ -67,6 +69,23 @@ def test_json_has_the_published_keys() -> None:
         "peer": 2,
         "ratio": 2,
     }
+
+
+def test_what_warms_a_process_up_is_not_measured() -> None:
+    program = """
+import json, sys
+for number, phase in enumerate(sys.argv[4:]):
+    case = phase.split(":")[0]
+    print(json.dumps({"case": case, "ns": [number], "rows": 1, "sum": 1, "differences": 1}))
+"""
+    first, second = Phase("first", 0, 0, 1), Phase("second", 0, 0, 1)
+    workload = replace(
+        WORKLOAD, scales={"small": Scale(lambda path: None, (first, second))}, warm_up=(first,)
+    )
+    setting = Setting(workload, "small", 1, Path())
+    command = [sys.executable, "-c", program]
+    (run,) = measure(setting, {"ivm": command}, 1, lambda side: None)["ivm"]
+    assert run.cases == [Case("first", [1], 1, 1, 1), Case("second", [2], 1, 1, 1)]
 
 
 def test_a_side_prints_cases_and_the_memory_of_a_row() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from connectors.batches import Range, Receiver, TimedBatch
 from connectors.delivery import Delivery
-from connectors.errors import PipelineFailed, ReplayUnderWay, Stalled
+from connectors.errors import PipelineFailed, RegistryUnavailable, ReplayUnderWay, Stalled
 from connectors.files.reader import TopicReader, records
 from connectors.files.writer import TopicWriter
 from connectors.progress.journal import Entry, Journal
@@ -336,6 +336,33 @@ def test_corrections_with_nothing_before_them_come_when_delivery_opens(
     receiver = Recorder(journal)
     assert open_delivery(journal, quarantine, receiver).pending == []
     assert receiver.ids() == [(1, True, [2])]
+
+
+def test_a_replay_waits_for_the_registry_that_a_correction_needs(
+    topics: Path, journal: Journal, quarantine: Quarantine
+) -> None:
+    TopicWriter(topics, "people").append([insert(1), b"{bad"])
+    delivery = open_delivery(journal, quarantine, Recorder(journal))
+    delivery.deliver(batch(topics, [(0, 2)]))
+    quarantine.fix(BAD, Repair(None, insert(2)))
+    delivery.correct([BAD], None)
+    is_away = True
+
+    def schemas(_: TableSpec) -> None:
+        if is_away:
+            raise RegistryUnavailable("the registry is down")
+
+    receiver = Recorder(journal)
+    restarted = Delivery(journal, quarantine, receiver, schemas)
+    restarted.add_table("people@0", table())
+    for attempt in (restarted.open, lambda: restarted.deliver(batch(topics, [(0, 2)]))):
+        with pytest.raises(RegistryUnavailable):
+            attempt()
+    assert receiver.batches == []
+    is_away = False
+    restarted.open()
+    restarted.deliver(batch(topics, [(0, 2)]))
+    assert receiver.ids() == [(1, True, [1]), (2, True, [2])]
 
 
 def test_records_of_a_dropped_table_are_not_applied_to_its_successor(

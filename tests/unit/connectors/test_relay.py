@@ -2,14 +2,14 @@
 
 import itertools
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 import pyarrow as pa
 import pyarrow.flight as flight
 import pytest
 
-from connectors.errors import RegistryUnavailable
+from connectors.errors import RegistryUnavailable, Unavailable
 from connectors.records import Records
 from connectors.spark.chunks import SCHEMA
 from connectors.spark.endpoint import Address, Endpoint, Putter
@@ -66,10 +66,12 @@ class Deliveries:
 
 
 @contextmanager
-def endpoint(deliver: Deliveries) -> Iterator[Address]:
+def endpoint(
+    deliver: Deliveries, hear: Callable[[Unavailable], None] = lambda _: None
+) -> Iterator[Address]:
     handover = Handover(deliver, lambda: None, room=100)
     handover.start()
-    served = Endpoint(handover.put)
+    served = Endpoint(handover.put, hear)
     try:
         yield served.address
         deliver.gate.set()
@@ -111,7 +113,7 @@ def test_a_task_fails_when_its_chunks_are_not_taken() -> None:
     def refuse(_: pa.Table) -> None:
         raise RuntimeError("the pipeline has failed")
 
-    served = Endpoint(refuse)
+    served = Endpoint(refuse, lambda _: None)
     try:
         expect_failure(served.address, decode, flight.FlightError, "the pipeline has failed")
     finally:
@@ -128,7 +130,7 @@ def test_a_record_that_cannot_be_decoded_fails_the_task() -> None:
     assert deliver.batches == []
 
 
-def test_a_record_waits_for_a_registry_that_is_out_of_reach() -> None:
+def test_a_record_waits_for_a_registry_that_is_out_of_reach_and_the_pool_hears_of_it() -> None:
     attempts = itertools.count()
 
     def decode_later(topic: str, records: Records) -> Iterator[pa.RecordBatch]:
@@ -138,20 +140,44 @@ def test_a_record_waits_for_a_registry_that_is_out_of_reach() -> None:
 
     deliver = Deliveries()
     deliver.gate.set()
-    with endpoint(deliver) as address:
+    heard: list[Unavailable] = []
+    with endpoint(deliver, heard.append) as address:
         give = relaying(decode_later, address)
         give(*record(0))
         await_true("the record", lambda: deliver.ranges() == [(0, 1)])
         del give
+    (error,) = heard
+    assert (type(error), str(error)) == (RegistryUnavailable, "the registry is down")
 
 
-def test_a_record_behind_one_that_waits_for_a_registry_tells_of_it() -> None:
-    def wait(_: str, __: Records) -> Iterator[pa.RecordBatch]:
-        raise RegistryUnavailable("the registry is down")
-
+def test_a_task_waits_while_many_of_its_records_do() -> None:
     deliver = Deliveries()
+    is_away = threading.Event()
+    is_away.set()
+
+    def wait(topic: str, records: Records) -> Iterator[pa.RecordBatch]:
+        if is_away.is_set():
+            raise RegistryUnavailable("the registry is down")
+        return decode(topic, records)
+
+    deliver.gate.set()
+    given = itertools.count()
     with endpoint(deliver) as address:
-        expect_failure(address, wait, RegistryUnavailable, "the registry is down")
+
+        def read() -> None:
+            give = relaying(wait, address)
+            for offset in range(30_000):
+                give(*record(offset))
+                next(given)
+
+        task = threading.Thread(target=read, daemon=True)
+        task.start()
+        task.join(1.5)
+        assert task.is_alive()
+        assert next(given) < 20_002
+        is_away.clear()
+        task.join(30)
+        await_true("all", lambda: deliver.ranges() and deliver.ranges()[-1][1] == 30_000)
 
 
 def test_nobody_puts_without_the_secret() -> None:

@@ -194,7 +194,7 @@ AT = {"columns": {"id": pa.int64(), "p": pa.int32(), "o": pa.int64(), "at": pa.i
         ({"envelope": "append", "key": (), "format": "bytes"}, "columns: .* one column"),
         ({"envelope": "append", "key": (), "format": "csv", "csv": Csv("")}, "csv.delimiter: "),
         ({"envelope": "append", "key": (), "format": "csv", "csv": Csv('"')}, "csv.quote: "),
-        ({"on_error": "skip"}, "on_error: .* choose 'quarantine' or 'stall'"),
+        ({"on_error": "skip"}, "on_error: .* choose 'stall' or 'quarantine'"),
     ],
 )
 def test_a_wrong_combination_is_refused_with_the_field_and_a_way_out(

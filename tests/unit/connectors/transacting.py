@@ -24,7 +24,13 @@ TRANSACTIONS = "shop.transactions"
 def table(name: str, resolution: Any = "transaction") -> TableSpec:
     topic = TRANSACTIONS if resolution == "transaction" else None
     return TableSpec(
-        name, f"shop.public.{name}", ROWS, ("id",), resolution=resolution, transaction_topic=topic
+        name,
+        f"shop.public.{name}",
+        ROWS,
+        ("id",),
+        resolution=resolution,
+        transaction_topic=topic,
+        on_error="quarantine",
     )
 
 
