@@ -72,7 +72,10 @@ def measure(
         for name, command in commands.items():
             step(name)
             started = [*command, setting.workload.name]
-            runs[name].append(run(started, setting.file, setting.workers, setting.phases))
+            phases = (*setting.workload.warm_up, *setting.phases)
+            measured = run(started, setting.file, setting.workers, phases)
+            del measured.cases[: len(setting.workload.warm_up)]
+            runs[name].append(measured)
     compare_answers(setting.workload.name, runs)
     return runs
 

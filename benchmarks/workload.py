@@ -43,11 +43,16 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """`run` maintains the workload over an input with so many workers, and prints its cases."""
+    """`run` maintains the workload over an input with so many workers, and prints its cases.
+
+    A process runs `warm_up` first, if the phases do not follow on each other, and that is not
+    measured: the first pages that a process ever has cost it up to 25 times what later ones do.
+    """
 
     name: str
     scales: dict[str, Scale]
     run: Callable[[Path, int, Sequence[Phase]], None]
+    warm_up: tuple[Phase, ...] = ()
 
 
 def changed(phases: Sequence[Phase]) -> int:

@@ -79,4 +79,6 @@ def _part(
 
 
 PHASES = tuple(Phase(f"{query} by {batch}", 0, 0, batch) for query in QUERIES for batch in BATCHES)
-WORKLOAD = Workload("tpch", {"small": Scale(partial(generate, factor=0.1), PHASES)}, run)
+WORKLOAD = Workload(
+    "tpch", {"small": Scale(partial(generate, factor=0.1), PHASES)}, run, warm_up=PHASES[:1]
+)
