@@ -281,10 +281,11 @@ class Pool:
         )
 
     def _capture(self, renderer: Renderer, index: Index, schema: pa.Schema) -> tuple[Capture, ...]:
-        form = row_format(schema)
-        rows = renderer.flattened(index, index.restored(), form)
+        rows, words = index.restored(), row_format(schema).words
         region = renderer.scope.region
-        return renderer.add_stage(lambda s: Capture(region, form.words, rows.operators[s]))
+        return renderer.add_stage(
+            lambda s: Capture(region, words, renderer.reader(index.traces[s]), rows)
+        )
 
     def _hydration(self, renderer: Renderer) -> Hydration:
         pieces = (*renderer.made, renderer.piece)

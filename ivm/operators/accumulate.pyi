@@ -1,9 +1,12 @@
 from ivm.operators.accumulation import Accumulation
+from ivm.operators.fallible import Fallible
 from ivm.operators.groups import Groups
-from ivm.operators.operator import Operator, Region
+from ivm.operators.operator import Operator, Reader, Region
+from ivm.operators.settling import Settling
+from ivm.rows.packing import Packing
 
-class Accumulate(Operator):
-    """Key words, then the output words of `logic`, for each group of `source`."""
+class Accumulate(Fallible):
+    """A row for each group of `source`, made by `settling` of its key and the output of `logic`."""
 
     def __init__(
         self,
@@ -13,6 +16,28 @@ class Accumulate(Operator):
         key_words: int,
         logic: Accumulation,
         strings: tuple[tuple[int, bool], ...],
+        settling: Settling,
     ) -> None: ...
     @property
     def groups(self) -> Groups: ...
+
+class AccumulateNew(Accumulate):
+    """The same of what is new in an arrangement, of which `packing` makes rows of key and value.
+
+    `by_key` says that the arrangement's keys are those of the groups.
+    """
+
+    def __init__(
+        self,
+        region: Region,
+        row_words: int,
+        reader: Reader,
+        packing: Packing,
+        by_key: bool,
+        key_words: int,
+        logic: Accumulation,
+        strings: tuple[tuple[int, bool], ...],
+        settling: Settling,
+    ) -> None: ...
+    @property
+    def reader(self) -> Reader: ...

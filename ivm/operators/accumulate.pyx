@@ -5,13 +5,18 @@ and its new output, if they differ.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.string cimport memcmp, memcpy, memset
+from libc.string cimport memcmp, memcpy, memmove, memset
 from libcpp.vector cimport vector
 
 from ivm.operators.accumulation cimport Accumulation
+from ivm.operators.fallible cimport Fallible
+from ivm.operators.flatten cimport Place, read_updates
 from ivm.operators.groups cimport Groups
-from ivm.operators.operator cimport Operator, Region
+from ivm.operators.operator cimport KEPT_UPDATES, Operator, Reader, Region
+from ivm.operators.settling cimport Settling
+from ivm.rows.packing cimport Packing
 from ivm.rows.updates cimport Updates, empty_updates, push, release, reserve
+from ivm.trace.batch cimport Batch
 from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport compare_words
 
@@ -20,16 +25,19 @@ cdef enum:
     PREFETCHED = 32         # updates whose groups are asked for at once
     FEW_RUNS = 32
     KNOWN = 16              # groups whose last output is kept
+    PIECE = 1 << 12         # updates, in the order of groups, that are whole at a time
 
 
-cdef class Accumulate(Operator):
-    """Key words, then the output words of `logic`, for each group of `source`.
+cdef class Accumulate(Fallible):
+    """A row for each group of `source`, made by `settling` of its key and the output of `logic`.
 
     Rows of `source` are `key_words` words of key, then the logic's input value.
     """
 
     cdef Operator source
+    cdef const Updates* given           # what is being taken
     cdef Accumulation logic
+    cdef Settling settling
     cdef readonly Groups groups         # state: the logic's, then 1 + the entry's place in `touched`
     cdef int key_words
     cdef vector[uint32_t] touched       # entries that the present time changes
@@ -41,9 +49,11 @@ cdef class Accumulate(Operator):
     cdef Py_ssize_t emitted             # by the activation before
 
     def __init__(self, Region region, int row_words, Operator source, int key_words,
-                 Accumulation logic, tuple strings):
+                 Accumulation logic, tuple strings, Settling settling):
         self.source = source
+        self.given = NULL
         self.logic = logic
+        self.settling = settling
         self.key_words = key_words
         self.groups = Groups(key_words, logic.state_words + 1, strings)
         self.order = empty_updates(1, 1)
@@ -58,21 +68,23 @@ cdef class Accumulate(Operator):
         return self.source.out.length
 
     cdef int step(self) except -1 nogil:
-        cdef Updates* given = &self.source.out
+        self.out.length = 0
+        self.take(&self.source.out)
+        self.emitted = self.out.length
+        return 0
+
+    cdef int take(self, const Updates* given) except -1 nogil:
         cdef Py_ssize_t j = 0, asked = 0, end, keys
         cdef uint64_t time
         cdef uint32_t entry
-        self.out.length = 0
         if given.length == 0:
             return 0
+        self.given = given
         self._sort_by_time()
         if reserve(&self.out, min(self.emitted, 2 * given.length)) < 0:
             self._no_memory()
         if given.length >= TOGETHER:
-            keys = self._keys_in_runs()
-            self.groups.reserve(keys)
-            if reserve(&self.out, keys) < 0:
-                self._no_memory()
+            self.expect(self._keys_in_runs())
         while j < given.length:
             time = self._time(j)
             end = min(given.length, j + TOGETHER)
@@ -90,7 +102,13 @@ cdef class Accumulate(Operator):
                     self._add(entry, j)
                     j += 1
             self._emit(time)
-        self.emitted = self.out.length
+        return 0
+
+    # Makes room for `keys` groups that are new.
+    cdef int expect(self, Py_ssize_t keys) except -1 nogil:
+        self.groups.reserve(keys)
+        if reserve(&self.out, keys) < 0:
+            self._no_memory()
         return 0
 
     # Asks for the memory that the updates from the j-th on will need.
@@ -105,7 +123,7 @@ cdef class Accumulate(Operator):
     # How many keys at most the input has if it is a few sorted runs, as an arrangement's layers are;
     # else 0.
     cdef Py_ssize_t _keys_in_runs(self) noexcept nogil:
-        cdef Updates* given = &self.source.out
+        cdef const Updates* given = self.given
         cdef Py_ssize_t i, keys = 1
         cdef int order, runs = 1
         for i in range(1, given.length):
@@ -121,16 +139,16 @@ cdef class Accumulate(Operator):
     cdef inline const uint64_t* _update(self, Py_ssize_t j) noexcept nogil:
         cdef Py_ssize_t i = (<Py_ssize_t> self.order.words[j * self.order.stride + 1]
                              if self.order.length else j)
-        return self.source.out.words + i * self.source.out.stride
+        return self.given.words + i * self.given.stride
 
     cdef inline uint64_t _time(self, Py_ssize_t j) noexcept nogil:
         if self.order.length > 0:
             return self.order.words[j * self.order.stride]
-        return self.source.out.words[j * self.source.out.stride + self.source.out.row_words]
+        return self.given.words[j * self.given.stride + self.given.row_words]
 
     # Fills `order` if the input is not in the order of times.
     cdef int _sort_by_time(self) except -1 nogil:
-        cdef Updates* given = &self.source.out
+        cdef const Updates* given = self.given
         cdef Py_ssize_t i
         cdef uint64_t last = 0, time
         cdef uint64_t* entry
@@ -175,7 +193,7 @@ cdef class Accumulate(Operator):
     cdef inline void _add(self, uint32_t entry, Py_ssize_t j) noexcept nogil:
         cdef const uint64_t* update = self._update(j)
         self.logic.add(self.groups.state(entry), update + self.key_words,
-                       <int64_t> update[self.source.out.stride - 1])
+                       <int64_t> update[self.given.stride - 1])
 
     # A presence word, then the output of a group in this state.
     cdef void _output(self, const uint64_t* state, uint64_t* output) noexcept nogil:
@@ -206,9 +224,9 @@ cdef class Accumulate(Operator):
             if before[0] != self.now[0] or (before[0] and memcmp(
                     before + 1, self.now.data() + 1, self.logic.out_words * sizeof(uint64_t)) != 0):
                 if before[0]:
-                    self._push(entry, before + 1, time, -1)
+                    self._settle(entry, before + 1, time, -1)
                 if self.now[0]:
-                    self._push(entry, self.now.data() + 1, time, 1)
+                    self._settle(entry, self.now.data() + 1, time, 1)
             self.known[entry % KNOWN] = entry + 1
             memcpy(self.outputs.data() + entry % KNOWN * width, self.now.data(),
                    width * sizeof(uint64_t))
@@ -219,14 +237,101 @@ cdef class Accumulate(Operator):
         self.before.clear()
         return 0
 
-    cdef int _push(self, uint32_t entry, const uint64_t* output, uint64_t time,
-                   int64_t diff) except -1 nogil:
-        cdef uint64_t* update = push(&self.out)
-        if update == NULL:
+    cdef inline int _settle(self, uint32_t entry, const uint64_t* output, uint64_t time,
+                            int64_t diff) except -1 nogil:
+        cdef uint64_t[2] when
+        when[0] = time
+        when[1] = <uint64_t> diff
+        return self.settling.settle(self.groups.key(entry), output, when, &self.out, &self.errors)
+
+
+cdef class AccumulateNew(Accumulate):
+    """The same of what is new in an arrangement, of which `packing` makes rows of key and value.
+
+    `by_key` says that the arrangement's keys are those of the groups. Where all is of one time, few
+    rows are whole at a time, so that they stay in the cache.
+    """
+
+    cdef readonly Reader reader
+    cdef Packing packing
+    cdef bint by_key
+    cdef Py_ssize_t piece               # updates that are whole at a time
+    cdef Updates whole
+
+    def __init__(self, Region region, int row_words, Reader reader, Packing packing, bint by_key,
+                 int key_words, Accumulation logic, tuple strings, Settling settling):
+        Accumulate.__init__(self, region, row_words, None, key_words, logic, strings, settling)
+        self.reader = reader
+        self.packing = packing
+        self.by_key = by_key
+        self.piece = PIECE if by_key else TOGETHER
+        self.whole = empty_updates(packing.words, region.depth)
+
+    def __dealloc__(self):
+        release(&self.whole)
+
+    cdef Py_ssize_t load(self) noexcept nogil:
+        return self.reader.waiting(self.region)
+
+    cdef int step(self) except -1 nogil:
+        cdef Batch* b
+        cdef Place place
+        cdef Py_ssize_t updates = 0, keys = 0
+        cdef bint once
+        self.out.length = 0
+        self.reader.look(self.region)
+        for b in self.reader.delta:
+            updates += b.updates
+            keys += b.keys
+        once = self._is_of_one_time()
+        if once and self.by_key and updates >= TOGETHER:
+            self.expect(keys)
+        if reserve(&self.whole, min(updates, self.piece) if once else updates) < 0:
             self._no_memory()
-        memcpy(update, self.groups.key(entry), self.key_words * sizeof(uint64_t))
-        update += self.key_words
-        memcpy(update, output, self.logic.out_words * sizeof(uint64_t))
-        update[self.logic.out_words] = time
-        update[self.logic.out_words + 1] = <uint64_t> diff
+        for b in self.reader.delta:
+            place.key = place.val = place.update = 0
+            while read_updates(b, &place, self.piece - self.whole.length if once else updates,
+                               self.region, self.packing, &self.whole) > 0:
+                if once:
+                    self._take_groups()
+        self.take(&self.whole)
+        self.whole.length = 0
+        self.emitted = self.out.length
+        return 0
+
+    # Takes what is whole but for the last group, of which more may follow.
+    cdef int _take_groups(self) except -1 nogil:
+        cdef Py_ssize_t n = self.whole.length, left = 1, stride = self.whole.stride
+        cdef const uint64_t* last = self.whole.words + (n - 1) * stride
+        if n < self.piece:
+            return 0
+        while left < n and compare_words(last - left * stride, last, self.key_words) == 0:
+            left += 1
+        if left == n:
+            left = 0
+        self.whole.length -= left
+        self.take(&self.whole)
+        memmove(self.whole.words, self.whole.words + self.whole.length * stride,
+                left * stride * sizeof(uint64_t))
+        self.whole.length = left
+        return 0
+
+    cdef bint _is_of_one_time(self) noexcept nogil:
+        cdef Batch* b
+        cdef uint64_t first, last, time
+        cdef size_t i
+        for i in range(self.reader.delta.size()):
+            b = self.reader.delta[i]
+            first = max(b.times[0], self.region.lower)
+            last = max(b.times[b.time_count - 1], self.region.lower)
+            if i == 0:
+                time = first
+            if first != time or last != time:
+                return False
+        return True
+
+    cdef int rest(self) except -1 nogil:
+        Accumulate.rest(self)
+        if self.whole.capacity > KEPT_UPDATES:
+            release(&self.whole)
         return 0

@@ -1,26 +1,68 @@
-"""Capture: a collection's changes kept until somebody takes them."""
+"""Capture: an arrangement's changes kept until somebody takes them."""
 
-from ivm.operators.operator cimport Operator, Region, read_alone
-from ivm.rows.updates cimport append, empty_updates, release
+from ivm.operators.flatten cimport Place, read_updates
+from ivm.operators.operator cimport Operator, Reader, Region
+from ivm.rows.packing cimport Packing
+from ivm.rows.updates cimport Updates, append, empty_updates, release, reserve
+from ivm.trace.batch cimport Batch, drop, retain
+
+cdef enum:
+    LARGE = 1 << 12     # updates from which on a batch is kept as it is, since it outweighs its header
 
 
 cdef class Capture(Operator):
-    """One shard's updates of `source`, of all steps since they were last taken."""
+    """One shard's new updates, of all steps since they were last taken.
 
-    def __init__(self, Region region, int row_words, Operator source):
-        self.source = source
+    `packing` makes a row from (key, value).
+    """
+
+    def __init__(self, Region region, int row_words, Reader reader, Packing packing):
+        self.reader = reader
+        self.packing = packing
         self.taken = empty_updates(row_words, region.depth)
 
     def __dealloc__(self):
-        release(&self.taken)
+        self.clear()
 
     cdef Py_ssize_t load(self) noexcept nogil:
-        return self.source.out.length
+        return self.reader.waiting(self.region)
 
     cdef int step(self) except -1 nogil:
-        if self.taken.length == 0 and read_alone(self.source):
-            self.taken, self.source.out = self.source.out, self.taken
-        elif append(&self.taken, self.source.out.words, self.source.out.length) < 0:
-            with gil:
-                raise MemoryError("no memory for deltas that nobody has taken")
+        cdef Batch* b
+        self.reader.look(self.region)
+        for b in self.reader.delta:
+            if b.updates >= LARGE:
+                self.kept.push_back(Kept(b, self.region.lower))
+                retain(b)
+            elif _append(b, self.region, self.packing, &self.taken) < 0:
+                with gil:
+                    raise MemoryError("no memory for deltas that nobody has taken")
         return 0
+
+    cdef int give(self, Updates* all) except -1:
+        cdef Region then = Region(self.region.depth)
+        cdef Kept each
+        cdef int failed = append(all, self.taken.words, self.taken.length)
+        for each in self.kept:
+            then.lower = each.lower
+            if failed == 0:
+                failed = _append(each.batch, then, self.packing, all)
+        if failed != 0:
+            raise MemoryError("no memory to take a view's deltas")
+        return 0
+
+    cdef void clear(self) noexcept:
+        cdef Kept each
+        release(&self.taken)
+        for each in self.kept:
+            drop(each.batch)
+        self.kept.clear()
+
+
+cdef int _append(const Batch* b, Region region, Packing packing, Updates* out) noexcept nogil:
+    cdef Place place
+    if reserve(out, b.updates) < 0:
+        return -1
+    place.key = place.val = place.update = 0
+    read_updates(b, &place, b.updates, region, packing, out)
+    return 0

@@ -1,6 +1,7 @@
 from libc.stdint cimport uint32_t, uint64_t
 from libcpp.vector cimport vector
 
+from ivm.operators.arena cimport Arena
 from ivm.operators.entries cimport Entries
 from ivm.operators.groups cimport Groups
 from ivm.rows.updates cimport Updates
@@ -14,7 +15,7 @@ cdef struct Curve:
     Entries past                # the input's history
     uint64_t touched            # 1 + the place of its `Touch`, or 0
 
-# What the present step has brought to one key.
+# What the present step has brought to one key, in memory of `arena`.
 cdef struct Touch:
     uint32_t key                # its entry among the groups
     uint32_t ordered            # entries of `now` that are in order; those after are its tail
@@ -49,6 +50,7 @@ cdef class Curves:
     cdef vector[Touch] touches          # the first `used` are of this step
     cdef vector[uint64_t] bounds        # for each touch the least upper bound of all its times
     cdef size_t used
+    cdef Arena arena                    # of the present step
     cdef Updates tail                   # scratch
     cdef Py_ssize_t records             # entries of all histories
     cdef Py_ssize_t room                # entries that fit there, for those who ask beside a step
@@ -57,6 +59,8 @@ cdef class Curves:
     cdef uint64_t* bound(self, uint32_t place) noexcept nogil
     # Asks for the memory that touching and adding to the keys of `n` updates from `first` on will read.
     cdef void prefetch(self, const Updates* updates, Py_ssize_t first, Py_ssize_t n) noexcept nogil
+    # Makes room for what updates of so many keys are sure to need.
+    cdef int expect(self, size_t keys) except -1 nogil
     # The place in `touches` of `key`; made if this step did not touch it yet.
     cdef uint32_t touch(self, const uint64_t* key) except? 0xFFFFFFFF nogil
     # Puts the tail of a touched key's new entries in order: before they are read.
@@ -69,5 +73,5 @@ cdef class Curves:
     cdef int settle(self) except -1 nogil
     cdef int _note_axes(self, Touch* touch, const uint64_t* time) except -1 nogil
     cdef int _absorb(self, Curve* curve, Entries* now) except -1 nogil
-    cdef int _merge(self, Entries* into, const uint64_t* added, uint32_t n) except -1 nogil
+    cdef int _merge(self, Entries* into, const uint64_t* added, uint32_t n, Arena* arena) except -1 nogil
     cdef int _no_memory(self) except -1 nogil

@@ -15,8 +15,9 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 from libcpp.vector cimport vector
 
+from ivm.operators.arena cimport Arena, clear_arena, release_arena
 from ivm.operators.entries cimport (
-    Entries, add_entry, entry_at, lower_bound, merge_entries, open_at, release_entries,
+    Entries, add_entry, entry_at, lower_bound, merge_entries, open_at, release_entries, widen,
 )
 from ivm.operators.groups cimport Groups
 from ivm.rows.updates cimport Updates, append, empty_updates, release, update_at
@@ -53,12 +54,10 @@ cdef class Curves:
 
     def __dealloc__(self):
         cdef uint32_t key
-        cdef size_t i
         if self.groups is not None:
             for key in range(self.groups.length()):
                 release_entries(&self.curve(key).past)
-        for i in range(self.touches.size()):
-            _release_touch(&self.touches[i])
+        release_arena(&self.arena)
         release(&self.tail)
 
     def account(self) -> tuple[int, int]:
@@ -90,6 +89,13 @@ cdef class Curves:
     cdef uint64_t* bound(self, uint32_t place) noexcept nogil:
         return self.bounds.data() + <size_t> place * self.time_words
 
+    cdef int expect(self, size_t keys) except -1 nogil:
+        if keys > self.groups.used:
+            self.groups.reserve(keys - self.groups.used)
+        self.touches.reserve(keys)
+        self.bounds.reserve(keys * self.time_words)
+        return 0
+
     cdef uint32_t touch(self, const uint64_t* key) except? 0xFFFFFFFF nogil:
         cdef uint32_t entry = self.groups.find(key), i
         cdef Curve* curve = self.curve(entry)
@@ -99,14 +105,11 @@ cdef class Curves:
         if self.used == self.touches.size():
             self.bounds.resize((self.used + 1) * self.time_words)
             self.touches.resize(self.used + 1)
-            memset(&self.touches[self.used], 0, sizeof(Touch))
         touch = &self.touches[self.used]
+        memset(touch, 0, sizeof(Touch))
         self.used += 1
         curve.touched = self.used
         touch.key = entry
-        touch.visit = 0
-        touch.ordered = 0
-        touch.now.length = touch.said.length = touch.axes.length = 0
         memset(self.bound(self.used - 1), 0, self.time_words * sizeof(uint64_t))
         for i in range(curve.past.length):
             join_into(self.bound(self.used - 1),
@@ -119,11 +122,11 @@ cdef class Curves:
         cdef uint32_t n = touch.now.length
         cdef uint64_t* last
         if n < MANY:
-            if add_entry(&touch.now, entry, self.stride) < 0:
+            if add_entry(&touch.now, entry, self.stride, &self.arena) < 0:
                 self._no_memory()
             touch.ordered = touch.now.length
         else:
-            last = open_at(&touch.now, n, self.stride)
+            last = open_at(&touch.now, n, self.stride, &self.arena)
             if last == NULL:
                 self._no_memory()
             memcpy(last, entry, self.stride * sizeof(uint64_t))
@@ -146,19 +149,20 @@ cdef class Curves:
         if consolidate(&self.tail) < 0:
             self._no_memory()
         touch.now.length = touch.ordered
-        self._merge(&touch.now, self.tail.words, <uint32_t> self.tail.length)
+        self._merge(&touch.now, self.tail.words, <uint32_t> self.tail.length, &self.arena)
         touch.ordered = touch.now.length
         return 0
 
     # Adds `n` entries that ascend.
-    cdef int _merge(self, Entries* into, const uint64_t* added, uint32_t n) except -1 nogil:
+    cdef int _merge(self, Entries* into, const uint64_t* added, uint32_t n,
+                    Arena* arena) except -1 nogil:
         cdef uint32_t i
         if n > FEW:
-            if merge_entries(into, added, n, self.stride) < 0:
+            if merge_entries(into, added, n, self.stride, arena) < 0:
                 self._no_memory()
             return 0
         for i in range(n):
-            if add_entry(into, added + <size_t> i * self.stride, self.stride) < 0:
+            if add_entry(into, added + <size_t> i * self.stride, self.stride, arena) < 0:
                 self._no_memory()
         return 0
 
@@ -190,7 +194,7 @@ cdef class Curves:
             if place < touch.axes.length and compare_words(found, wanted, 2) == 0:
                 found[2] = min(found[2], wanted[2])
                 continue
-            found = open_at(&touch.axes, place, AXIS_WORDS)
+            found = open_at(&touch.axes, place, AXIS_WORDS, &self.arena)
             if found == NULL:
                 self._no_memory()
             memcpy(found, wanted, sizeof(wanted))
@@ -214,9 +218,8 @@ cdef class Curves:
                 self.room -= curve.past.capacity
                 release_entries(&curve.past)
                 self.groups.remove(touch.key)
+        clear_arena(&self.arena)
         if self.used > KEPT_TOUCHES:
-            for i in range(KEPT_TOUCHES, self.touches.size()):
-                _release_touch(&self.touches[i])
             self.touches.resize(KEPT_TOUCHES)
             self.touches.shrink_to_fit()
             self.bounds.resize(KEPT_TOUCHES * self.time_words)
@@ -227,24 +230,21 @@ cdef class Curves:
 
     cdef int _absorb(self, Curve* curve, Entries* now) except -1 nogil:
         cdef uint32_t i
-        cdef uint64_t* entry
         for i in range(now.length):
             entry_at(now, i, self.stride)[self.stride - 2] = 0
         _add_up(now, self.stride)
-        if curve.past.length == 0:
-            curve.past, now[0] = now[0], curve.past
+        if curve.past.capacity == 0 and now.length > 0:     # most keys never get more
+            if widen(&curve.past, now.length, self.stride, NULL) < 0:
+                self._no_memory()
+            memcpy(curve.past.words, now.words,
+                   <size_t> now.length * self.stride * sizeof(uint64_t))
+            curve.past.length = now.length
             return 0
-        return self._merge(&curve.past, now.words, now.length)
+        return self._merge(&curve.past, now.words, now.length, NULL)
 
     cdef int _no_memory(self) except -1 nogil:
         with gil:
             raise MemoryError("no memory for the histories of a reduction in a loop")
-
-
-cdef void _release_touch(Touch* touch) noexcept nogil:
-    release_entries(&touch.now)
-    release_entries(&touch.said)
-    release_entries(&touch.axes)
 
 
 # Adds up neighbours that have become equal.

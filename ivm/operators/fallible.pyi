@@ -1,8 +1,7 @@
 from ivm.operators.operator import Operator, Reader, Region
-from ivm.rows.layout import Layout
+from ivm.operators.settling import Settling
 from ivm.rows.packing import Packing
 from ivm.rows.program import Program
-from ivm.rows.strings import Interner
 
 class Fallible(Operator):
     """An operator with an error collection beside its output."""
@@ -24,19 +23,8 @@ class EvaluateNew(Fallible):
     def reader(self) -> Reader: ...
 
 class Settle(Fallible):
-    """Takes apart rows of (key, error, value): errors, and `packing` of the others.
-
-    An error names its key's row, of `named`, which `naming` makes of the key.
-    """
+    """Takes apart rows of (key, error, value) by `settling`."""
 
     def __init__(
-        self,
-        region: Region,
-        row_words: int,
-        source: Operator,
-        key_words: int,
-        packing: Packing,
-        naming: Packing,
-        named: Layout,
-        interner: Interner,
+        self, region: Region, row_words: int, source: Operator, key_words: int, settling: Settling
     ) -> None: ...

@@ -5,17 +5,13 @@ away when the row does.
 """
 
 from libc.stdint cimport uint64_t
-from libc.string cimport memcpy
-from libcpp.vector cimport vector
 
 from ivm.operators.flatten cimport Place, read_updates
 from ivm.operators.operator cimport Operator, Reader, Region
-from ivm.rows.complaints cimport complain, text_of
-from ivm.rows.layout cimport Layout
+from ivm.operators.settling cimport Settling
 from ivm.rows.packing cimport Packing
 from ivm.rows.program cimport Program
-from ivm.rows.strings cimport Interner
-from ivm.rows.updates cimport Updates, empty_updates, push, release, reserve
+from ivm.rows.updates cimport Updates, empty_updates, release, reserve
 from ivm.rows.vectors cimport VECTOR
 from ivm.trace.batch cimport Batch
 
@@ -98,28 +94,17 @@ cdef class EvaluateNew(Fallible):
 
 
 cdef class Settle(Fallible):
-    """Takes apart rows of (key, error, value): errors, and `packing` of (key, value) for the others.
-
-    An error names its key's row, of `named`, which `naming` makes of the key.
-    """
+    """Takes apart rows of (key, error, value) by `settling`; the key has `key_words` words."""
 
     cdef Operator source
-    cdef Packing packing
-    cdef Packing naming
-    cdef Layout named
-    cdef Interner interner
+    cdef Settling settling
     cdef int key_words
-    cdef vector[uint64_t] row
 
     def __init__(self, Region region, int row_words, Operator source, int key_words,
-                 Packing packing, Packing naming, Layout named, Interner interner):
+                 Settling settling):
         self.source = source
-        self.packing = packing
-        self.naming = naming
-        self.named = named
-        self.interner = interner
+        self.settling = settling
         self.key_words = key_words
-        self.row.resize(named.words + 1)
 
     cdef Py_ssize_t load(self) noexcept nogil:
         return self.source.out.length
@@ -127,26 +112,12 @@ cdef class Settle(Fallible):
     cdef int step(self) except -1 nogil:
         cdef Py_ssize_t i
         cdef const uint64_t* update
-        cdef uint64_t* target
-        cdef Updates* to
         self.out.length = 0
         if reserve(&self.out, self.source.out.length) < 0:
             with gil:
                 raise MemoryError("no memory for an aggregate's output")
         for i in range(self.source.out.length):
             update = self.source.out.words + i * self.source.out.stride
-            to = &self.out if update[self.key_words] == 0 else &self.errors
-            target = push(to)
-            if target == NULL:
-                with gil:
-                    raise MemoryError("no memory for an aggregate's output")
-            if to == &self.out:
-                self.packing.pack(update, update + self.key_words + 1, NULL, target)
-            else:
-                self.naming.pack(update, NULL, NULL, self.row.data())
-                with gil:
-                    target[0] = complain(text_of(update[self.key_words], self.interner),
-                                         self.row.data(), self.named, self.interner)
-            memcpy(target + to.row_words, update + self.source.out.row_words,
-                   (to.time_words + 1) * sizeof(uint64_t))
+            self.settling.settle(update, update + self.key_words,
+                                 update + self.source.out.row_words, &self.out, &self.errors)
         return 0

@@ -121,6 +121,7 @@ cdef class Reduce(Operator):
         cdef uint32_t place = 0
         if given.length >= MANY_UPDATES:
             given = self._in_order(given)
+            self.curves.expect(_keys(given, self.key_words))
         for i in range(given.length):
             if i % PREFETCHED == 0 and given.length >= PREFETCHED:
                 self.curves.prefetch(given, i, min(given.length - i, <Py_ssize_t> PREFETCHED))
@@ -178,7 +179,7 @@ cdef class Reduce(Operator):
             memcpy(entry, change, words * sizeof(uint64_t))
             memcpy(entry + words, time, depth * sizeof(uint64_t))
             entry[words + depth] = change[words]
-            if add_entry(&touch.said, entry, words + depth + 1) < 0:
+            if add_entry(&touch.said, entry, words + depth + 1, &self.curves.arena) < 0:
                 self._no_memory()
         return 0
 
@@ -415,3 +416,12 @@ cdef inline uint64_t _first_on(const Entries* axes, int d) noexcept nogil:
     while i < axes.length and entry_at(axes, i, 4)[0] != <uint64_t> d:
         i += 1
     return entry_at(axes, i, 4)[1]
+
+
+# The keys of updates that are sorted.
+cdef Py_ssize_t _keys(const Updates* updates, int key_words) noexcept nogil:
+    cdef Py_ssize_t i, keys = 1
+    for i in range(1, updates.length):
+        keys += compare_words(updates.words + (i - 1) * updates.stride,
+                              updates.words + i * updates.stride, key_words) != 0
+    return keys

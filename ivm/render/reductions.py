@@ -20,7 +20,7 @@ from ivm.dataflow import (
     project,
 )
 from ivm.errors import Unsupported
-from ivm.operators.accumulate import Accumulate
+from ivm.operators.accumulate import Accumulate, AccumulateNew
 from ivm.operators.accumulation import Accumulation
 from ivm.operators.fallible import Settle
 from ivm.operators.joining import Joining
@@ -32,7 +32,9 @@ from ivm.operators.percentile import Percentile
 from ivm.operators.reduce import Reduce as ReduceOperator
 from ivm.operators.select import Select
 from ivm.operators.selection import Selection
+from ivm.operators.settling import Settling
 from ivm.render.mechanics import Mechanics
+from ivm.render.pieces import Index
 from ivm.render.scopes import Rendered
 from ivm.rows.format import (
     Format,
@@ -70,11 +72,12 @@ class Ordered:
 class Reductions(Mechanics):
     """The part of the renderer that knows reductions.
 
-    `render`, `keyed` and `only_grows` are the whole's.
+    `render`, `keyed`, `lying` and `only_grows` are the whole's.
     """
 
     render: Callable[[Node], Rendered]
     keyed: Callable[[Node, Sequence[int], list[int], Format], Rendered]
+    lying: Callable[[Node, Sequence[int]], Index | None]
     only_grows: Callable[[Node], bool]
 
     def threshold(self, node: Node, limit: int | None) -> Rendered:
@@ -263,53 +266,81 @@ class Reductions(Mechanics):
         outputs = [pa.field(a.name, a.type, a.nullable) for a in node.aggregates]
         plain = [False] * len(outputs)
         results = ordered_format(outputs, plain, plain)
-        together = followed_by(key_format, values)
-        source = self.keyed(node.input, node.key, [*node.key, *used], together)
+        together, taken = followed_by(key_format, values), [*node.key, *used]
         moved = [_moved(a, used) for a in node.aggregates]
-        types = [given.field(i).type for i in (*node.key, *used)]
-        strings = string_words(types[: len(node.key)], key_format)
+        types = [given.field(i).type for i in taken]
         overflow = pinned_word_of(self.interner, OVERFLOW)
-        form = Format(key_format.words + 1 + results.words, ())
 
         def logic() -> Accumulation:
             return Accumulation(moved, fields, values, results, overflow)
 
-        if self.scope.depth == 1:
+        if self.scope.depth > 1:
+            source = self.keyed(node.input, node.key, taken, together)
+            form = Format(key_format.words + 1 + results.words, ())
+            reduced = self.in_loop(source, key_format.words, logic, types, form)
+            return self._settled(node, reduced, key_format, results)
+
+        form, words = row_format(node.schema), key_format.words
+        strings = string_words(types[: len(node.key)], key_format)
+        operators: tuple[Accumulate, ...]
+        index = self.lying(node.input, node.key)
+        if index is None:
+            source = self.keyed(node.input, node.key, taken, together)
             operators = self.add_stage(
                 lambda s: Accumulate(
-                    region, form.words, source.operators[s], key_format.words, logic(), strings
+                    region,
+                    form.words,
+                    source.operators[s],
+                    words,
+                    logic(),
+                    strings,
+                    self._settling(node, key_format, results),
                 )
             )
-            self.piece.groups += [operator.groups for operator in operators]
-            self.piece.states += [("groups", operator.groups) for operator in operators]
-            reduced = Rendered(operators, form)
         else:
-            reduced = self.in_loop(source, key_format.words, logic, types, form)
-        return self._settled(node, reduced, key_format, results)
+            packing = index.packed(taken, together, self.interner)
+            operators = self.add_stage(
+                lambda s: AccumulateNew(
+                    region,
+                    form.words,
+                    self.reader(index.traces[s]),
+                    packing,
+                    index.node.key == node.key,
+                    words,
+                    logic(),
+                    strings,
+                    self._settling(node, key_format, results),
+                )
+            )
+        self.piece.fallible += operators
+        self.piece.groups += [operator.groups for operator in operators]
+        self.piece.states += [("groups", operator.groups) for operator in operators]
+        return Rendered(operators, form)
 
     def _settled(
         self, node: Reduce, reduced: Rendered, key_format: Format, results: Format
     ) -> Rendered:
         form, region = row_format(node.schema), self.scope.region
-        picks = [(0, i) for i in range(len(node.key))]
-        picks += [(1, i) for i in range(len(node.aggregates))]
-        packing = Packing((key_format, results), picks, form)
-        named = Layout(pa.schema(list(node.schema)[: len(node.key)]))
-        naming = Packing((key_format,), picks[: len(node.key)], row_format(named.schema))
         operators = self.add_stage(
             lambda s: Settle(
                 region,
                 form.words,
                 reduced.operators[s],
                 key_format.words,
-                packing,
-                naming,
-                named,
-                self.interner,
+                self._settling(node, key_format, results),
             )
         )
         self.piece.fallible += operators
         return Rendered(operators, form)
+
+    def _settling(self, node: Reduce, key_format: Format, results: Format) -> Settling:
+        """What makes rows of `node` of keys and results."""
+        picks = [(0, i) for i in range(len(node.key))]
+        picks += [(1, i) for i in range(len(node.aggregates))]
+        packing = Packing((key_format, results), picks, row_format(node.schema))
+        named = Layout(pa.schema(list(node.schema)[: len(node.key)]))
+        naming = Packing((key_format,), picks[: len(node.key)], row_format(named.schema))
+        return Settling(packing, naming, named, self.interner)
 
 
 def _with_value(order: tuple[Order, ...], value: int) -> tuple[int, tuple[Order, ...]]:

@@ -184,12 +184,19 @@ class Renderer(Windows, Reductions, Joins):
 
         The rows of an arrangement that is sharded by `key` are read where they lie.
         """
+        index = self.lying(node, key)
+        if index is not None:
+            return self.flattened(index, index.packed(picks, target, self.interner), target)
+        return self.exchanged(self.render(node), node.schema, key, picks, target)
+
+    def lying(self, node: Node, key: Sequence[int]) -> Index | None:
+        """An arrangement that has `node`'s rows already, each in the shard of its columns `key`."""
         if isinstance(node, Get) and self.scope.parent is None:
             for piece, index in self._source(node).indexes:
                 if self.shards == 1 or index.node.key == tuple(key):
                     self._use(piece)
-                    return self.flattened(index, index.packed(picks, target, self.interner), target)
-        return self.exchanged(self.render(node), node.schema, key, picks, target)
+                    return index
+        return None
 
     # --- nodes without state ---
 

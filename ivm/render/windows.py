@@ -10,6 +10,7 @@ from ivm.operators.fallible import Settle
 from ivm.operators.frames import Frame
 from ivm.operators.logic import Logic
 from ivm.operators.ordering import Ordering
+from ivm.operators.settling import Settling
 from ivm.operators.window import Window as WindowOperator
 from ivm.operators.window_functions import (
     NUMBERS,
@@ -134,10 +135,7 @@ class Windows(Mechanics):
                 form.words,
                 windowed.operators[s],
                 rows.words,
-                packing,
-                naming,
-                named,
-                self.interner,
+                Settling(packing, naming, named, self.interner),
             )
         )
         self.piece.fallible += operators

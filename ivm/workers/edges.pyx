@@ -18,7 +18,7 @@ from ivm.rows.hashing cimport hash_prefix, shard_of
 from ivm.rows.layout cimport Layout
 from ivm.rows.packing cimport Packing
 from ivm.rows.strings cimport Interner
-from ivm.rows.updates cimport Updates, append, empty_updates, push, release
+from ivm.rows.updates cimport Updates, empty_updates, push, release
 from ivm.trace.batch cimport (
     Batch, count_as_of, drop, first_val, key_at, retain, seek_key, val_at,
 )
@@ -64,10 +64,9 @@ def drain(captures, Layout layout, Interner interner):
     cdef Py_ssize_t i
     try:
         for capture in captures:
-            failed |= append(&all, capture.taken.words, capture.taken.length)
-        if failed == 0:
-            with nogil:
-                failed = consolidate(&all)
+            capture.give(&all)
+        with nogil:
+            failed = consolidate(&all)
         if failed != 0:
             raise MemoryError("no memory to take a view's deltas")
         times = np.empty(all.length, np.uint64)
@@ -76,7 +75,7 @@ def drain(captures, Layout layout, Interner interner):
         _copy_column(&all, layout.words + 1, diffs.view(np.uint64))
         rows = decode(all.words, all.length, all.stride, layout, interner)
         for capture in captures:        # only now: what failed can be asked for again
-            release(&capture.taken)
+            capture.clear()
         return rows, times, diffs
     finally:
         release(&all)

@@ -8,7 +8,7 @@ and happens once the strings have doubled.
 from libc.stdint cimport uint32_t, uint64_t
 from libcpp.vector cimport vector
 
-from ivm.operators.capture cimport Capture
+from ivm.operators.capture cimport Capture, Kept
 from ivm.operators.curves cimport Curve, Curves
 from ivm.operators.groups cimport Groups
 from ivm.operators.input cimport Input
@@ -32,18 +32,13 @@ def sweep(Interner interner, traces, groups, curves, inputs, captures) -> bool:
     cdef Updates waiting
     cdef Groups table
     cdef Curves histories
-    cdef Batch* b
+    cdef Kept kept
     if interner.snapshots > 0:
         return False
     interner.begin_sweep()
     for trace in traces:
         trace.held(&batches)
-        keys = [(word, flipped) for word, flipped in trace.strings if word < trace.key_words]
-        vals = [(word - trace.key_words, flipped) for word, flipped in trace.strings
-                if word >= trace.key_words]
-        for b in batches:
-            _mark_rows(interner, b.key, b.keys, b.key_words, keys)
-            _mark_rows(interner, b.val, b.vals, b.val_words, vals)
+        _mark_batches(interner, &batches, trace)
     for table in groups:
         _mark_keys(interner, table)
     for histories in curves:
@@ -56,8 +51,26 @@ def sweep(Interner interner, traces, groups, curves, inputs, captures) -> bool:
         _mark_updates(interner, &waiting, strings)
     for capture, strings in captures:
         _mark_updates(interner, &(<Capture?> capture).taken, strings)
+        batches.clear()
+        for kept in (<Capture> capture).kept:
+            batches.push_back(kept.batch)
+        _mark_batches(interner, &batches, (<Capture> capture).reader.trace)
     interner.sweep()
     return True
+
+
+# Marks the strings of batches that are, or were, those of `trace`.
+cdef int _mark_batches(Interner interner, const vector[Batch*]* batches, Trace trace) except -1:
+    cdef size_t i
+    cdef Batch* b
+    keys = [(word, flipped) for word, flipped in trace.strings if word < trace.key_words]
+    vals = [(word - trace.key_words, flipped) for word, flipped in trace.strings
+            if word >= trace.key_words]
+    for i in range(batches.size()):
+        b = batches[0][i]
+        _mark_rows(interner, b.key, b.keys, b.key_words, keys)
+        _mark_rows(interner, b.val, b.vals, b.val_words, vals)
+    return 0
 
 
 cdef int _mark_keys(Interner interner, Groups table) except -1:

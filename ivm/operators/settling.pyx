@@ -1,0 +1,41 @@
+"""Results that are errors told apart from those that are rows."""
+
+from libc.stdint cimport uint64_t
+from libc.string cimport memcpy
+
+from ivm.rows.complaints cimport complain, text_of
+from ivm.rows.layout cimport Layout
+from ivm.rows.packing cimport Packing
+from ivm.rows.strings cimport Interner
+from ivm.rows.updates cimport Updates, push
+
+
+cdef class Settling:
+    """Makes rows of keys and results by `packing` of (key, value).
+
+    An error names its key's row, of `named`, which `naming` makes of the key.
+    """
+
+    def __init__(self, Packing packing, Packing naming, Layout named, Interner interner):
+        self.packing = packing
+        self.naming = naming
+        self.named = named
+        self.interner = interner
+        self.row.resize(named.words + 1)
+
+    cdef int settle(self, const uint64_t* key, const uint64_t* result, const uint64_t* when,
+                    Updates* out, Updates* errors) except -1 nogil:
+        cdef Updates* to = out if result[0] == 0 else errors
+        cdef uint64_t* target = push(to)
+        if target == NULL:
+            with gil:
+                raise MemoryError("no memory for an aggregate's output")
+        if to == out:
+            self.packing.pack(key, result + 1, NULL, target)
+        else:
+            self.naming.pack(key, NULL, NULL, self.row.data())
+            with gil:
+                target[0] = complain(text_of(result[0], self.interner), self.row.data(),
+                                     self.named, self.interner)
+        memcpy(target + to.row_words, when, (to.time_words + 1) * sizeof(uint64_t))
+        return 0
