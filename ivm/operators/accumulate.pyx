@@ -15,7 +15,7 @@ from ivm.operators.groups cimport Groups
 from ivm.operators.operator cimport KEPT_UPDATES, Operator, Reader, Region
 from ivm.operators.settling cimport Settling
 from ivm.rows.packing cimport Packing
-from ivm.rows.updates cimport Updates, empty_updates, push, release, reserve
+from ivm.rows.updates cimport Updates, empty_updates, push, release, reserve, update_at
 from ivm.trace.batch cimport Batch
 from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport compare_words
@@ -43,6 +43,8 @@ cdef class Accumulate(Fallible):
     cdef vector[uint32_t] touched       # entries that the present time changes
     cdef vector[uint64_t] before        # their outputs before it: a presence word, then the logic's words
     cdef vector[uint64_t] now
+    cdef Py_ssize_t asked               # updates whose entries were asked for
+    cdef uint32_t hashes[PREFETCHED]    # of the keys whose slots were asked for
     cdef Updates order                  # (time, index) of the input, if it is not in order of times
     cdef uint32_t known[KNOWN]          # entries whose present output is in `outputs`, from 1, or 0
     cdef vector[uint64_t] outputs
@@ -74,12 +76,13 @@ cdef class Accumulate(Fallible):
         return 0
 
     cdef int take(self, const Updates* given) except -1 nogil:
-        cdef Py_ssize_t j = 0, asked = 0, end, keys
+        cdef Py_ssize_t j = 0, end
         cdef uint64_t time
         cdef uint32_t entry
         if given.length == 0:
             return 0
         self.given = given
+        self.asked = 0
         self._sort_by_time()
         if reserve(&self.out, min(self.emitted, 2 * given.length)) < 0:
             self._no_memory()
@@ -89,9 +92,8 @@ cdef class Accumulate(Fallible):
             time = self._time(j)
             end = min(given.length, j + TOGETHER)
             while j < end and self._time(j) == time:
-                if j >= asked and end - j >= PREFETCHED:
+                if given.length >= PREFETCHED and j + PREFETCHED > self.asked:
                     self._prefetch(j)
-                    asked = j + PREFETCHED
                 entry = self.groups.find(self._update(j))
                 self._touch(entry)
                 self._add(entry, j)
@@ -111,14 +113,22 @@ cdef class Accumulate(Fallible):
             self._no_memory()
         return 0
 
-    # Asks for the memory that the updates from the j-th on will need.
+    # Asks for the entries of updates after the j-th, whose slots were asked for before, and then for the
+    # slots of those after them.
     cdef void _prefetch(self, Py_ssize_t j) noexcept nogil:
-        cdef size_t slots[PREFETCHED]
-        cdef int i
-        for i in range(PREFETCHED):
-            slots[i] = self.groups.prefetch_slot(self._update(j + i))
-        for i in range(PREFETCHED):
-            self.groups.prefetch_entry(slots[i])
+        cdef Py_ssize_t i, first = self.asked
+        if first <= j:
+            first = j
+            self._prefetch_slots(first)
+        for i in range(first, min(first + PREFETCHED, self.given.length)):
+            self.groups.prefetch_entry(self.hashes[i % PREFETCHED])
+        self.asked = first + PREFETCHED
+        self._prefetch_slots(self.asked)
+
+    cdef void _prefetch_slots(self, Py_ssize_t first) noexcept nogil:
+        cdef Py_ssize_t i
+        for i in range(first, min(first + PREFETCHED, self.given.length)):
+            self.hashes[i % PREFETCHED] = self.groups.prefetch_slot(self._update(i))
 
     # How many keys at most the input has if it is a few sorted runs, as an arrangement's layers are;
     # else 0.
@@ -212,6 +222,7 @@ cdef class Accumulate(Fallible):
     # Emits what has changed for the touched groups at `time`, and forgets those that are empty.
     cdef int _emit(self, uint64_t time) except -1 nogil:
         cdef size_t i, width = self.logic.out_words + 1
+        cdef Py_ssize_t emitted
         cdef uint32_t entry
         cdef uint64_t* state
         cdef const uint64_t* before
@@ -223,10 +234,13 @@ cdef class Accumulate(Fallible):
             self._output(state, self.now.data())
             if before[0] != self.now[0] or (before[0] and memcmp(
                     before + 1, self.now.data() + 1, self.logic.out_words * sizeof(uint64_t)) != 0):
+                emitted = self.out.length
                 if before[0]:
                     self._settle(entry, before + 1, time, -1)
                 if self.now[0]:
                     self._settle(entry, self.now.data() + 1, time, 1)
+                if self.out.length == emitted + 2:
+                    self._order(emitted)
             self.known[entry % KNOWN] = entry + 1
             memcpy(self.outputs.data() + entry % KNOWN * width, self.now.data(),
                    width * sizeof(uint64_t))
@@ -236,6 +250,16 @@ cdef class Accumulate(Fallible):
         self.touched.clear()
         self.before.clear()
         return 0
+
+    # Puts two updates of one time in the order of their rows: sorted input then makes sorted output,
+    # which nobody has to sort.
+    cdef inline void _order(self, Py_ssize_t first) noexcept nogil:
+        cdef uint64_t* one = update_at(&self.out, first)
+        cdef uint64_t* other = update_at(&self.out, first + 1)
+        cdef int i
+        if compare_words(one, other, self.out.row_words) > 0:
+            for i in range(self.out.stride):
+                one[i], other[i] = other[i], one[i]
 
     cdef inline int _settle(self, uint32_t entry, const uint64_t* output, uint64_t time,
                             int64_t diff) except -1 nogil:

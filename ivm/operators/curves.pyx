@@ -69,13 +69,12 @@ cdef class Curves:
         return <Curve*> self.groups.state(key)
 
     cdef void prefetch(self, const Updates* updates, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-        cdef size_t slots[PREFETCHED]
         cdef uint32_t places[PREFETCHED]
         cdef Py_ssize_t i
         for i in range(n):
-            slots[i] = self.groups.prefetch_slot(update_at(updates, first + i))
+            places[i] = self.groups.prefetch_slot(update_at(updates, first + i))
         for i in range(n):
-            places[i] = self.groups.prefetch_entry(slots[i])
+            places[i] = self.groups.prefetch_entry(places[i])
         for i in range(n):
             if places[i] != 0:
                 places[i] = <uint32_t> self.curve(places[i] - 1).touched

@@ -10,7 +10,7 @@ cdef class Groups:
     cdef int stride                     # words of an entry: the key, then the state
     cdef vector[uint64_t] entries       # dense, with holes
     cdef vector[uint32_t] holes         # entries that are free
-    cdef vector[uint32_t] slots         # entry + 1, or 0 where empty; a power of two of them
+    cdef vector[uint64_t] slots         # the key's hash, then entry + 1; 0 where empty; a power of two
     cdef size_t used
     cdef size_t room                    # bytes of memory, for those who ask beside a step
     # The entry of `key`, made with a zero state if there is none.
@@ -20,13 +20,15 @@ cdef class Groups:
     cdef int remove(self, uint32_t entry) except -1 nogil
     # How many entries there are, holes (all zero) among them.
     cdef uint32_t length(self) noexcept nogil
-    # Asks for the memory that `find` will read first, and returns the slot that it will look at.
-    cdef size_t prefetch_slot(self, const uint64_t* key) noexcept nogil
-    # Asks for the entry in that slot, and returns it, plus 1; 0 if there is none.
-    cdef uint32_t prefetch_entry(self, size_t slot) noexcept nogil
+    # 1 + the entry of `key`, or 0.
+    cdef uint32_t look_up(self, const uint64_t* key) noexcept nogil
+    # Asks for the memory that looking `key` up will read first, and returns the key's hash.
+    cdef uint32_t prefetch_slot(self, const uint64_t* key) noexcept nogil
+    # Asks for the entry that has this hash, and returns it, plus 1; 0 if there is none.
+    cdef uint32_t prefetch_entry(self, uint32_t hash) noexcept nogil
     cdef uint64_t* key(self, uint32_t entry) noexcept nogil
     cdef uint64_t* state(self, uint32_t entry) noexcept nogil
-    cdef size_t slot_of(self, const uint64_t* key) noexcept nogil
+    cdef size_t slot_of(self, const uint64_t* key, uint32_t hash) noexcept nogil
     cdef int grow(self, size_t slots) except -1 nogil
     cdef void measure(self) noexcept nogil
-    cdef void place(self, uint32_t held) noexcept nogil
+    cdef void place(self, uint64_t held) noexcept nogil

@@ -1,4 +1,8 @@
-"""Group states by key: open addressing with linear probing; removal shifts entries back."""
+"""Group states by key: open addressing with linear probing; removal shifts entries back.
+
+A slot holds the key's hash beside the entry's number, so that what is not the key is seldom looked at,
+and none at all while slots move: a foreign entry is a cache miss.
+"""
 
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -13,13 +17,13 @@ cdef extern from *:
     void prefetch "__builtin_prefetch"(const void*) noexcept nogil
 
 
-cdef inline uint64_t _mix(const uint64_t* key, int n) noexcept nogil:
+cdef inline uint32_t _hash(const uint64_t* key, int n) noexcept nogil:
     cdef uint64_t h = 0x9E3779B97F4A7C15
     cdef int i
     for i in range(n):
         h = (h ^ key[i]) * <uint64_t> 0xD6E8FEB86659FD93
         h ^= h >> 32
-    return h
+    return <uint32_t> h
 
 
 cdef class Groups:
@@ -38,7 +42,7 @@ cdef class Groups:
         return self.used, self.room
 
     cdef inline void measure(self) noexcept nogil:
-        self.room = self.entries.capacity() * 8 + self.slots.capacity() * 4
+        self.room = self.entries.capacity() * 8 + self.slots.capacity() * 8
 
     cdef uint32_t length(self) noexcept nogil:
         return <uint32_t> (self.entries.size() // self.stride)
@@ -50,33 +54,41 @@ cdef class Groups:
         return self.entries.data() + <size_t> entry * self.stride + self.key_words
 
     # The slot that holds `key`, or the empty one where it belongs.
-    cdef size_t slot_of(self, const uint64_t* key) noexcept nogil:
+    cdef size_t slot_of(self, const uint64_t* key, uint32_t hash) noexcept nogil:
         cdef size_t mask = self.slots.size() - 1
-        cdef size_t slot = _mix(key, self.key_words) & mask
-        while self.slots[slot] != 0 and compare_words(
-                self.key(self.slots[slot] - 1), key, self.key_words) != 0:
+        cdef size_t slot = hash & mask
+        cdef const uint64_t* slots = self.slots.data()
+        while slots[slot] != 0 and (slots[slot] >> 32 != hash or compare_words(
+                self.key(<uint32_t> slots[slot] - 1), key, self.key_words) != 0):
             slot = (slot + 1) & mask
         return slot
 
-    cdef size_t prefetch_slot(self, const uint64_t* key) noexcept nogil:
-        cdef size_t slot = _mix(key, self.key_words) & (self.slots.size() - 1)
-        prefetch(self.slots.data() + slot)
-        return slot
+    cdef uint32_t look_up(self, const uint64_t* key) noexcept nogil:
+        return <uint32_t> self.slots[self.slot_of(key, _hash(key, self.key_words))]
 
-    cdef uint32_t prefetch_entry(self, size_t slot) noexcept nogil:
-        cdef uint32_t entry = self.slots[slot] if slot < self.slots.size() else 0
-        if entry != 0:
-            prefetch(self.key(entry - 1))
-        return entry
+    cdef uint32_t prefetch_slot(self, const uint64_t* key) noexcept nogil:
+        cdef uint32_t hash = _hash(key, self.key_words)
+        prefetch(self.slots.data() + (hash & (self.slots.size() - 1)))
+        return hash
+
+    cdef uint32_t prefetch_entry(self, uint32_t hash) noexcept nogil:
+        cdef size_t mask = self.slots.size() - 1
+        cdef size_t slot = hash & mask
+        while self.slots[slot] != 0:
+            if self.slots[slot] >> 32 == hash:
+                prefetch(self.key(<uint32_t> self.slots[slot] - 1))
+                return <uint32_t> self.slots[slot]
+            slot = (slot + 1) & mask
+        return 0
 
     cdef uint32_t find(self, const uint64_t* key) except? 0xFFFFFFFF nogil:
-        cdef size_t slot = self.slot_of(key)
-        cdef uint32_t entry
+        cdef uint32_t entry, hash = _hash(key, self.key_words)
+        cdef size_t slot = self.slot_of(key, hash)
         if self.slots[slot] != 0:
-            return self.slots[slot] - 1
+            return <uint32_t> self.slots[slot] - 1
         if 4 * (self.used + 1) > 3 * self.slots.size():
             self.grow(2 * self.slots.size())
-            slot = self.slot_of(key)
+            slot = self.slot_of(key, hash)
         if self.holes.empty():
             entry = <uint32_t> (self.entries.size() // self.stride)
             self.entries.resize(self.entries.size() + self.stride)
@@ -86,7 +98,7 @@ cdef class Groups:
             self.holes.pop_back()
         memcpy(self.key(entry), key, self.key_words * sizeof(uint64_t))
         memset(self.state(entry), 0, self.state_words * sizeof(uint64_t))
-        self.slots[slot] = entry + 1
+        self.slots[slot] = <uint64_t> hash << 32 | (entry + 1)
         self.used += 1
         return entry
 
@@ -102,38 +114,34 @@ cdef class Groups:
         return 0
 
     cdef int grow(self, size_t slots) except -1 nogil:
-        cdef uint32_t held
         cdef size_t i
-        cdef vector[uint32_t] old
+        cdef vector[uint64_t] old
         old.resize(slots, 0)
         old.swap(self.slots)
         self.measure()
-        if self.holes.empty():      # then entries can be read in their order in memory
-            for held in range(1, self.length() + 1):
-                self.place(held)
-            return 0
         for i in range(old.size()):
             if old[i] != 0:
                 self.place(old[i])
         return 0
 
-    # Enters what a slot holds, the entry's number and 1, whose key no other slot holds.
-    cdef inline void place(self, uint32_t held) noexcept nogil:
+    # Enters what another slot held, whose key none holds.
+    cdef inline void place(self, uint64_t held) noexcept nogil:
         cdef size_t mask = self.slots.size() - 1
-        cdef size_t slot = _mix(self.key(held - 1), self.key_words) & mask
+        cdef size_t slot = (held >> 32) & mask
         while self.slots[slot] != 0:
             slot = (slot + 1) & mask
         self.slots[slot] = held
 
     cdef int remove(self, uint32_t entry) except -1 nogil:
         cdef size_t mask = self.slots.size() - 1
-        cdef size_t hole = self.slot_of(self.key(entry)), slot, home
+        cdef const uint64_t* key = self.key(entry)
+        cdef size_t hole = self.slot_of(key, _hash(key, self.key_words)), slot, home
         slot = hole
         while True:
             slot = (slot + 1) & mask
             if self.slots[slot] == 0:
                 break
-            home = _mix(self.key(self.slots[slot] - 1), self.key_words) & mask
+            home = (self.slots[slot] >> 32) & mask
             if ((slot - home) & mask) >= ((slot - hole) & mask):
                 self.slots[hole] = self.slots[slot]
                 hole = slot

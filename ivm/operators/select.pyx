@@ -194,17 +194,13 @@ cdef class Select(Grouped):
 
     # The visits of the group's walks that were in vain.
     cdef Py_ssize_t _debt(self, const uint64_t* key) noexcept nogil:
-        cdef size_t slot = self.debts.slot_of(key)
-        if self.debts.slots[slot] == 0:
-            return 0
-        return <Py_ssize_t> self.debts.state(self.debts.slots[slot] - 1)[0]
+        cdef uint32_t debt = self.debts.look_up(key)
+        return <Py_ssize_t> self.debts.state(debt - 1)[0] if debt != 0 else 0
 
     # The group's ranking, or NULL.
     cdef void* _ranking(self, const uint64_t* key) noexcept nogil:
-        cdef size_t slot = self.debts.slot_of(key)
-        if self.debts.slots[slot] == 0:
-            return NULL
-        return <void*> <uintptr_t> self.debts.state(self.debts.slots[slot] - 1)[1]
+        cdef uint32_t debt = self.debts.look_up(key)
+        return <void*> <uintptr_t> self.debts.state(debt - 1)[1] if debt != 0 else NULL
 
     # A new ranking of the group just before `time`.
     cdef void* _rank(self, const uint64_t* key, uint64_t time) except NULL nogil:
@@ -220,15 +216,13 @@ cdef class Select(Grouped):
 
     # Drops what was noted of the group, which is small or empty now.
     cdef int _forget(self, const uint64_t* key) except -1 nogil:
-        cdef size_t slot = self.debts.slot_of(key)
-        cdef uint32_t entry
-        if self.debts.slots[slot] == 0:
+        cdef uint32_t debt = self.debts.look_up(key)
+        if debt == 0:
             return 0
-        entry = self.debts.slots[slot] - 1
-        if self.debts.state(entry)[1] != 0:
+        if self.debts.state(debt - 1)[1] != 0:
             with gil:
-                del self.rankings[entry]
-        self.debts.remove(entry)
+                del self.rankings[debt - 1]
+        self.debts.remove(debt - 1)
         return 0
 
     # Fills the ranking with the group as it is at `time`, or was just before.

@@ -13,7 +13,7 @@ What a change can reach is taken first, and then as much again, which decides ab
 Changes that lie in there are taken together; so no row is reached from two sides.
 """
 
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 from libcpp.algorithm cimport reverse
 from libcpp.vector cimport vector
@@ -138,15 +138,15 @@ cdef class Window(Walk):
 
     # Goes from the first change to the end.
     cdef int _change_onward(self, const uint64_t* key, uint64_t time) except -1 nogil:
-        cdef size_t slot = self.totals.slot_of(key)
-        if self.totals.slots[slot] == 0:
+        cdef uint32_t total = self.totals.look_up(key)
+        if total == 0:
             return self._change_whole(key, time)
         self.start_at(self.changed[0])
         self._look_back(self.changed[0], time)
         while self.take_ahead(time):
             pass
         self.to_step = self.steps.size()
-        memcpy(self.before.data(), self.totals.state(self.totals.slots[slot] - 1),
+        memcpy(self.before.data(), self.totals.state(total - 1),
                self.before.size() * sizeof(uint64_t))
         self._lay_out()
         self._add_rows(self.before.data(), self.old, True, -1)
@@ -310,13 +310,13 @@ cdef class Window(Walk):
 
     # Notes what a large partition comes to: the rows before the stretch and the new ones in it.
     cdef int _keep_total(self, const uint64_t* key) except -1 nogil:
-        cdef size_t slot
+        cdef uint32_t held
         cdef uint64_t* total
         cdef int64_t rows = <int64_t> self.before[0] + self.new.length()
         if rows <= SMALL:
-            slot = self.totals.slot_of(key)
-            if self.totals.slots[slot] != 0:
-                self.totals.remove(self.totals.slots[slot] - 1)
+            held = self.totals.look_up(key)
+            if held != 0:
+                self.totals.remove(held - 1)
             return 0
         total = self.totals.state(self.totals.find(key))
         memcpy(total, self.before.data(), self.before.size() * sizeof(uint64_t))
