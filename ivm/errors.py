@@ -106,6 +106,13 @@ def reason(shortage: MemoryError) -> str:
     return text if text not in ("", "std::bad_alloc") else "no memory"
 
 
+def out_of_memory(what: str, shortage: MemoryError) -> OutOfMemory:
+    """The error for callers of a shortage in `what`; itself if it says so already."""
+    if isinstance(shortage, OutOfMemory):
+        return shortage
+    return OutOfMemory(f"{what}: {reason(shortage)}")
+
+
 class Naming:
     """A context that raises what runs out of memory within as OutOfMemory, for `what`."""
 
@@ -124,4 +131,4 @@ class Naming:
         trace: TracebackType | None,
     ) -> None:
         if isinstance(error, MemoryError) and not isinstance(error, OutOfMemory):
-            raise OutOfMemory(f"{self._what}: {reason(error)}") from error
+            raise out_of_memory(self._what, error) from error

@@ -20,7 +20,7 @@ from ivm.workers.stage import Stage
 AT_ONCE = 10_000
 """Updates that are caught up with while the pool stands still."""
 
-TIMES_AT_ONCE = 64
+TIMES_AT_ONCE = 16
 """Times of each arrangement that a recursion takes at once: it tries the joins of a key's times."""
 
 

@@ -34,6 +34,7 @@ from ivm.errors import (
     TimeCompacted,
     TimeInPast,
     UnknownCollection,
+    out_of_memory,
     reason,
 )
 from ivm.explaining import forecast
@@ -141,17 +142,21 @@ class Pool:
             collection = self._collection(name, is_input=True)
             if not isinstance(rows, pa.RecordBatch):
                 raise SchemaMismatch(f"input {name!r} takes a RecordBatch, not {type(rows)}")
-            when, earliest = times_of_rows(times, rows.num_rows)
-            each = diffs_of_rows(diffs, rows.num_rows)
+            count = rows.num_rows
+            when, earliest = times_of_rows(times, count)
+            each = diffs_of_rows(diffs, count)
             if earliest < self._frontier:
                 raise TimeInPast(
                     f"time {earliest} of input {name!r} is behind the frontier {self._frontier}"
                 )
             if collection.insert_only and np.min(each, initial=0) < 0:
                 raise InsertOnly(f"input {name!r} only grows: a diff is {np.min(each)}")
-            with Naming(f"input {name!r}"):
+            try:
                 layout = collection.arriving_layout
-                enqueue(collection.inputs[0], rows, layout, self._interner, when, each)
+                queue, interner = collection.inputs[0], self._interner
+                enqueue(queue, rows, layout, interner, when, each, self._shards)
+            except MemoryError as shortage:
+                raise out_of_memory(f"input {name!r}", shortage) from shortage
 
     def batches(self, name: str) -> list[SealedBatch]:
         """The batches that hold an input as of the last completed time: their sum is its rows.

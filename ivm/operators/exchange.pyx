@@ -85,6 +85,9 @@ cdef class Exchange(Operator):
             target = push(&self.out)
             if target == NULL:
                 self._no_memory()
+            if self.packing.identity:
+                memcpy(target, update, self.out.stride * sizeof(uint64_t))
+                continue
             self.packing.pack(update, NULL, NULL, target)
             memcpy(target + self.out.row_words, update + given.row_words,
                    (self.out.time_words + 1) * sizeof(uint64_t))

@@ -1,6 +1,8 @@
 from libc.stdint cimport uint32_t, uint64_t
 from libcpp.vector cimport vector
 
+from ivm.rows.updates cimport Updates
+
 
 # A hash table from a key's words to a state of fixed size.
 cdef class Groups:
@@ -8,7 +10,7 @@ cdef class Groups:
     cdef int key_words
     cdef int state_words
     cdef int stride                     # words of an entry: the key, then the state
-    cdef vector[uint64_t] entries       # dense, with holes
+    cdef Updates rows                   # the entries: dense, with holes
     cdef vector[uint32_t] holes         # entries that are free
     cdef vector[uint64_t] slots         # the key's hash, then entry + 1; 0 where empty; a power of two
     cdef size_t used
@@ -32,3 +34,4 @@ cdef class Groups:
     cdef int grow(self, size_t slots) except -1 nogil
     cdef void measure(self) noexcept nogil
     cdef void place(self, uint64_t held) noexcept nogil
+    cdef int _no_memory(self) except -1 nogil

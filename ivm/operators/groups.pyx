@@ -7,6 +7,7 @@ and none at all while slots move: a foreign entry is a cache miss.
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from ivm.rows.updates cimport empty_updates, push, release, reserve
 from ivm.trace.times cimport compare_words
 
 cdef enum:
@@ -34,24 +35,28 @@ cdef class Groups:
         self.key_words = key_words
         self.state_words = state_words
         self.stride = key_words + state_words
+        self.rows = empty_updates(self.stride - 1, 0)
         self.slots.resize(FIRST_SLOTS, 0)
         self.measure()
+
+    def __dealloc__(self):
+        release(&self.rows)
 
     def account(self) -> tuple[int, int]:
         """Groups held and bytes of memory; it may be called beside a step."""
         return self.used, self.room
 
     cdef inline void measure(self) noexcept nogil:
-        self.room = self.entries.capacity() * 8 + self.slots.capacity() * 8
+        self.room = (self.rows.capacity * self.stride + self.slots.capacity()) * sizeof(uint64_t)
 
     cdef uint32_t length(self) noexcept nogil:
-        return <uint32_t> (self.entries.size() // self.stride)
+        return <uint32_t> self.rows.length
 
     cdef uint64_t* key(self, uint32_t entry) noexcept nogil:
-        return self.entries.data() + <size_t> entry * self.stride
+        return self.rows.words + <size_t> entry * self.stride
 
     cdef uint64_t* state(self, uint32_t entry) noexcept nogil:
-        return self.entries.data() + <size_t> entry * self.stride + self.key_words
+        return self.rows.words + <size_t> entry * self.stride + self.key_words
 
     # The slot that holds `key`, or the empty one where it belongs.
     cdef size_t slot_of(self, const uint64_t* key, uint32_t hash) noexcept nogil:
@@ -90,8 +95,9 @@ cdef class Groups:
             self.grow(2 * self.slots.size())
             slot = self.slot_of(key, hash)
         if self.holes.empty():
-            entry = <uint32_t> (self.entries.size() // self.stride)
-            self.entries.resize(self.entries.size() + self.stride)
+            entry = <uint32_t> self.rows.length
+            if push(&self.rows) == NULL:
+                self._no_memory()
             self.measure()
         else:
             entry = self.holes.back()
@@ -106,12 +112,16 @@ cdef class Groups:
         cdef size_t slots = self.slots.size()
         while 4 * (self.used + more) > 3 * slots:
             slots *= 2
-        if (self.used + more) * self.stride > self.entries.capacity():
-            self.entries.reserve(max((self.used + more) * self.stride, 2 * self.entries.capacity()))
+        if reserve(&self.rows, more) < 0:
+            self._no_memory()
         if slots > self.slots.size():
             self.grow(slots)
         self.measure()
         return 0
+
+    cdef int _no_memory(self) except -1 nogil:
+        with gil:
+            raise MemoryError("no memory for the states of groups")
 
     cdef int grow(self, size_t slots) except -1 nogil:
         cdef size_t i

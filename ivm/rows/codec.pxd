@@ -7,10 +7,11 @@ from ivm.rows.strings cimport Interner
 from ivm.rows.updates cimport Updates
 
 # Appends one update (depth 1) for each row of the RecordBatch `batch`. `times` has one u64 for each
-# row, or is NULL for `time` at all; `diffs` likewise with `diff`. Raises SchemaMismatch, MemoryError.
+# row, or is NULL for `time` at all; `diffs` likewise with `diff`. So many `threads` share the work of many rows.
+# Raises SchemaMismatch, MemoryError.
 cdef int encode(
     object batch, Layout layout, Interner interner, const uint64_t* times, uint64_t time,
-    const int64_t* diffs, int64_t diff, Updates* out
+    const int64_t* diffs, int64_t diff, Updates* out, int threads=*
 ) except -1
 
 # The rows at words[0], words[stride], ... (n of them) as a RecordBatch.

@@ -170,13 +170,13 @@ cdef int read_column(
 
 
 cdef int read_rows(
-    const Column* columns, int count, Py_ssize_t n, uint64_t* rows, Py_ssize_t stride,
-    Strings* strings
+    const Column* columns, int count, Py_ssize_t start, Py_ssize_t end, uint64_t* rows,
+    Py_ssize_t stride, Strings* strings
 ) noexcept nogil:
-    cdef Py_ssize_t start = 0, size, i
+    cdef Py_ssize_t size, i
     cdef int c
-    while start < n:
-        size = n - start if n - start < BLOCK else BLOCK
+    while start < end:
+        size = end - start if end - start < BLOCK else BLOCK
         for c in range(count):
             if columns[c].slot.opens:
                 for i in range(size):

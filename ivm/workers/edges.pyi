@@ -20,6 +20,7 @@ def enqueue(
     interner: Interner,
     times: NDArray[np.uint64] | int,
     diffs: NDArray[np.int64],
+    threads: int = ...,
 ) -> None:
     """Queue the rows of a RecordBatch (raises SchemaMismatch; then nothing is queued)."""
 

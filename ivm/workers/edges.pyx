@@ -32,9 +32,11 @@ from ivm.errors import TimeIncomplete
 cdef uint64_t ALL = 0xFFFFFFFFFFFFFFFF
 
 
-def enqueue(Input shard, batch, Layout layout, Interner interner, times, const int64_t[::1] diffs):
+def enqueue(Input shard, batch, Layout layout, Interner interner, times, const int64_t[::1] diffs,
+            int threads=1):
     """Queue the rows of a RecordBatch; `times` is an integer or one uint64 for each row.
 
+    So many `threads` share the work of many rows.
     Raises SchemaMismatch; then nothing is queued.
     """
     cdef const uint64_t[::1] each
@@ -50,7 +52,7 @@ def enqueue(Input shard, batch, Layout layout, Interner interner, times, const i
         at = &each[0]
     shard.ordered = False
     try:
-        encode(batch, layout, interner, at, constant, &diffs[0], 0, &shard.queue)
+        encode(batch, layout, interner, at, constant, &diffs[0], 0, &shard.queue, threads)
     except BaseException:
         shard.queue.length = before
         raise

@@ -74,7 +74,7 @@ cdef int _mark_batches(Interner interner, const vector[Batch*]* batches, Trace t
 
 
 cdef int _mark_keys(Interner interner, Groups table) except -1:
-    return _mark_rows(interner, table.entries.data(), table.length(), table.stride, table.strings)
+    return _mark_rows(interner, table.rows.words, table.length(), table.stride, table.strings)
 
 
 cdef int _mark_histories(Interner interner, Curves curves) except -1:

@@ -1,29 +1,29 @@
 """What callers hand to a pool, refused with a typed error before anything is changed.
 
-Times go from 0 to `LAST_TIME`: readers are told them as signed words.
+Times go from 0 to `LAST_TIME`: readers are told them as signed words. Compiled, since some of it is
+looked at for each update.
 """
 
-from collections.abc import Iterable
-
 import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
 
 from ivm.errors import InvalidTime, SchemaMismatch
 
 LAST_TIME = 2**63 - 1
 
+cdef object INT64 = np.dtype(np.int64)
 
-def one_time(value: object, last: int = LAST_TIME) -> int:
+
+def one_time(value, last=LAST_TIME):
     """A time as an integer (raises InvalidTime for what is none, or not from 0 to `last`)."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool):
+    if type(value) is not int and (
+            not isinstance(value, int | np.integer) or isinstance(value, bool)):
         raise InvalidTime(f"{value!r} is not a time: times are integers")
     if not 0 <= value <= last:
         raise InvalidTime(f"{value} is not a time: times go from 0 to {last}")
     return int(value)
 
 
-def times_of_rows(given: object, rows: int) -> tuple[NDArray[np.uint64] | int, int]:
+def times_of_rows(given, Py_ssize_t rows):
     """One time for all `rows`, or one for each, as uint64; and the earliest of them.
 
     Raises InvalidTime, SchemaMismatch. Of no rows the earliest time is the last one.
@@ -40,8 +40,11 @@ def times_of_rows(given: object, rows: int) -> tuple[NDArray[np.uint64] | int, i
     return np.ascontiguousarray(given, np.uint64), earliest
 
 
-def diffs_of_rows(given: object, rows: int) -> NDArray[np.int64]:
+def diffs_of_rows(given, Py_ssize_t rows):
     """One diff for each of `rows` (raises SchemaMismatch for what int64 does not hold safely)."""
+    if type(given) is np.ndarray and given.dtype is INT64 and given.shape == (rows,) and (
+            given.flags.c_contiguous):
+        return given
     if not isinstance(given, np.ndarray) or not (
         given.dtype == np.int64 or np.can_cast(given.dtype, np.int64)
     ):
@@ -51,13 +54,14 @@ def diffs_of_rows(given: object, rows: int) -> NDArray[np.int64]:
     return np.ascontiguousarray(given, np.int64)
 
 
-def _one_for_each(what: str, given: NDArray[np.generic], rows: int) -> None:
+cdef int _one_for_each(str what, given, Py_ssize_t rows) except -1:
     if given.shape != (rows,):
         shape = " by ".join(map(str, given.shape))
         raise SchemaMismatch(f"{rows} rows, but {shape} {what}")
+    return 0
 
 
-def key_positions(name: str, schema: pa.Schema, key: Iterable[str]) -> tuple[int, ...]:
+def key_positions(str name, schema, key):
     """Where a key's columns lie in `schema` (raises SchemaMismatch for a wrong or repeated one)."""
     names = list(key)
     for i, column in enumerate(names):
@@ -67,11 +71,12 @@ def key_positions(name: str, schema: pa.Schema, key: Iterable[str]) -> tuple[int
             )
         if column in names[:i]:
             raise SchemaMismatch(f"{name}: the key has the column {column!r} twice")
-    return tuple(schema.get_field_index(column) for column in names)
+    return tuple([schema.get_field_index(column) for column in names])
 
 
-def unrepeated(name: str, schema: pa.Schema) -> None:
+def unrepeated(str name, schema):
     """Raise SchemaMismatch where two columns have one name."""
-    for column in schema.names:
-        if schema.names.count(column) > 1:
+    names = schema.names
+    for column in names:
+        if names.count(column) > 1:
             raise SchemaMismatch(f"{name}: two columns are called {column!r}")
