@@ -9,6 +9,7 @@ from libcpp.vector cimport vector
 
 from ivm.operators.operator cimport Region, earlier
 from ivm.rows.updates cimport Updates, append, empty_updates, release
+from ivm.trace.times cimport compare_words
 
 
 cdef class Parking:
@@ -18,6 +19,7 @@ cdef class Parking:
         self.clear()
 
     cdef void clear(self) noexcept nogil:
+        self.last = NULL
         cdef map[vector[uint64_t], Updates].iterator it = self.rounds.begin()
         while it != self.rounds.end():
             release(&dereference(it).second)
@@ -26,12 +28,17 @@ cdef class Parking:
     cdef int park(self, const Updates* shape, const uint64_t* update) except -1 nogil:
         cdef const uint64_t* time = update + shape.row_words
         cdef map[vector[uint64_t], Updates].iterator it
-        self.round.assign(time + 1, time + shape.time_words)
-        it = self.rounds.find(self.round)
-        if it == self.rounds.end():
-            it = self.rounds.insert(pair[vector[uint64_t], Updates](
-                self.round, empty_updates(shape.row_words, shape.time_words))).first
-        if append(&dereference(it).second, update, 1) < 0:
+        # Most often, update after update is of one round.
+        if self.last == NULL or compare_words(
+                self.last_round.data(), time + 1, shape.time_words - 1) != 0:
+            self.round.assign(time + 1, time + shape.time_words)
+            it = self.rounds.find(self.round)
+            if it == self.rounds.end():
+                it = self.rounds.insert(pair[vector[uint64_t], Updates](
+                    self.round, empty_updates(shape.row_words, shape.time_words))).first
+            self.last = &dereference(it).second
+            self.last_round.assign(time + 1, time + shape.time_words)
+        if append(self.last, update, 1) < 0:
             with gil:
                 raise MemoryError("no memory for updates of later rounds")
         return 0
@@ -47,6 +54,7 @@ cdef class Parking:
         if append(out, dereference(it).second.words, dereference(it).second.length) < 0:
             with gil:
                 raise MemoryError("no memory for updates of later rounds")
+        self.last = NULL
         release(&dereference(it).second)
         self.rounds.erase(it)
         return 0

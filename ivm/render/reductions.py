@@ -256,7 +256,7 @@ class Reductions(Mechanics):
         return Rendered(operators, form)
 
     def _accumulated(self, node: Reduce) -> Rendered:
-        given, region = node.input.schema, self.scope.region
+        given = node.input.schema
         key_format = row_format([given.field(i) for i in node.key])
         read = {i for a in node.aggregates for i in (a.column, a.other)}
         used = sorted(i for i in read if i is not None)
@@ -280,42 +280,41 @@ class Reductions(Mechanics):
             reduced = self.in_loop(source, key_format.words, logic, types, form)
             return self._settled(node, reduced, key_format, results)
 
-        form, words = row_format(node.schema), key_format.words
         strings = string_words(types[: len(node.key)], key_format)
-        operators: tuple[Accumulate, ...]
+
+        def parts() -> tuple[int, Accumulation, tuple[tuple[int, bool], ...], Settling]:
+            settling = self._settling(node, key_format, results)
+            return key_format.words, logic(), strings, settling
+
+        return self._summed(node, taken, together, parts)
+
+    def _summed(
+        self,
+        node: Reduce,
+        taken: list[int],
+        together: Format,
+        parts: Callable[[], tuple[int, Accumulation, tuple[tuple[int, bool], ...], Settling]],
+    ) -> Rendered:
+        """At the root: states of groups, of the columns `taken` in the format `together`."""
+        words, region = row_format(node.schema).words, self.scope.region
         index = self.lying(node.input, node.key)
+        operators: tuple[Accumulate, ...]
         if index is None:
-            source = self.keyed(node.input, node.key, taken, together)
-            operators = self.add_stage(
-                lambda s: Accumulate(
-                    region,
-                    form.words,
-                    source.operators[s],
-                    words,
-                    logic(),
-                    strings,
-                    self._settling(node, key_format, results),
-                )
-            )
+            source = self.keyed(node.input, node.key, taken, together).operators
+            operators = self.add_stage(lambda s: Accumulate(region, words, source[s], *parts()))
         else:
-            packing = index.packed(taken, together, self.interner)
+            packing, by_key = (
+                index.packed(taken, together, self.interner),
+                index.node.key == node.key,
+            )
+            readers = [self.reader(trace) for trace in index.traces]
             operators = self.add_stage(
-                lambda s: AccumulateNew(
-                    region,
-                    form.words,
-                    self.reader(index.traces[s]),
-                    packing,
-                    index.node.key == node.key,
-                    words,
-                    logic(),
-                    strings,
-                    self._settling(node, key_format, results),
-                )
+                lambda s: AccumulateNew(region, words, readers[s], packing, by_key, *parts())
             )
         self.piece.fallible += operators
         self.piece.groups += [operator.groups for operator in operators]
         self.piece.states += [("groups", operator.groups) for operator in operators]
-        return Rendered(operators, form)
+        return Rendered(operators, row_format(node.schema))
 
     def _settled(
         self, node: Reduce, reduced: Rendered, key_format: Format, results: Format
