@@ -50,13 +50,12 @@ demo: $(BUILT)
 	$(call say,Running the demo with $(CHANGES) changes)
 	@$(BIN)/python -m api demo --changes $(CHANGES)
 
-# Without Maven, or away from Maven Central, the tests of Kafka say why they skip. Files are taken in
-# their order, not the shortest last: those of few tests, which start services, take longest.
+# Without Maven, or away from Maven Central, the tests of Kafka say why they skip.
 test: $(BUILT)
 	@! command -v mvn >/dev/null || $(MAKE) --no-print-directory --keep-going \
 		jars build/jars/spark.jsa || true
 	$(call say,Running the tests)
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
 # Without the jars there are file topics only.
 serve: $(BUILT)

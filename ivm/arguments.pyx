@@ -61,7 +61,7 @@ cdef int _one_for_each(str what, given, Py_ssize_t rows) except -1:
     return 0
 
 
-def key_positions(str name, schema, key):
+def key_positions(name, schema, key):
     """Where a key's columns lie in `schema` (raises SchemaMismatch for a wrong or repeated one)."""
     names = list(key)
     for i, column in enumerate(names):
@@ -74,7 +74,7 @@ def key_positions(str name, schema, key):
     return tuple([schema.get_field_index(column) for column in names])
 
 
-def unrepeated(str name, schema):
+def unrepeated(name, schema):
     """Raise SchemaMismatch where two columns have one name."""
     names = schema.names
     for column in names:

@@ -107,9 +107,7 @@ def reason(shortage: MemoryError) -> str:
 
 
 def out_of_memory(what: str, shortage: MemoryError) -> OutOfMemory:
-    """The error for callers of a shortage in `what`; itself if it says so already."""
-    if isinstance(shortage, OutOfMemory):
-        return shortage
+    """The error for callers of a shortage in `what`."""
     return OutOfMemory(f"{what}: {reason(shortage)}")
 
 

@@ -63,10 +63,10 @@ FIRST_SWEEP = 16 << 20  # bytes of strings
 class Pool:
     """Workers that maintain dataflows; safe to call from several threads.
 
-    `workers` threads share the work of large steps. `feed`, `advance` and `drain` exclude one
-    another, and so do `install` and the calls that create and drop; a dataflow is hydrated beside
-    steps. `peek`, `look_up`, `scan` and `arrangements` run beside all and see the last completed
-    frontier. A recursion may take `max_rounds` rounds.
+    `workers` threads share the work of large steps, and of many rows that are fed. `feed`,
+    `advance` and `drain` exclude one another, and so do `install` and the calls that create and
+    drop; a dataflow is hydrated beside steps. `peek`, `look_up`, `scan` and `arrangements` run
+    beside all and see the last completed frontier. A recursion may take `max_rounds` rounds.
 
     Where memory is short a call raises OutOfMemory and changes nothing; in `advance` that is not
     possible: after it only readers are served, every other call raises PoolFailed.
@@ -271,6 +271,7 @@ class Pool:
                 if self._frontier == 0:
                     return self._attach(renderer, collection)
                 hydration = self._hydration(renderer)
+                self._interner.open_snapshot()  # no string may go that only the new stages hold
             return self._hydrate(renderer, collection, hydration)
 
     def _renderer(self, name: str) -> Renderer:
@@ -301,9 +302,8 @@ class Pool:
     def _hydrate(
         self, renderer: Renderer, collection: Collection, hydration: Hydration
     ) -> Installed:
-        """Catch up while the pool goes on, then belong to it."""
+        """Catch up while the pool goes on, then belong to it; closes the snapshot of strings."""
         pieces = (*renderer.made, renderer.piece)
-        self._interner.open_snapshot()  # no string may go that only the new stages hold
         try:
             hydration.begin()
             while True:

@@ -1,7 +1,7 @@
 """Reduction at the root by an accumulation: a state for each group, and no history.
 
 Updates are taken time by time. A group that a time touches emits the retraction of its old output
-and its new output, if they differ.
+and its new output, if they differ, in the order of their rows.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -21,7 +21,7 @@ from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport compare_words
 
 cdef enum:
-    TOGETHER = 1 << 16      # updates whose groups are compared with before at once
+    TOGETHER = 1 << 16      # updates, in no order of groups, whose groups are compared with before at once
     PREFETCHED = 32         # updates whose groups are asked for at once
     FEW_RUNS = 32
     KNOWN = 16              # groups whose last output is kept
@@ -71,11 +71,12 @@ cdef class Accumulate(Fallible):
 
     cdef int step(self) except -1 nogil:
         self.out.length = 0
-        self.take(&self.source.out)
+        self.take(&self.source.out, False)
         self.emitted = self.out.length
         return 0
 
-    cdef int take(self, const Updates* given) except -1 nogil:
+    # Adds updates up; with `more`, of the last one's time others follow, maybe of the last one's group.
+    cdef int take(self, const Updates* given, bint more) except -1 nogil:
         cdef Py_ssize_t j = 0, end
         cdef uint64_t time
         cdef uint32_t entry
@@ -103,7 +104,7 @@ cdef class Accumulate(Fallible):
                         self._update(j - 1), self._update(j), self.key_words) == 0:
                     self._add(entry, j)
                     j += 1
-            self._emit(time)
+            self.emit(time, more)
         return 0
 
     # Makes room for `keys` groups that are new.
@@ -219,14 +220,17 @@ cdef class Accumulate(Fallible):
                 return False
         return True
 
-    # Emits what has changed for the touched groups at `time`, and forgets those that are empty.
-    cdef int _emit(self, uint64_t time) except -1 nogil:
-        cdef size_t i, width = self.logic.out_words + 1
+    # Emits what has changed for the touched groups at `time`, and forgets those that are empty; with
+    # `more` the last group waits.
+    cdef int emit(self, uint64_t time, bint more) except -1 nogil:
+        cdef size_t i, n = self.touched.size(), width = self.logic.out_words + 1
         cdef Py_ssize_t emitted
         cdef uint32_t entry
         cdef uint64_t* state
         cdef const uint64_t* before
-        for i in range(self.touched.size()):
+        if more and n > 0:
+            n -= 1
+        for i in range(n):
             entry = self.touched[i]
             state = self.groups.state(entry)
             state[self.logic.state_words] = 0
@@ -247,8 +251,12 @@ cdef class Accumulate(Fallible):
             if self._is_empty(state):
                 self.known[entry % KNOWN] = 0
                 self.groups.remove(entry)
-        self.touched.clear()
-        self.before.clear()
+        for i in range(n, self.touched.size()):
+            self.touched[0] = self.touched[i]
+            self.groups.state(self.touched[i])[self.logic.state_words] = 1
+            memmove(self.before.data(), self.before.data() + i * width, width * sizeof(uint64_t))
+        self.touched.resize(self.touched.size() - n)
+        self.before.resize(self.touched.size() * width)
         return 0
 
     # Puts two updates of one time in the order of their rows: sorted input then makes sorted output,
@@ -280,6 +288,7 @@ cdef class AccumulateNew(Accumulate):
     cdef Packing packing
     cdef bint by_key
     cdef Py_ssize_t piece               # updates that are whole at a time
+    cdef uint64_t time                  # of all that is new, if it is one
     cdef Updates whole
 
     def __init__(self, Region region, int row_words, Reader reader, Packing packing, bint by_key,
@@ -316,41 +325,28 @@ cdef class AccumulateNew(Accumulate):
             place.key = place.val = place.update = 0
             while read_updates(b, &place, self.piece - self.whole.length if once else updates,
                                self.region, self.packing, &self.whole) > 0:
-                if once:
-                    self._take_groups()
-        self.take(&self.whole)
+                if once and self.whole.length == self.piece:
+                    self.take(&self.whole, True)
+                    self.whole.length = 0
+        self.take(&self.whole, once)
         self.whole.length = 0
+        if once:
+            self.emit(self.time, False)
         self.emitted = self.out.length
         return 0
 
-    # Takes what is whole but for the last group, of which more may follow.
-    cdef int _take_groups(self) except -1 nogil:
-        cdef Py_ssize_t n = self.whole.length, left = 1, stride = self.whole.stride
-        cdef const uint64_t* last = self.whole.words + (n - 1) * stride
-        if n < self.piece:
-            return 0
-        while left < n and compare_words(last - left * stride, last, self.key_words) == 0:
-            left += 1
-        if left == n:
-            left = 0
-        self.whole.length -= left
-        self.take(&self.whole)
-        memmove(self.whole.words, self.whole.words + self.whole.length * stride,
-                left * stride * sizeof(uint64_t))
-        self.whole.length = left
-        return 0
-
+    # Whether all that is new is of one time, which is noted.
     cdef bint _is_of_one_time(self) noexcept nogil:
         cdef Batch* b
-        cdef uint64_t first, last, time
+        cdef uint64_t first, last
         cdef size_t i
         for i in range(self.reader.delta.size()):
             b = self.reader.delta[i]
             first = max(b.times[0], self.region.lower)
             last = max(b.times[b.time_count - 1], self.region.lower)
             if i == 0:
-                time = first
-            if first != time or last != time:
+                self.time = first
+            if first != self.time or last != self.time:
                 return False
         return True
 

@@ -29,7 +29,7 @@ cdef extern from *:
 
 cdef enum:
     AXIS_WORDS = 4          # axis, coordinate, least coordinate on the other axis, 0
-    KEPT_TOUCHES = 1 << 12  # buffers of this many keys are reused from step to step
+    KEPT_TOUCHES = 1 << 12  # keys for which there is room from step to step
     MANY = 64               # new entries of a key, from which on those out of order wait in a tail
     FEW = 4                 # entries up to which inserting each beats a merge
 

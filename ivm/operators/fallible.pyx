@@ -115,7 +115,7 @@ cdef class Settle(Fallible):
         self.out.length = 0
         if reserve(&self.out, self.source.out.length) < 0:
             with gil:
-                raise MemoryError("no memory for an aggregate's output")
+                raise MemoryError("no memory for the output of an aggregate or a window")
         for i in range(self.source.out.length):
             update = self.source.out.words + i * self.source.out.stride
             self.settling.settle(update, update + self.key_words,

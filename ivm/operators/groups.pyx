@@ -112,7 +112,7 @@ cdef class Groups:
         cdef size_t slots = self.slots.size()
         while 4 * (self.used + more) > 3 * slots:
             slots *= 2
-        if reserve(&self.rows, more) < 0:
+        if reserve(&self.rows, more - min(more, self.holes.size())) < 0:
             self._no_memory()
         if slots > self.slots.size():
             self.grow(slots)

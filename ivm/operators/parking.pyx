@@ -36,8 +36,8 @@ cdef class Parking:
             if it == self.rounds.end():
                 it = self.rounds.insert(pair[vector[uint64_t], Updates](
                     self.round, empty_updates(shape.row_words, shape.time_words))).first
-            self.last = &dereference(it).second
             self.last_round.assign(time + 1, time + shape.time_words)
+            self.last = &dereference(it).second
         if append(self.last, update, 1) < 0:
             with gil:
                 raise MemoryError("no memory for updates of later rounds")

@@ -29,7 +29,7 @@ cdef class Settling:
         cdef uint64_t* target = push(to)
         if target == NULL:
             with gil:
-                raise MemoryError("no memory for an aggregate's output")
+                raise MemoryError("no memory for the output of an aggregate or a window")
         if to == out:
             self.packing.pack(key, result + 1, NULL, target)
         else:

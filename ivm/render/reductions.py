@@ -303,10 +303,8 @@ class Reductions(Mechanics):
             source = self.keyed(node.input, node.key, taken, together).operators
             operators = self.add_stage(lambda s: Accumulate(region, words, source[s], *parts()))
         else:
-            packing, by_key = (
-                index.packed(taken, together, self.interner),
-                index.node.key == node.key,
-            )
+            packing = index.packed(taken, together, self.interner)
+            by_key = index.node.key == node.key
             readers = [self.reader(trace) for trace in index.traces]
             operators = self.add_stage(
                 lambda s: AccumulateNew(region, words, readers[s], packing, by_key, *parts())

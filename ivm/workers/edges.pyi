@@ -22,7 +22,10 @@ def enqueue(
     diffs: NDArray[np.int64],
     threads: int = ...,
 ) -> None:
-    """Queue the rows of a RecordBatch (raises SchemaMismatch; then nothing is queued)."""
+    """Queue the rows of a RecordBatch; so many `threads` share the work of many rows.
+
+    Raises SchemaMismatch; then nothing is queued.
+    """
 
 def drain(
     captures: Iterable[Capture], layout: Layout, interner: Interner

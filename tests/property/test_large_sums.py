@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
-from ivm.dataflow import Aggregate, Get
+from ivm.dataflow import Aggregate, FlatMap, Get
 from ivm.derived import reduce
 from ivm.pool import Pool
 from tests.property.engine import edges
@@ -83,3 +83,21 @@ def test_sums_by_the_arrangements_key_and_by_another_column_are_right(
     pool.advance(6)
     for name, key in views.items():
         assert _summed(pool, name) == _truth(kept, key), name
+
+
+@pytest.mark.parametrize("key", [(), (0,)])
+def test_a_large_group_has_one_sum_at_a_time(key: tuple[int, ...]) -> None:
+    seen: list[int | None] = []
+
+    def see(rows: pa.RecordBatch) -> tuple[pa.RecordBatch, Rows]:
+        seen.extend(rows["total"].to_pylist())
+        return rows, np.arange(rows.num_rows)
+
+    there = np.stack([np.full(ROWS, 7), np.arange(ROWS)], axis=1)
+    pool = Pool()
+    pool.create_input(edges.name, edges.schema, edges.schema.names[:1])
+    sums = reduce(Get(edges.name, edges.schema), key, counts)
+    pool.install("seen", FlatMap(sums, see, sums.schema), sums.schema.names[:1])
+    _feed(pool, there, 1, 0)
+    pool.advance(1)
+    assert seen == [int(there[:, 1].sum())]
