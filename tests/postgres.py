@@ -20,7 +20,7 @@ import pytest
 from psycopg import Connection, sql
 from psycopg.types.string import TextLoader
 
-from tests.kafka.java import free_ports
+from api.demo.ports import free_ports
 from tests.shared import session_directory, shared_server
 
 Judge = Connection[tuple[object, ...]]

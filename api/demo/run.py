@@ -1,7 +1,6 @@
 """The demo's story: start, load, kill, recover, pace, look up, verify."""
 
 import http.client
-import socket
 import tempfile
 import threading
 import time
@@ -17,6 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from api.client import ServiceClient
 from api.demo.changes import Change
+from api.demo.ports import free_ports
 from api.demo.queries import FIFTH, FIRST_FOUR, REVENUE, SOURCES, DemoView
 from api.demo.report import Report
 from api.demo.service import DemoFailed, Service
@@ -40,7 +40,7 @@ class Demo:
         self._changes = changes
         self._console = console
         self._topics_root = data / "topics"
-        self._service = Service(data, free_port())
+        self._service = Service(data, free_ports(1)[0])
         self._client = ServiceClient(self._service.url)
         self._topics = Topics(self._topics_root)
         self._progress = Progress(
@@ -200,14 +200,6 @@ def run_demo(changes: int, console: Console) -> Report:
         report = demo.run()
     report.show(console)
     return report
-
-
-def free_port() -> int:
-    """A port of the loopback that nothing listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _until(holds: Callable[[], bool], what: str) -> None:

@@ -63,12 +63,18 @@ class Service:
 
     def _wait_for(self, path: str) -> None:
         deadline = time.monotonic() + START_SECONDS
+        said = "nothing"
         while time.monotonic() < deadline and self.is_running:
-            with contextlib.suppress(httpx.TransportError):
-                if httpx.get(f"{self.url}{path}", timeout=5).status_code == httpx.codes.OK:
+            try:
+                answer = httpx.get(f"{self.url}{path}", timeout=5)
+            except httpx.TransportError as error:
+                said = str(error)
+            else:
+                if answer.status_code == httpx.codes.OK:
                     return
+                said = answer.text
             time.sleep(0.1)
-        raise DemoFailed(f"the service does not answer {path}; {self.log} ends:\n{self.tail()}")
+        raise DemoFailed(f"{path} of the service: {said}; {self.log} ends:\n{self.tail()}")
 
     @property
     def pid(self) -> int:

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from api.client import ServiceClient
-from api.demo.run import free_port
+from api.demo.ports import free_ports
 from api.demo.service import Service
 from benchmarks.comparison import Result
 from benchmarks.errors import BenchmarkError
@@ -65,7 +65,7 @@ class Bench:
         self._address = broker.address
         connections = {CONNECTION: {"bootstrap_servers": broker.address}}
         environment = {"IVM_CONNECTIONS": json.dumps(connections), **settings}
-        self.service = Service(data, free_port(), environment)
+        self.service = Service(data, free_ports(1)[0], environment)
         self.client = ServiceClient(self.service.url)
         arguments = [broker.address, *map(str, rows)]
         self._feeder = subprocess.Popen(

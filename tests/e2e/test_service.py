@@ -1,7 +1,6 @@
 """The service as a process with real Spark: records in, look-ups, deltas and events out."""
 
 import shutil
-import socket
 import tempfile
 import time
 from collections import Counter
@@ -14,6 +13,7 @@ import orjson
 import pytest
 
 from api.client import ServiceClient, ServiceProblem
+from api.demo.ports import free_ports
 from api.demo.service import Service, descendants
 from connectors.files.writer import TopicWriter
 from tests.kafka.java import await_true
@@ -34,11 +34,8 @@ class Running:
     """A service, its client, and its topics."""
 
     def __init__(self, data: Path) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
         self.topics = data / "topics"
-        self.service = Service(data, port)
+        self.service = Service(data, free_ports(1)[0])
         self.client = ServiceClient(self.service.url)
         self.service.start()
         self.service.wait_ready()

@@ -7,7 +7,6 @@ prints.
 
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -15,7 +14,6 @@ import tomllib
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +24,7 @@ import typer
 from typer.main import get_command
 
 from api.cli import app
+from api.demo.ports import free_ports
 from api.models import SourceBody
 from api.settings import Settings
 from tests.kafka.client import Kafka
@@ -58,9 +57,7 @@ def service(kafka: Kafka, tmp_path: Path) -> Iterator[Running]:
         classpath("spark")
     except NoJars as reason:
         pytest.skip(str(reason))
-    with closing(socket.socket()) as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    (port,) = free_ports(1)
     (tmp_path / "ivm.toml").write_text(CONFIGURATIONS[0].replace("localhost:9092", kafka.address))
     (tmp_path / "ivm").write_text(f'#!/bin/sh\nexec {sys.executable} -m api "$@"\n')
     (tmp_path / "ivm").chmod(0o755)

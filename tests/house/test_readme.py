@@ -7,17 +7,17 @@ directory and on a free port; an answer that follows a block is compared with wh
 
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
+
+from api.demo.ports import free_ports
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -32,9 +32,8 @@ STARTS_WITHIN = 90.0
 
 @pytest.fixture(scope="module")
 def address() -> str:
-    with closing(socket.socket()) as free:
-        free.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{free.getsockname()[1]}"
+    (port,) = free_ports(1)
+    return f"127.0.0.1:{port}"
 
 
 @pytest.fixture(scope="module")

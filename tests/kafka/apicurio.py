@@ -7,7 +7,8 @@ from typing import Self
 
 import httpx
 
-from tests.kafka.java import JavaProcess, free_ports
+from api.demo.ports import free_ports
+from tests.kafka.java import JavaProcess
 
 
 class Apicurio:

@@ -18,9 +18,10 @@ from typing import Literal, Self
 import pytest
 from confluent_kafka import KafkaException
 
+from api.demo.ports import free_ports, is_open
 from tests.kafka.certificates import Certificates
 from tests.kafka.client import Kafka
-from tests.kafka.java import JavaProcess, NoJars, await_true, free_ports, is_open, run
+from tests.kafka.java import JavaProcess, NoJars, await_true, run
 from tests.shared import session_directory, shared_server
 
 Protocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]

@@ -11,7 +11,8 @@ from typing import Any, Literal, Self
 
 import httpx
 
-from tests.kafka.java import JavaProcess, await_true, free_ports
+from api.demo.ports import free_ports
+from tests.kafka.java import JavaProcess, await_true
 from tests.postgres import Publisher
 
 Converter = Literal["json", "json with schemas", "avro", "avro with headers"]

@@ -6,12 +6,10 @@ A program's jars are those that `make jars` fetches for a pom of `docker/kafka`.
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from random import SystemRandom
 from typing import IO
 
 ROOT = Path(__file__).parents[2]
@@ -28,9 +26,6 @@ _OPTIONS = (
     "-XX:+UseSerialGC",
 )
 _LOG_LEVEL = "-Dorg.apache.logging.log4j.level=WARN"
-# Below what the system gives to outgoing connections, so that a port stays free while its process
-# is dead.
-_PORTS = range(15_000, 32_000)
 
 
 class NoJars(RuntimeError):
@@ -52,24 +47,6 @@ def run(jars: str, main: str, *arguments: str | Path) -> str:
     """Run a Java program to its end; what it wrote (raises CalledProcessError)."""
     command = [_java(), *_OPTIONS, _LOG_LEVEL, "-cp", classpath(jars), main, *map(str, arguments)]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports of the loopback that nothing listens on."""
-    found: list[int] = []
-    random = SystemRandom()
-    while len(found) < count:
-        port = random.choice(_PORTS)
-        if port not in found and not is_open(f"127.0.0.1:{port}"):
-            found.append(port)
-    return found
-
-
-def is_open(address: str) -> bool:
-    """Whether anything listens at `host:port`."""
-    host, _, port = address.rpartition(":")
-    with socket.socket() as probe:
-        return probe.connect_ex((host, int(port))) == 0
 
 
 def await_true(what: str, condition: Callable[[], object], seconds: float = START_SECONDS) -> None:

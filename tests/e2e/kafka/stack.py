@@ -14,11 +14,12 @@ import orjson
 from confluent_kafka import KafkaException
 
 from api.client import ServiceClient
+from api.demo.ports import free_ports
 from api.demo.service import Service
 from tests.kafka.apicurio import Apicurio
 from tests.kafka.client import Kafka
 from tests.kafka.connect import Connect
-from tests.kafka.java import JARS, NotStarted, await_true, classpath, free_ports
+from tests.kafka.java import JARS, NotStarted, await_true, classpath
 from tests.postgres import publishing
 
 CONNECTION = "main"

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
 from confluent_kafka import KafkaError, Message, Producer
 
 from api.client import ServiceClient, ServiceProblem
-from api.demo.run import free_port
+from api.demo.ports import free_ports
 from api.demo.service import Service
 from tests.faults.load.criteria import Verdict, judge
 from tests.faults.load.shop import PARTITIONS, TOPICS, Shop
@@ -27,7 +26,6 @@ COLUMNS = {
     "orders": {"id": "int64", "customer_id": "int64", "status": "utf8"},
     "items": {"id": "int64", "order_id": "int64", "amount": "int32"},
 }
-READY_SECONDS = 60.0
 CAUGHT_UP_SECONDS = 180.0
 _TICK = 0.05
 
@@ -72,7 +70,7 @@ class System:
     def _new_service(self, data: Path) -> Service:
         connections = {"main": {"bootstrap_servers": self.broker.address}}
         settings = {"IVM_CONNECTIONS": json.dumps(connections), "IVM_CHECKPOINT_SECONDS": "3"}
-        return Service(data, free_port(), settings)
+        return Service(data, free_ports(1)[0], settings)
 
     def go_on_elsewhere(self) -> Service:
         """Go on with another service, on a copy of the data as they stand; the former one."""
@@ -105,15 +103,8 @@ class System:
         time.sleep(share * self.load.seconds)
 
     def await_ready(self) -> None:
-        """Wait until the service is ready, `READY_SECONDS` at most."""
-        _until(self._is_ready, READY_SECONDS, "the service is not ready")
-
-    def _is_ready(self) -> bool:
-        try:
-            answer = httpx.get(f"{self.service.url}/readyz", timeout=5)
-        except httpx.TransportError:
-            return False
-        return answer.status_code == httpx.codes.OK
+        """Wait until the service is ready (raises DemoFailed with the end of its log)."""
+        self.service.wait_ready()
 
     def judge(self) -> dict[str, Verdict]:
         """The verdict of every view, once all that was fed is reflected."""
