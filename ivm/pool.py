@@ -52,7 +52,7 @@ from ivm.row_errors import RowErrors, drained
 from ivm.rows.format import row_format, string_words
 from ivm.rows.layout import Layout
 from ivm.rows.strings import Interner
-from ivm.workers.edges import drain, enqueue, snapshot
+from ivm.workers.edges import drain, snapshot
 from ivm.workers.schedule import Schedule, StageFailed
 from ivm.workers.sealed import SealedBatch, sealed
 from ivm.workers.sweep import sweep
@@ -140,6 +140,7 @@ class Pool:
         """
         with self._gate:
             collection = self._collection(name, is_input=True)
+            assert collection.intake is not None
             if not isinstance(rows, pa.RecordBatch):
                 raise SchemaMismatch(f"input {name!r} takes a RecordBatch, not {type(rows)}")
             count = rows.num_rows
@@ -152,9 +153,7 @@ class Pool:
             if collection.insert_only and np.min(each, initial=0) < 0:
                 raise InsertOnly(f"input {name!r} only grows: a diff is {np.min(each)}")
             try:
-                layout = collection.arriving_layout
-                queue, interner = collection.inputs[0], self._interner
-                enqueue(queue, rows, layout, interner, when, each, self._shards)
+                collection.intake.feed(rows, when, each)
             except MemoryError as shortage:
                 raise out_of_memory(f"input {name!r}", shortage) from shortage
 
@@ -229,7 +228,8 @@ class Pool:
         for collection in self._collections.values():
             types, form = collection.schema.types, row_format(collection.schema)
             strings = string_words(types, collection.arriving or form)
-            inputs += [(shard, strings) for shard in collection.inputs]
+            if collection.intake is not None:
+                inputs += [(shard, strings) for shard in collection.intake.inputs]
             captures += [(shard, string_words(types, form)) for shard in collection.captures]
         traces = [trace for piece in pieces for trace in piece.traces]
         groups = [table for piece in pieces for table in piece.groups]

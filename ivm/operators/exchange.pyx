@@ -5,11 +5,14 @@ from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from ivm.operators.operator cimport Operator, Region, read_alone
-from ivm.rows.hashing cimport hash_key, shard_of
+from ivm.rows.hashing cimport hash_rows, shard_of
 from ivm.rows.layout cimport Layout
 from ivm.rows.packing cimport Packing
 from ivm.rows.strings cimport Interner
 from ivm.rows.updates cimport Updates, push, reserve, update_at
+
+cdef enum:
+    HASHED_ROWS = 512   # at once
 
 
 cdef class Exchange(Operator):
@@ -72,26 +75,34 @@ cdef class Exchange(Operator):
             self.packing.pack(self.row.data(), NULL, NULL, update_at(&self.out, i))
 
     cdef int _take(self, const Updates* given) except -1 nogil:
-        cdef Py_ssize_t i
+        cdef uint64_t hashes[HASHED_ROWS]
+        cdef Py_ssize_t start = 0, size, i
         cdef size_t shards = self.inputs.size()
         cdef const uint64_t* update
         cdef uint64_t* target
-        for i in range(given.length):
-            update = given.words + i * given.stride
-            if shards > 1 and shard_of(hash_key(update, self.key.data(), <int> self.key.size(),
-                                                self.layout, self.interner),
-                                       shards) != <size_t> self.shard:
-                continue
-            target = push(&self.out)
-            if target == NULL:
-                self._no_memory()
-            if self.packing.identity:
-                memcpy(target, update, self.out.stride * sizeof(uint64_t))
-                continue
-            self.packing.pack(update, NULL, NULL, target)
-            memcpy(target + self.out.row_words, update + given.row_words,
-                   (self.out.time_words + 1) * sizeof(uint64_t))
+        while start < given.length:
+            size = min(given.length - start, <Py_ssize_t> HASHED_ROWS)
+            update = update_at(given, start)
+            if shards > 1:
+                hash_rows(update, size, given.stride, self.key.data(), <int> self.key.size(),
+                          self.layout, self.interner, hashes)
+            for i in range(size):
+                if shards == 1 or shard_of(hashes[i], shards) == <size_t> self.shard:
+                    target = push(&self.out)
+                    if target == NULL:
+                        self._no_memory()
+                    self._write(update, given.row_words, target)
+                update += given.stride
+            start += size
         return 0
+
+    cdef inline void _write(self, const uint64_t* update, int row_words, uint64_t* target) noexcept nogil:
+        if self.packing.identity:
+            memcpy(target, update, self.out.stride * sizeof(uint64_t))
+            return
+        self.packing.pack(update, NULL, NULL, target)
+        memcpy(target + self.out.row_words, update + row_words,
+               (self.out.time_words + 1) * sizeof(uint64_t))
 
     cdef int _no_memory(self) except -1 nogil:
         with gil:

@@ -1,7 +1,7 @@
 """Rendering of inputs: a queue, and the arrangement of its rows by their primary key.
 
-Rows arrive in the format in which the arrangement's key and value lie, so that no pass over them
-moves columns.
+Rows arrive in the format in which the arrangement's key and value lie, at the shard that owns their
+key, so that no pass over them moves columns or rows.
 """
 
 from ivm.dataflow import Arrange, Get
@@ -11,7 +11,9 @@ from ivm.render.mechanics import Mechanics
 from ivm.render.pieces import Collection, Index, arranged_formats
 from ivm.render.scopes import Rendered
 from ivm.rows.format import Format, row_format
+from ivm.rows.layout import Layout
 from ivm.rows.strings import Interner
+from ivm.workers.intake import Intake
 
 
 def render_input(
@@ -27,9 +29,7 @@ def render_input(
     keys = ", ".join(node.schema.names[: len(node.key)])
     mechanics = Mechanics(f"{name}[{keys}]", root, shards, interner)
     inputs = mechanics.add_stage(lambda s: Input(root, form.words))
-    everything = list(range(len(schema)))
-    source = mechanics.exchanged(Rendered(inputs, form), schema, node.key, everything, form)
-    arranged = Rendered(source.operators, together)
+    arranged = Rendered(inputs, together)
     traces = mechanics.sealed(arranged, key_format.words, node.schema.types)
     index = Index(node, key_format, val_format, traces)
     return Collection(
@@ -37,7 +37,7 @@ def render_input(
         schema,
         mechanics.piece,
         [(mechanics.piece, index)],
-        inputs,
+        Intake(inputs, Layout(schema, form), interner, node.key),
         form,
         insert_only=insert_only,
     )

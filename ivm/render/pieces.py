@@ -16,7 +16,6 @@ from ivm.operators.capture import Capture
 from ivm.operators.curves import Curves
 from ivm.operators.fallible import Fallible
 from ivm.operators.groups import Groups
-from ivm.operators.input import Input
 from ivm.operators.operator import Reader
 from ivm.results import Found
 from ivm.rows.format import Format, followed_by, row_format
@@ -24,6 +23,7 @@ from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.strings import Interner
 from ivm.trace.trace import Trace
+from ivm.workers.intake import Intake
 from ivm.workers.lookups import look_up
 from ivm.workers.stage import Loop, Stage
 
@@ -130,25 +130,20 @@ class Collection:
 
     `indexes` lists the arrangements of its rows, `reads` the collections that it refers to,
     `insert_only` says that no row is ever retracted, and `pending_errors` are the (message, time,
-    diff) that nobody has taken. Rows arrive at `inputs` in the format `arriving`.
+    diff) that nobody has taken. An input has an `intake`; rows arrive in the format `arriving`.
     """
 
     name: str
     schema: pa.Schema
     piece: Piece
     indexes: list[tuple[Piece, Index]]
-    inputs: tuple[Input, ...] = ()
+    intake: Intake | None = None
     arriving: Format | None = None
     captures: tuple[Capture, ...] = ()
     reads: frozenset[str] = frozenset()
     insert_only: bool = False
     pending_errors: list[tuple[str, int, int]] = field(default_factory=list)
-    arriving_layout: Layout = field(init=False)
     _layout: Layout | None = field(init=False, default=None)
-
-    def __post_init__(self) -> None:
-        if self.arriving is not None:
-            self.arriving_layout = Layout(self.schema, self.arriving)
 
     @property
     def layout(self) -> Layout:
@@ -159,7 +154,7 @@ class Collection:
 
     @property
     def is_input(self) -> bool:
-        return bool(self.inputs)
+        return self.intake is not None
 
     def index_on(self, names: Iterable[str]) -> Index:
         """The arrangement whose key is exactly these columns, in any order (raises NotIndexed)."""

@@ -55,7 +55,7 @@ from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.program import Program
 from ivm.rows.strings import Interner
-from ivm.workers.edges import enqueue
+from ivm.workers.intake import Intake
 from ivm.workers.stage import Loop
 
 
@@ -239,7 +239,7 @@ class Renderer(Windows, Reductions, Joins):
         rows = [dict(zip(node.schema.names, row, strict=True)) for row in node.rows]
         batch = pa.RecordBatch.from_pylist(rows, schema=node.schema)
         diffs = pa.array([1] * len(rows), pa.int64()).to_numpy()
-        enqueue(inputs[0], batch, Layout(node.schema), self.interner, self.now, diffs)
+        Intake(inputs[:1], Layout(node.schema), self.interner).feed(batch, self.now, diffs)
         return Rendered(inputs, form)
 
     def _render_filter(self, node: Filter) -> Rendered:

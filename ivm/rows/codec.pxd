@@ -3,15 +3,21 @@
 from libc.stdint cimport int64_t, uint64_t
 
 from ivm.rows.layout cimport Layout
+from ivm.rows.sharding cimport Owners
 from ivm.rows.strings cimport Interner
 from ivm.rows.updates cimport Updates
 
 # Appends one update (depth 1) for each row of the RecordBatch `batch`. `times` has one u64 for each
-# row, or is NULL for `time` at all; `diffs` likewise with `diff`. So many `threads` share the work of many rows.
-# Raises SchemaMismatch, MemoryError.
+# row, or is NULL for `time` at all; `diffs` likewise with `diff`. Raises SchemaMismatch, MemoryError.
 cdef int encode(
     object batch, Layout layout, Interner interner, const uint64_t* times, uint64_t time,
-    const int64_t* diffs, int64_t diff, Updates* out, int threads=*
+    const int64_t* diffs, int64_t diff, Updates* out
+) except -1
+
+# The same, each row to its owner. Where it raises, the queues may have grown.
+cdef int encode_to_owners(
+    object batch, Layout layout, Interner interner, const uint64_t* times, uint64_t time,
+    const int64_t* diffs, int64_t diff, const Owners* owners
 ) except -1
 
 # The rows at words[0], words[stride], ... (n of them) as a RecordBatch.

@@ -6,8 +6,6 @@ from libc.stdint cimport (
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
-from cython.parallel cimport prange
-
 import numpy as np
 import pyarrow as pa
 
@@ -16,7 +14,7 @@ from ivm.errors import SchemaMismatch, Unsupported
 from ivm.types import arrow_array
 
 from ivm.rows.arrow cimport ArrowArray
-from ivm.rows.columns cimport Column, describe, describe_all, number, read_rows
+from ivm.rows.columns cimport Column, describe, describe_all, number
 from ivm.rows.intervals cimport (
     INTERVAL_BYTES, Interval, pack_interval, unpack_interval,
 )
@@ -28,13 +26,10 @@ from ivm.rows.layout cimport (
 from ivm.rows.lists cimport (
     Bytes, Element, append_element, element_of, read_elements, release_bytes,
 )
+from ivm.rows.sharding cimport Owners, append_rows
 from ivm.rows.strings cimport Interner, Strings, view
-from ivm.rows.updates cimport Updates, empty_updates, release, reserve
+from ivm.rows.updates cimport Updates, empty_updates, release
 from ivm.rows.words cimport SIGN, decode_double, decode_signed
-
-
-cdef enum:
-    MANY_ROWS = 1 << 14     # from which on several threads write them
 
 
 cdef extern from *:
@@ -74,7 +69,15 @@ def fitted(batch, schema):
 
 cdef int encode(
     object batch, Layout layout, Interner interner, const uint64_t* times, uint64_t time,
-    const int64_t* diffs, int64_t diff, Updates* out, int threads=1
+    const int64_t* diffs, int64_t diff, Updates* out
+) except -1:
+    cdef Owners owners = Owners(&out, 1, NULL, 0)
+    return encode_to_owners(batch, layout, interner, times, time, diffs, diff, &owners)
+
+
+cdef int encode_to_owners(
+    object batch, Layout layout, Interner interner, const uint64_t* times, uint64_t time,
+    const int64_t* diffs, int64_t diff, const Owners* owners
 ) except -1:
     cdef Py_ssize_t n = batch.num_rows
     cdef ArrowArray exported
@@ -91,50 +94,11 @@ cdef int encode(
             arrays = [packed(array, interner) for array in fitted(batch, layout.schema)]
             for c, array in enumerate(arrays):
                 columns[c] = describe(array, &layout.slots[c])
-        append_rows(columns, layout, interner, n, times, time, diffs, diff, out, threads)
+        append_rows(columns, layout, interner, n, times, time, diffs, diff, owners)
     finally:
         free(columns)
         if exported.release != NULL:
             exported.release(&exported)
-    return 0
-
-
-# Writes the rows from `start` to `end`, with their times and diffs; not 0 where memory is short.
-cdef int write_rows(
-    const Column* columns, int count, Strings* strings, Py_ssize_t start, Py_ssize_t end,
-    const uint64_t* times, uint64_t time, const int64_t* diffs, int64_t diff, uint64_t* rows,
-    const Updates* out
-) noexcept nogil:
-    cdef Py_ssize_t i
-    if read_rows(columns, count, start, end, rows, out.stride, strings) < 0:
-        return 1
-    for i in range(start, end):
-        rows[i * out.stride + out.row_words] = time if times == NULL else times[i]
-        rows[(i + 1) * out.stride - 1] = <uint64_t> (diff if diffs == NULL else diffs[i])
-    return 0
-
-
-cdef int append_rows(
-    const Column* columns, Layout layout, Interner interner, Py_ssize_t n, const uint64_t* times,
-    uint64_t time, const int64_t* diffs, int64_t diff, Updates* out, int threads
-) except -1:
-    cdef uint64_t* rows
-    cdef Py_ssize_t part, parts = 1 if n < MANY_ROWS else threads
-    cdef int failed = 0
-    if reserve(out, n) < 0:
-        raise MemoryError
-    rows = out.words + out.length * out.stride
-    if parts == 1:
-        with nogil:
-            failed = write_rows(columns, layout.columns, interner.strings, 0, n, times, time, diffs,
-                                diff, rows, out)
-    else:
-        for part in prange(parts, nogil=True, num_threads=threads, schedule="static", chunksize=1):
-            failed |= write_rows(columns, layout.columns, interner.strings, part * n // parts,
-                                 (part + 1) * n // parts, times, time, diffs, diff, rows, out)
-    if failed != 0:
-        raise MemoryError
-    out.length += n
     return 0
 
 

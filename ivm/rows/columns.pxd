@@ -36,8 +36,8 @@ cdef Column describe(object array, const Slot* slot)
 # used, if one that is never NULL may have one.
 cdef bint describe_all(const ArrowArray* batch, Layout layout, Column* columns) noexcept
 
-# Writes the rows from `start` to `end` of `count` columns to where they belong in `rows`, `stride` words
-# apart; -1 where memory is short. Several threads may write parts of the same rows.
+# Writes the rows from `start` to `end` of `count` columns to `rows`, `stride` words apart; -1 where memory
+# is short. Several threads may read the same columns.
 cdef int read_rows(
     const Column* columns, int count, Py_ssize_t start, Py_ssize_t end, uint64_t* rows,
     Py_ssize_t stride, Strings* strings

@@ -180,8 +180,9 @@ cdef int read_rows(
         for c in range(count):
             if columns[c].slot.opens:
                 for i in range(size):
-                    rows[(start + i) * stride + columns[c].slot.null_word] = 0
-            if read_column(&columns[c], start, rows + start * stride, stride, size, strings) < 0:
+                    rows[i * stride + columns[c].slot.null_word] = 0
+            if read_column(&columns[c], start, rows, stride, size, strings) < 0:
                 return -1
+        rows += size * stride
         start += size
     return 0

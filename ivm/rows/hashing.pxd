@@ -8,9 +8,10 @@ from libc.stdint cimport uint64_t
 from ivm.rows.layout cimport Layout
 from ivm.rows.strings cimport Interner
 
-# Hash of the columns key[0], ..., key[n - 1] of a row, in that order.
-cdef uint64_t hash_key(
-    const uint64_t* row, const int* key, int n, Layout layout, Interner interner
+# Hashes of the columns key[0], ..., key[columns - 1], in that order, of `n` rows, `stride` words apart.
+cdef void hash_rows(
+    const uint64_t* rows, Py_ssize_t n, Py_ssize_t stride, const int* key, int columns,
+    Layout layout, Interner interner, uint64_t* hashes
 ) noexcept nogil
 
 # Hash of the first `n` columns of a row.

@@ -2,7 +2,6 @@
 
 from libc.stdint cimport uint64_t
 
-from ivm.rows.codec cimport encode_key
 from ivm.rows.layout cimport STRING, Layout, Slot
 from ivm.rows.strings cimport Interner, content_hash
 
@@ -34,14 +33,28 @@ cdef inline uint64_t add_column(
     return h
 
 
-cdef uint64_t hash_key(
-    const uint64_t* row, const int* key, int n, Layout layout, Interner interner
+cdef void hash_rows(
+    const uint64_t* rows, Py_ssize_t n, Py_ssize_t stride, const int* key, int columns,
+    Layout layout, Interner interner, uint64_t* hashes
 ) noexcept nogil:
-    cdef uint64_t h = SEED
-    cdef int i
+    cdef uint64_t factor = FACTOR
+    cdef const uint64_t* words
+    cdef const Slot* slot
+    cdef Py_ssize_t i
+    cdef int c
     for i in range(n):
-        h = add_column(h, row, key[i], layout, interner)
-    return fold(h, SEED)
+        hashes[i] = SEED
+    for c in range(columns):
+        slot = &layout.slots[key[c]]
+        if slot.width == 1 and not slot.nullable and slot.kind != STRING:
+            words = rows + slot.first       # as most: one multiplication need not wait for another
+            for i in range(n):
+                hashes[i] = fold(hashes[i] ^ words[i * stride], factor)
+        else:
+            for i in range(n):
+                hashes[i] = add_column(hashes[i], rows + i * stride, key[c], layout, interner)
+    for i in range(n):
+        hashes[i] = fold(hashes[i], SEED)
 
 
 cdef uint64_t hash_prefix(
@@ -52,22 +65,3 @@ cdef uint64_t hash_prefix(
     for i in range(n):
         h = add_column(h, row, i, layout, interner)
     return fold(h, SEED)
-
-
-def hash_of(values, schema, key, Interner interner):
-    """The hash of the columns at positions `key` of one row of Python values."""
-    cdef Layout layout = Layout(schema)
-    cdef uint64_t row[256]
-    cdef int columns[64]
-    for i, column in enumerate(key):
-        columns[i] = column
-    encode_key(values, layout, interner, row)
-    return hash_key(row, columns, len(key), layout, interner)
-
-
-def hash_of_first(values, schema, int n, Interner interner):
-    """The hash of the first `n` columns of one row of Python values."""
-    cdef Layout layout = Layout(schema)
-    cdef uint64_t row[256]
-    encode_key(values, layout, interner, row)
-    return hash_prefix(row, n, layout, interner)

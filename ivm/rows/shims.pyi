@@ -1,5 +1,10 @@
+from collections.abc import Sequence
+
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
+
+from ivm.rows.strings import Interner
 
 MOVES_TOGETHER: bool
 """Whether the kernel lets a block be made of the pages of several."""
@@ -18,3 +23,11 @@ class Block:
 
     def close(self) -> None:
         """Give the block back."""
+
+def hash_of(
+    values: Sequence[object], schema: pa.Schema, key: Sequence[int], interner: Interner
+) -> int:
+    """The hash of the columns at positions `key` of one row of Python values."""
+
+def hash_of_first(values: Sequence[object], schema: pa.Schema, n: int, interner: Interner) -> int:
+    """The hash of the first `n` columns of one row of Python values."""

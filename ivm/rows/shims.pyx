@@ -1,10 +1,14 @@
-"""Python's face of blocks of memory, which the engine takes without the GIL: for tests."""
+"""Python's face of what the engine uses without the GIL, blocks of memory and hashes: for tests."""
 
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint8_t, uint64_t
 
 import numpy as np
 
 from ivm.rows.blocks cimport give_block, grow_block, moves_together, take_block, whole_pages
+from ivm.rows.codec cimport encode_key
+from ivm.rows.hashing cimport hash_prefix, hash_rows
+from ivm.rows.layout cimport Layout
+from ivm.rows.strings cimport Interner
 
 MOVES_TOGETHER = moves_together
 
@@ -41,3 +45,24 @@ cdef class Block:
         if self.start != NULL:
             give_block(self.start, self.bytes)
         self.start = NULL
+
+
+def hash_of(values, schema, key, Interner interner):
+    """The hash of the columns at positions `key` of one row of Python values."""
+    cdef Layout layout = Layout(schema)
+    cdef uint64_t row[256]
+    cdef uint64_t hashed
+    cdef int columns[64]
+    for i, column in enumerate(key):
+        columns[i] = column
+    encode_key(values, layout, interner, row)
+    hash_rows(row, 1, layout.words, columns, len(key), layout, interner, &hashed)
+    return hashed
+
+
+def hash_of_first(values, schema, int n, Interner interner):
+    """The hash of the first `n` columns of one row of Python values."""
+    cdef Layout layout = Layout(schema)
+    cdef uint64_t row[256]
+    encode_key(values, layout, interner, row)
+    return hash_prefix(row, n, layout, interner)

@@ -6,26 +6,11 @@ from numpy.typing import NDArray
 
 from ivm.operators.capture import Capture
 from ivm.operators.fallible import Fallible
-from ivm.operators.input import Input
 from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.strings import Interner
 from ivm.trace.trace import Trace
 from ivm.workers.schedule import Schedule
-
-def enqueue(
-    shard: Input,
-    batch: pa.RecordBatch,
-    layout: Layout,
-    interner: Interner,
-    times: NDArray[np.uint64] | int,
-    diffs: NDArray[np.int64],
-    threads: int = ...,
-) -> None:
-    """Queue the rows of a RecordBatch; so many `threads` share the work of many rows.
-
-    Raises SchemaMismatch; then nothing is queued.
-    """
 
 def drain(
     captures: Iterable[Capture], layout: Layout, interner: Interner

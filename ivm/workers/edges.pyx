@@ -1,4 +1,4 @@
-"""The pool's edges: Arrow batches in, deltas, snapshots and errors out.
+"""What leaves the pool: deltas, snapshots and errors, as Arrow batches.
 
 Traces publish their batches and readers take them while holding the GIL, so that a reader sees
 all traces as of one frontier; the batches themselves never change and are read without it.
@@ -12,8 +12,7 @@ import numpy as np
 
 from ivm.operators.capture cimport Capture
 from ivm.operators.fallible cimport Fallible
-from ivm.operators.input cimport Input
-from ivm.rows.codec cimport decode, encode, encode_key
+from ivm.rows.codec cimport decode, encode_key
 from ivm.rows.hashing cimport hash_prefix, shard_of
 from ivm.rows.layout cimport Layout
 from ivm.rows.packing cimport Packing
@@ -30,32 +29,6 @@ from ivm.workers.schedule cimport Schedule
 from ivm.errors import TimeIncomplete
 
 cdef uint64_t ALL = 0xFFFFFFFFFFFFFFFF
-
-
-def enqueue(Input shard, batch, Layout layout, Interner interner, times, const int64_t[::1] diffs,
-            int threads=1):
-    """Queue the rows of a RecordBatch; `times` is an integer or one uint64 for each row.
-
-    So many `threads` share the work of many rows.
-    Raises SchemaMismatch; then nothing is queued.
-    """
-    cdef const uint64_t[::1] each
-    cdef const uint64_t* at = NULL
-    cdef uint64_t constant = 0
-    cdef Py_ssize_t before = shard.queue.length
-    if batch.num_rows == 0:
-        return
-    if isinstance(times, int):
-        constant = times
-    else:
-        each = times
-        at = &each[0]
-    shard.ordered = False
-    try:
-        encode(batch, layout, interner, at, constant, &diffs[0], 0, &shard.queue, threads)
-    except BaseException:
-        shard.queue.length = before
-        raise
 
 
 def drain(captures, Layout layout, Interner interner):

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pyarrow as pa
 
-from ivm.rows.hashing import hash_of, hash_of_first
+from ivm.rows.shims import hash_of, hash_of_first
 from ivm.rows.strings import Interner, word_of
 from tests.unit.rows.values import schema_of
 

@@ -1,0 +1,32 @@
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ivm.operators.input import Input
+from ivm.rows.layout import Layout
+from ivm.rows.strings import Interner
+
+class Intake:
+    """Queues rows of `layout`, each at that of `inputs` whose shard owns its columns `key`.
+
+    There may be one input only: then it gets all rows.
+    """
+
+    def __init__(
+        self,
+        inputs: tuple[Input, ...],
+        layout: Layout,
+        interner: Interner,
+        key: Iterable[int] = ...,
+    ) -> None: ...
+    @property
+    def inputs(self) -> tuple[Input, ...]: ...
+    def feed(
+        self, batch: pa.RecordBatch, times: NDArray[np.uint64] | int, diffs: NDArray[np.int64]
+    ) -> None:
+        """Queue the rows of a RecordBatch; `times` is an integer or one for each row.
+
+        Raises SchemaMismatch, MemoryError; then nothing is queued.
+        """

@@ -1,0 +1,65 @@
+"""Where updates come in: the rows of Arrow batches go to the queues of the shards that own them."""
+
+from libc.stdint cimport int64_t, uint64_t
+from libcpp.vector cimport vector
+
+from ivm.operators.input cimport Input
+from ivm.rows.codec cimport encode_to_owners
+from ivm.rows.layout cimport Layout
+from ivm.rows.sharding cimport Owners
+from ivm.rows.strings cimport Interner
+from ivm.rows.updates cimport Updates
+
+
+cdef class Intake:
+    """Queues rows of `layout`, each at that of `inputs` whose shard owns its columns `key`.
+
+    There may be one input only: then it gets all rows.
+    """
+
+    cdef readonly tuple inputs
+    cdef Layout layout
+    cdef Interner interner
+    cdef vector[Updates*] queues    # of `inputs`
+    cdef vector[Py_ssize_t] lengths # of the queues
+    cdef vector[int] key
+
+    def __init__(self, tuple inputs, Layout layout, Interner interner, key=()):
+        cdef Input shard
+        self.inputs = inputs
+        self.layout = layout
+        self.interner = interner
+        self.key = key
+        for shard in inputs:
+            self.queues.push_back(&shard.queue)
+        self.lengths.resize(self.queues.size())
+
+    def feed(self, batch, times, const int64_t[::1] diffs):
+        """Queue the rows of a RecordBatch; `times` is an integer or one uint64 for each row.
+
+        Raises SchemaMismatch, MemoryError; then nothing is queued.
+        """
+        cdef const uint64_t[::1] each
+        cdef const uint64_t* at = NULL
+        cdef uint64_t constant = 0
+        cdef size_t s
+        cdef Input shard
+        cdef Owners owners = Owners(self.queues.data(), <int> self.queues.size(), self.key.data(),
+                                    <int> self.key.size())
+        if batch.num_rows == 0:
+            return
+        if isinstance(times, int):
+            constant = times
+        else:
+            each = times
+            at = &each[0]
+        for s in range(self.queues.size()):
+            self.lengths[s] = self.queues[s].length
+        for shard in self.inputs:
+            shard.ordered = False
+        try:
+            encode_to_owners(batch, self.layout, self.interner, at, constant, &diffs[0], 0, &owners)
+        except BaseException:
+            for s in range(self.queues.size()):
+                self.queues[s].length = self.lengths[s]
+            raise

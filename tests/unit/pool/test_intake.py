@@ -1,0 +1,96 @@
+"""Rows that are fed reach the shard of their key: few, and so many that several threads write."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.typing import NDArray
+
+from ivm.dataflow import Get
+from ivm.errors import SchemaMismatch
+from ivm.pool import Pool
+
+FIELDS: list[pa.Field] = [
+    pa.field("id", pa.int64(), nullable=False),
+    pa.field("name", pa.string()),
+    pa.field("part", pa.int32()),
+]
+SCHEMA = pa.schema(FIELDS)
+FEW, MANY = 50, 40_000
+KEYS = [["id"], ["name"], ["part", "name"]]
+
+Rows = Counter[tuple[Any, ...]]
+
+
+def batch(count: int, parts: int = 7) -> pa.RecordBatch:
+    names = [None if i % 11 == 0 else f"the name of number {i}" for i in range(count)]
+    part = [None if i % 13 == 0 else i % parts for i in range(count)]
+    columns: list[pa.Array[Any]] = [pa.array(range(count)), pa.array(names)]
+    columns.append(pa.array(part, pa.int32()))
+    return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
+
+
+def pool_of(workers: int, key: list[str]) -> Pool:
+    pool = Pool(workers)
+    pool.create_input("people", SCHEMA, key)
+    return pool
+
+
+def counted(rows: pa.RecordBatch, counts: NDArray[np.int64]) -> Rows:
+    columns = [column.to_pylist() for column in rows.columns]
+    return Counter(dict(zip(zip(*columns, strict=True), counts.tolist(), strict=True)))
+
+
+@pytest.mark.parametrize("count", [FEW, MANY])
+@pytest.mark.parametrize("key", KEYS, ids="-".join)
+@pytest.mark.parametrize("workers", [2, 3])
+def test_each_row_is_found_by_its_key(workers: int, key: list[str], count: int) -> None:
+    pool, rows = pool_of(workers, key), batch(count)
+    pool.feed("people", rows, np.ones(count, np.int64), 0)
+    pool.advance(1)
+    ones = np.ones(count, np.int64)
+    snapshot = pool.scan("people")
+    assert counted(snapshot.rows, snapshot.counts) == counted(rows, ones)
+    for at in range(0, count, count // FEW):
+        wanted = {name: rows.column(name)[at].as_py() for name in key}
+        found = pool.peek("people", wanted).rows.to_pylist()
+        assert rows.slice(at, 1).to_pylist()[0] in found
+
+
+def test_rows_that_all_belong_to_one_shard_arrive() -> None:
+    pool, rows, ones = pool_of(2, ["part"]), batch(MANY, parts=1), np.ones(MANY, np.int64)
+    pool.feed("people", rows, ones, 0)
+    pool.advance(1)
+    snapshot = pool.scan("people")
+    assert counted(snapshot.rows, snapshot.counts) == counted(rows, ones)
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["ascending", "descending"])
+def test_each_row_changes_the_view_at_its_own_time(order: int) -> None:
+    pool, rows = pool_of(2, ["id"]), batch(MANY)
+    pool.install("copy", Get("people", SCHEMA), ["id"])
+    times = np.sort(np.arange(MANY, dtype=np.uint64) // 100)[::order].copy()
+    pool.feed("people", rows, np.ones(MANY, np.int64), times)
+    pool.feed("people", rows, -np.ones(MANY, np.int64), times + np.uint64(1))
+    pool.advance(MANY)
+    deltas = pool.drain("copy")
+    found = zip(deltas.rows.column("id").to_pylist(), deltas.times.tolist(), strict=True)
+    ids = range(MANY)
+    came = dict(zip(ids, times.tolist(), strict=True))
+    expected = [(i, came[i], 1) for i in ids] + [(i, came[i] + 1, -1) for i in ids]
+    assert sorted((i, t, d) for (i, t), d in zip(found, deltas.diffs.tolist(), strict=True)) == (
+        sorted(expected)
+    )
+
+
+@pytest.mark.parametrize("count", [FEW, MANY])
+def test_of_rows_that_do_not_fit_none_is_queued(count: int) -> None:
+    pool, rows, ones = pool_of(2, ["id"]), batch(count), np.ones(count, np.int64)
+    pool.feed("people", rows, ones, 0)
+    with pytest.raises(SchemaMismatch, match="'ident'"):
+        pool.feed("people", rows.rename_columns(["ident", "name", "part"]), ones, 0)
+    pool.advance(1)
+    snapshot = pool.scan("people")
+    assert counted(snapshot.rows, snapshot.counts) == counted(rows, ones)
