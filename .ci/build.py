@@ -19,7 +19,7 @@ from setuptools.logging import configure
 
 CHECKS = {"boundscheck": True, "wraparound": True, "initializedcheck": True}
 COPY = Path("build/checked")
-COPIED = ("ivm", "tests", "pyproject.toml")
+COPIED = ("ivm", "api", "tests", "pyproject.toml")
 BUILT = {".so", ".cpp"}
 FLAGS = ("CXXFLAGS", "LDFLAGS")
 
