@@ -1,8 +1,9 @@
 """Large blocks of memory: mapped, and kept for the next taker when they are given back.
 
-The kernel clears what it maps, at first touch, which costs more than merging two batches into it. So
-up to KEPT bytes wait here, and what nobody has needed for a second goes back when the next block
-comes or goes. They lie in the order of their addresses, neighbours as one, so that a block of any size
+The kernel clears what it maps, at first touch, which costs more than merging two batches into it, and
+a huge page is cleared at once: 0.1 ms, or 5 where a virtual machine has to find the memory first. So up
+to KEPT bytes wait here, and what nobody has needed for PATIENCE goes back when the next block comes or
+goes. They lie in the order of their addresses, neighbours as one, so that a block of any size
 can be cut from them. Where none of them is large enough, the huge pages of several are moved to where
 a block begins, which the kernel does without touching them. Safe from several threads.
 """
@@ -35,6 +36,7 @@ cdef extern from "<sys/mman.h>" nogil:
 
 cdef enum:
     KEPT = 256 << 20
+    PATIENCE = 10       # seconds
     HUGE_PAGE = 2 << 20
     MOST_SPANS = 256
     WORTH_FORGETTING = 1 << 18
@@ -47,8 +49,8 @@ cdef mutex guard
 cdef Span spans[MOST_SPANS + 1]     # that wait, by address
 cdef size_t count = 0       # of these
 cdef size_t waiting = 0     # their bytes
-cdef size_t needless = 0    # the fewest that waited since `second` began
-cdef int64_t second = 0
+cdef size_t needless = 0    # the fewest that waited since `began`
+cdef int64_t began = 0     # in seconds
 
 
 cdef void* take_block(size_t bytes) noexcept nogil:
@@ -204,13 +206,13 @@ cdef void _join_next(size_t i) noexcept nogil:
 
 
 cdef void _unmap_needless() noexcept nogil:
-    global needless, second
+    global needless, began
     cdef timespec now
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now)
-    if now.tv_sec != second:
+    if now.tv_sec - began >= PATIENCE:
         _unmap_some(needless)
         needless = waiting
-        second = now.tv_sec
+        began = now.tv_sec
 
 
 # Gives at least so many bytes back to the kernel, of those that wait.
