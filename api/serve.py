@@ -1,5 +1,6 @@
 """Runs the service in this process until it is told to stop."""
 
+import gc
 import logging
 import sys
 
@@ -19,9 +20,10 @@ def serve(settings: Settings) -> None:
     """Serve until SIGINT or SIGTERM; log lines are JSON unless stderr is a terminal."""
     _configure_logs()
     sys.setswitchinterval(SWITCH_INTERVAL)
-    runtime = Runtime(settings)
+    application = create_app(Runtime(settings))
+    gc.freeze()  # looking through what modules hold takes a full collection 30 ms
     uvicorn.run(
-        create_app(runtime),
+        application,
         host=settings.host,
         port=settings.port,
         log_level="warning",
