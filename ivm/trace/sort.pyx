@@ -6,6 +6,10 @@ tell most rows apart, the few runs that these leave are sorted by the rest, and 
 once. Only where rows vary in more bits than an entry holds are runs of equal entries compared word
 by word.
 
+Rows that begin with a long ascending run are often all but sorted: what an operator put out while it
+walked an arrangement's batches, a table that came by its primary key. Only the rest is sorted then, which
+may begin with such a run itself, and merged into the run.
+
 What exceeds the cache is first dealt out by its leading varying bits into buckets that fit, so that
 no row is ever fetched from afar. A bucket that is still too large, since its rows agree in these
 bits, is dealt out again by the bits in which they differ: each round consumes some, so this ends.
@@ -13,7 +17,7 @@ bits, is dealt out again by the bits in which they differ: each round consumes s
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy, memmove, memset
 from libcpp.algorithm cimport sort
 
 from ivm.rows.updates cimport Updates, empty_updates, release, reserve
@@ -36,18 +40,29 @@ cdef enum:
     BUCKET_LENGTH = 1 << 14  # rows that are sorted within the second-level cache
     DEALT_LENGTH = 1 << 13   # rows that a bucket is to have
     LEAST_BITS = 6           # of a round, so that few rounds nest
+    LONG_RUN = 4             # a run that is at least one in so many of the rows is not sorted again
     MAX_WORDS = 256          # a row's words; `ivm.rows` refuses wider schemas
 
 
 cdef int consolidate(Updates* updates) noexcept nogil:
-    cdef int compared = updates.row_words + updates.time_words
+    cdef int failed, compared = updates.row_words + updates.time_words
+    cdef Py_ssize_t run
+    cdef Updates rest
     if updates.length < INSERTION_LENGTH:
         _insertion_sort(updates, compared)
         _add_up_in_place(updates, compared)
         return 0
-    if _is_strictly_ascending(updates, compared):
+    run = _ascending_run(updates, compared)
+    if run == updates.length:
         return 0
-    return _sort_large(updates, compared)
+    if LONG_RUN * run < updates.length:
+        return _sort_large(updates, compared)
+    rest = updates[0]
+    rest.words += run * updates.stride
+    rest.length -= run
+    failed = consolidate(&rest)
+    updates.length = run + rest.length
+    return failed if failed < 0 else _merge_in(updates, run, compared)
 
 
 cdef void _insertion_sort(Updates* updates, int compared) noexcept nogil:
@@ -87,17 +102,51 @@ cdef void _add_up_in_place(Updates* updates, int compared) noexcept nogil:
     updates.length = kept
 
 
-# True for updates that need no work: ascending strictly, no diff zero.
-cdef bint _is_strictly_ascending(const Updates* updates, int compared) noexcept nogil:
+# --- runs ---
+
+# How many updates at the beginning need no work: they ascend strictly, and no diff is zero.
+cdef Py_ssize_t _ascending_run(const Updates* updates, int compared) noexcept nogil:
     cdef int stride = updates.stride
     cdef Py_ssize_t i
-    if updates.words[stride - 1] == 0:
-        return False
-    for i in range(1, updates.length):
-        if updates.words[i * stride + stride - 1] == 0 or compare_words(
-                updates.words + (i - 1) * stride, updates.words + i * stride, compared) >= 0:
-            return False
-    return True
+    cdef const uint64_t* row = updates.words
+    for i in range(updates.length):
+        if row[stride - 1] == 0 or i > 0 and compare_words(row - stride, row, compared) >= 0:
+            return i
+        row += stride
+    return updates.length
+
+
+# Merges two runs, the second from `run` on, from their ends; 0, or -1 where memory is short.
+cdef int _merge_in(Updates* updates, Py_ssize_t run, int compared) noexcept nogil:
+    cdef int stride = updates.stride, diff = updates.stride - 1, order
+    cdef Py_ssize_t rest = updates.length - run, last = updates.length
+    cdef size_t bytes = stride * sizeof(uint64_t)
+    cdef uint64_t* words = updates.words
+    cdef Updates scratch = empty_updates(updates.row_words, updates.time_words)
+    if reserve(&scratch, rest) < 0:
+        return -1
+    memcpy(scratch.words, words + run * stride, rest * bytes)
+    while rest > 0:
+        order = -1 if run == 0 else compare_words(
+            words + (run - 1) * stride, scratch.words + (rest - 1) * stride, compared)
+        if order == 0:
+            run -= 1
+            scratch.words[(rest - 1) * stride + diff] += words[run * stride + diff]
+            if scratch.words[(rest - 1) * stride + diff] == 0:
+                rest -= 1
+                continue
+        last -= 1
+        if order > 0:
+            run -= 1
+            memcpy(words + last * stride, words + run * stride, bytes)
+        else:
+            rest -= 1
+            memcpy(words + last * stride, scratch.words + rest * stride, bytes)
+    release(&scratch)
+    if last > run:      # equal ones were added up
+        memmove(words + run * stride, words + last * stride, (updates.length - last) * bytes)
+        updates.length -= last - run
+    return 0
 
 
 # --- beyond insertion ---

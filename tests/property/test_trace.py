@@ -1,5 +1,7 @@
 """Traces by recomputation: sealing, merging, compacting and holding never change a collection."""
 
+import random
+from collections import Counter
 from itertools import product
 
 import pytest
@@ -45,6 +47,35 @@ def test_consolidation_keeps_every_collection_and_leaves_nothing_twice(
     assert all(diff for _, _, diff in after)
     for at in times_from(0, time):
         assert collection(after, at) == collection(given, at)
+
+
+@every_width
+@pytest.mark.parametrize("seed", range(8))
+def test_ascending_runs_are_merged_as_if_they_were_sorted(widths: Widths, seed: int) -> None:
+    key, val, time = widths
+    chance = random.Random(seed)
+
+    def some(count: int) -> list[Update]:
+        return [
+            (
+                tuple(chance.randrange(4) for _ in range(key + val)),
+                tuple(chance.randrange(4) for _ in range(time)),
+                chance.choice([1, -1, 2]),
+            )
+            for _ in range(count)
+        ]
+
+    given = [*added_up(some(100)), *added_up(some(60)), *some(chance.choice([0, 20]))]
+    after = shims.consolidated(array(given, key + val + time + 1), key + val)
+    assert unpacked(after, key + val) == added_up(given)
+
+
+def added_up(updates: list[Update]) -> list[Update]:
+    """In ascending order, each row and time once."""
+    sums: Counter[tuple[tuple[int, ...], tuple[int, ...]]] = Counter()
+    for row, at, diff in updates:
+        sums[row, at] += diff
+    return [(row, at, diff) for (row, at), diff in sorted(sums.items()) if diff]
 
 
 @every_width
