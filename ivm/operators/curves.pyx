@@ -32,6 +32,7 @@ cdef enum:
     KEPT_TOUCHES = 1 << 12  # keys for which there is room from step to step
     MANY = 64               # new entries of a key, from which on those out of order wait in a tail
     FEW = 4                 # entries up to which inserting each beats a merge
+    AHEAD = 8               # touches whose histories are asked for before they are needed
 
 
 cdef class Curves:
@@ -84,6 +85,16 @@ cdef class Curves:
         for i in range(n):
             if places[i] != 0:
                 prefetch(self.touches[places[i] - 1].now.words)
+
+    cdef void expect_touch(self, uint32_t place) noexcept nogil:
+        prefetch(&self.touches[place])
+        prefetch(self.bound(place))
+
+    cdef void expect_histories(self, uint32_t place) noexcept nogil:
+        cdef const Touch* touch = &self.touches[place]
+        prefetch(self.curve(touch.key))
+        prefetch(touch.now.words)
+        prefetch(touch.said.words)
 
     cdef uint64_t* bound(self, uint32_t place) noexcept nogil:
         return self.bounds.data() + <size_t> place * self.time_words
@@ -204,6 +215,8 @@ cdef class Curves:
         cdef Touch* touch
         cdef Curve* curve
         for i in range(self.used):
+            if i + AHEAD < self.used:
+                self.expect_histories(<uint32_t> (i + AHEAD))
             touch = &self.touches[i]
             curve = self.curve(touch.key)
             self.records -= curve.past.length

@@ -27,6 +27,8 @@ from ivm.trace.times cimport MAX_COORDINATES, compare_words, less_equal
 cdef enum:
     LOOK_AHEAD = 16     # later times that are evaluated before a reminder is set anyway
     LOOK_OVER = 512     # later times that are considered before a reminder is set anyway
+    FAR = 16            # touched keys that are asked for before they are evaluated
+    NEAR = 8            # and their histories
     FEW_CHANGES = 16    # below, equal values are found by looking at all
     MANY_UPDATES = 1 << 18      # of a step, from which on they are taken in the order of their keys
 
@@ -144,10 +146,16 @@ cdef class Reduce(Operator):
 
     # Evaluates every one of `places` at `time`, once.
     cdef int _evaluate_all(self, const uint64_t* time) except -1 nogil:
+        cdef size_t i, n = self.places.size()
         cdef uint32_t place
         cdef Touch* touch
         self.visit += 1
-        for place in self.places:
+        for i in range(n):
+            if i + FAR < n:
+                self.curves.expect_touch(self.places[i + FAR])
+            if i + NEAR < n:
+                self.curves.expect_histories(self.places[i + NEAR])
+            place = self.places[i]
             touch = &self.curves.touches[place]
             if touch.visit == self.visit:
                 continue

@@ -9,6 +9,8 @@ cdef class Stage:
     cdef readonly tuple operators       # one for each shard
     cdef vector[void*] shards           # borrowed from `operators`
     cdef vector[Py_ssize_t] loads       # of the shards, while they run
+    cdef Py_ssize_t unrested            # what the shards were given since they last rested
+    cdef Py_ssize_t unsettled           # and since they last settled
     # For a stage of the root, kept by the schedule that it belongs to:
     cdef uint64_t place                 # its rank among the stages: upstream comes first
     cdef bint queued                    # whether it is to run in this step

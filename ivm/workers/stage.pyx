@@ -48,6 +48,8 @@ cdef class Stage:
         for s in range(n):
             self.loads[s] = (<Operator> self.shards[s]).load()
             total += self.loads[s]
+        self.unrested += total
+        self.unsettled += total
         if n > 1 and total >= SMALL_LOAD:
             for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
                 (<Operator> self.shards[s]).step()
@@ -75,15 +77,25 @@ cdef class Stage:
         return found
 
     cdef int rest(self) except -1 nogil:
-        cdef size_t s
-        for s in range(self.shards.size()):
-            (<Operator> self.shards[s]).rest()
+        cdef Py_ssize_t s, n = self.shards.size()
+        if n > 1 and self.unrested >= SMALL_LOAD:
+            for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
+                (<Operator> self.shards[s]).rest()
+        else:
+            for s in range(n):
+                (<Operator> self.shards[s]).rest()
+        self.unrested = 0
         return 0
 
     cdef int settle(self) except -1 nogil:
-        cdef size_t s
-        for s in range(self.shards.size()):
-            (<Operator> self.shards[s]).settle()
+        cdef Py_ssize_t s, n = self.shards.size()
+        if n > 1 and self.unsettled >= SMALL_LOAD:
+            for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
+                (<Operator> self.shards[s]).settle()
+        else:
+            for s in range(n):
+                (<Operator> self.shards[s]).settle()
+        self.unsettled = 0
         return 0
 
     cdef void abandon(self) noexcept nogil:
