@@ -30,7 +30,7 @@ cdef enum:
     FAR = 16            # touched keys that are asked for before they are evaluated
     NEAR = 8            # and their histories
     FEW_CHANGES = 16    # below, equal values are found by looking at all
-    MANY_UPDATES = 1 << 18      # of a step, from which on they are taken in the order of their keys
+    MANY_UPDATES = 1 << 17      # of a step, from which on they are taken in the order of their keys
 
 
 # The values of a group, as far as they matter to the logic.
