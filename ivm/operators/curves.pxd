@@ -60,8 +60,8 @@ cdef class Curves:
     # Asks for the memory that touching and adding to the keys of `n` updates from `first` on will read.
     cdef void prefetch(self, const Updates* updates, Py_ssize_t first, Py_ssize_t n) noexcept nogil
     # Asks for a touch, and once that is there for the histories that its evaluation will read.
-    cdef void expect_touch(self, uint32_t place) noexcept nogil
-    cdef void expect_histories(self, uint32_t place) noexcept nogil
+    cdef void prefetch_touch(self, uint32_t place) noexcept nogil
+    cdef void prefetch_histories(self, uint32_t place) noexcept nogil
     # Makes room for what updates of so many keys are sure to need.
     cdef int expect(self, size_t keys) except -1 nogil
     # The place in `touches` of `key`; made if this step did not touch it yet.

@@ -86,11 +86,11 @@ cdef class Curves:
             if places[i] != 0:
                 prefetch(self.touches[places[i] - 1].now.words)
 
-    cdef void expect_touch(self, uint32_t place) noexcept nogil:
+    cdef void prefetch_touch(self, uint32_t place) noexcept nogil:
         prefetch(&self.touches[place])
         prefetch(self.bound(place))
 
-    cdef void expect_histories(self, uint32_t place) noexcept nogil:
+    cdef void prefetch_histories(self, uint32_t place) noexcept nogil:
         cdef const Touch* touch = &self.touches[place]
         prefetch(self.curve(touch.key))
         prefetch(touch.now.words)
@@ -216,7 +216,7 @@ cdef class Curves:
         cdef Curve* curve
         for i in range(self.used):
             if i + AHEAD < self.used:
-                self.expect_histories(<uint32_t> (i + AHEAD))
+                self.prefetch_histories(<uint32_t> (i + AHEAD))
             touch = &self.touches[i]
             curve = self.curve(touch.key)
             self.records -= curve.past.length

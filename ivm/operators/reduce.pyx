@@ -152,9 +152,9 @@ cdef class Reduce(Operator):
         self.visit += 1
         for i in range(n):
             if i + FAR < n:
-                self.curves.expect_touch(self.places[i + FAR])
+                self.curves.prefetch_touch(self.places[i + FAR])
             if i + NEAR < n:
-                self.curves.expect_histories(self.places[i + NEAR])
+                self.curves.prefetch_histories(self.places[i + NEAR])
             place = self.places[i]
             touch = &self.curves.touches[place]
             if touch.visit == self.visit:

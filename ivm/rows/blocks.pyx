@@ -50,7 +50,7 @@ cdef Span spans[MOST_SPANS + 1]     # that wait, by address
 cdef size_t count = 0       # of these
 cdef size_t waiting = 0     # their bytes
 cdef size_t needless = 0    # the fewest that waited since `began`
-cdef int64_t began = 0     # in seconds
+cdef int64_t began = 0      # in seconds
 
 
 cdef void* take_block(size_t bytes) noexcept nogil:

@@ -62,7 +62,9 @@ cdef int consolidate(Updates* updates) noexcept nogil:
     rest.length -= run
     failed = consolidate(&rest)
     updates.length = run + rest.length
-    return failed if failed < 0 else _merge_in(updates, run, compared)
+    if failed < 0 or rest.length == 0:
+        return failed
+    return _merge_in(updates, run, compared)
 
 
 cdef void _insertion_sort(Updates* updates, int compared) noexcept nogil:

@@ -70,6 +70,12 @@ def test_ascending_runs_are_merged_as_if_they_were_sorted(widths: Widths, seed: 
     assert unpacked(after, key + val) == added_up(given)
 
 
+def test_what_follows_a_run_may_cancel() -> None:
+    run: list[Update] = [((n,), (0,), 1) for n in range(30)]
+    after = shims.consolidated(array([*run, ((7,), (1,), 1), ((7,), (1,), -1)], 3), 1)
+    assert unpacked(after, 1) == run
+
+
 def added_up(updates: list[Update]) -> list[Update]:
     """In ascending order, each row and time once."""
     sums: Counter[tuple[tuple[int, ...], tuple[int, ...]]] = Counter()
