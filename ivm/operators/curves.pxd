@@ -1,9 +1,9 @@
 from libc.stdint cimport uint32_t, uint64_t
 from libcpp.vector cimport vector
 
-from ivm.operators.arena cimport Arena
 from ivm.operators.entries cimport Entries
 from ivm.operators.groups cimport Groups
+from ivm.operators.slab cimport Slab
 from ivm.rows.updates cimport Updates
 
 cdef enum:
@@ -15,7 +15,7 @@ cdef struct Curve:
     Entries past                # the input's history
     uint64_t touched            # 1 + the place of its `Touch`, or 0
 
-# What the present step has brought to one key, in memory of `arena`.
+# What the present step has brought to one key.
 cdef struct Touch:
     uint32_t key                # its entry among the groups
     uint32_t ordered            # entries of `now` that are in order; those after are its tail
@@ -47,13 +47,14 @@ cdef class Curves:
     cdef int time_words
     cdef int words                      # of a value
     cdef int stride                     # words of an entry
+    cdef int said_stride                # and of one of the output's
     cdef vector[Touch] touches          # the first `used` are of this step
     cdef vector[uint64_t] bounds        # for each touch the least upper bound of all its times
     cdef size_t used
-    cdef Arena arena                    # of the present step
+    cdef Slab slab                      # the memory of all entries
     cdef Updates tail                   # scratch
     cdef Py_ssize_t records             # entries of all histories
-    cdef Py_ssize_t room                # entries that fit there, for those who ask beside a step
+    cdef Py_ssize_t room                # bytes of these, for those who ask beside a step
     cdef Curve* curve(self, uint32_t key) noexcept nogil
     # The least upper bound of a touched key's times.
     cdef uint64_t* bound(self, uint32_t place) noexcept nogil
@@ -68,13 +69,18 @@ cdef class Curves:
     cdef uint32_t touch(self, const uint64_t* key) except? 0xFFFFFFFF nogil
     # Puts the tail of a touched key's new entries in order: before they are read.
     cdef int order(self, uint32_t place) except -1 nogil
+    # Makes room for so many more new entries of a touched key.
+    cdef int make_room(self, uint32_t place, Py_ssize_t more) except -1 nogil
     # Adds an update's value, sweep time and diff to what is new of a touched key.
     cdef int add(self, uint32_t place, const uint64_t* entry) except -1 nogil
     # Builds a touched key's axes, unless it has them.
     cdef int find_axes(self, uint32_t place) except -1 nogil
+    # Adds a value, sweep time and diff to what a touched key's output has changed by.
+    cdef int say(self, uint32_t place, const uint64_t* entry) except -1 nogil
     # Makes what is new past, at the end of a step.
     cdef int settle(self) except -1 nogil
     cdef int _note_axes(self, Touch* touch, const uint64_t* time) except -1 nogil
     cdef int _absorb(self, Curve* curve, Entries* now) except -1 nogil
-    cdef int _merge(self, Entries* into, const uint64_t* added, uint32_t n, Arena* arena) except -1 nogil
+    cdef int _merge(self, Entries* into, const uint64_t* added, uint32_t n) except -1 nogil
+    cdef void _pack(self) noexcept nogil
     cdef int _no_memory(self) except -1 nogil

@@ -7,6 +7,7 @@ class Curves:
         self,
         key_words: int,
         words: int,
+        said_words: int,
         time_words: int,
         strings: tuple[tuple[int, bool], ...],
     ) -> None: ...

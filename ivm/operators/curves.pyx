@@ -15,11 +15,12 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 from libcpp.vector cimport vector
 
-from ivm.operators.arena cimport Arena, clear_arena, release_arena
 from ivm.operators.entries cimport (
     Entries, add_entry, entry_at, lower_bound, merge_entries, open_at, release_entries, widen,
 )
 from ivm.operators.groups cimport Groups
+from ivm.operators.slab cimport MOST_WORDS, Slab, adopt_chunks, release_chunks, room_for, take_words
+from ivm.rows.blocks cimport LARGE
 from ivm.rows.updates cimport Updates, append, empty_updates, release, update_at
 from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport compare_words, join_into
@@ -33,15 +34,16 @@ cdef enum:
     MANY = 64               # new entries of a key, from which on those out of order wait in a tail
     FEW = 4                 # entries up to which inserting each beats a merge
     AHEAD = 8               # touches whose histories are asked for before they are needed
+    LARGE_SHARE = 8         # a step that touched one key in so many may put all histories side by side
 
 
 cdef class Curves:
     """Keys of `key_words` words, values of `words` words; times have `time_words` coordinates.
 
-    `strings` lists the words of (key, value) that hold strings, as of a Trace.
+    The output's values have `said_words` words. `strings` lists the words of (key, value) that hold strings, as of a Trace.
     """
 
-    def __init__(self, int key_words, int words, int time_words, tuple strings):
+    def __init__(self, int key_words, int words, int said_words, int time_words, tuple strings):
         keys = tuple((word, flipped) for word, flipped in strings if word < key_words)
         self.strings = tuple((word - key_words, flipped) for word, flipped in strings
                              if word >= key_words)
@@ -49,22 +51,28 @@ cdef class Curves:
         self.time_words = time_words
         self.words = words
         self.stride = words + time_words + 1
+        self.said_stride = said_words + time_words + 1
+        memset(&self.slab, 0, sizeof(Slab))
         self.used = 0
         self.tail = empty_updates(words, time_words)
         self.records = self.room = 0
 
     def __dealloc__(self):
         cdef uint32_t key
+        cdef size_t i
         if self.groups is not None:
+            for i in range(self.used):      # of a step that failed
+                release_entries(&self.touches[i].now, self.stride, &self.slab)
+                release_entries(&self.touches[i].said, self.said_stride, &self.slab)
+                release_entries(&self.touches[i].axes, AXIS_WORDS, &self.slab)
             for key in range(self.groups.length()):
-                release_entries(&self.curve(key).past)
-        release_arena(&self.arena)
+                release_entries(&self.curve(key).past, self.stride, &self.slab)
+        release_chunks(&self.slab)
         release(&self.tail)
 
     def account(self) -> tuple[int, int]:
         """Updates held and bytes of memory, as of the last step; it may be called beside one."""
-        cdef Py_ssize_t memory = self.room * self.stride * sizeof(uint64_t)
-        return self.records, self.groups.account()[1] + memory
+        return self.records, self.groups.account()[1] + self.room
 
     cdef Curve* curve(self, uint32_t key) noexcept nogil:
         return <Curve*> self.groups.state(key)
@@ -126,17 +134,24 @@ cdef class Curves:
                       entry_at(&curve.past, i, self.stride) + self.words, self.time_words)
         return <uint32_t> curve.touched - 1
 
+    cdef int make_room(self, uint32_t place, Py_ssize_t more) except -1 nogil:
+        cdef Entries* now = &self.touches[place].now
+        cdef Py_ssize_t wanted = now.length + more
+        if wanted > now.capacity and widen(now, <uint32_t> wanted, self.stride, &self.slab) < 0:
+            self._no_memory()
+        return 0
+
     cdef int add(self, uint32_t place, const uint64_t* entry) except -1 nogil:
         cdef Touch* touch = &self.touches[place]
         cdef const uint64_t* time = entry + self.words
         cdef uint32_t n = touch.now.length
         cdef uint64_t* last
         if n < MANY:
-            if add_entry(&touch.now, entry, self.stride, &self.arena) < 0:
+            if add_entry(&touch.now, entry, self.stride, &self.slab) < 0:
                 self._no_memory()
             touch.ordered = touch.now.length
         else:
-            last = open_at(&touch.now, n, self.stride, &self.arena)
+            last = open_at(&touch.now, n, self.stride, &self.slab)
             if last == NULL:
                 self._no_memory()
             memcpy(last, entry, self.stride * sizeof(uint64_t))
@@ -159,20 +174,19 @@ cdef class Curves:
         if consolidate(&self.tail) < 0:
             self._no_memory()
         touch.now.length = touch.ordered
-        self._merge(&touch.now, self.tail.words, <uint32_t> self.tail.length, &self.arena)
+        self._merge(&touch.now, self.tail.words, <uint32_t> self.tail.length)
         touch.ordered = touch.now.length
         return 0
 
     # Adds `n` entries that ascend.
-    cdef int _merge(self, Entries* into, const uint64_t* added, uint32_t n,
-                    Arena* arena) except -1 nogil:
+    cdef int _merge(self, Entries* into, const uint64_t* added, uint32_t n) except -1 nogil:
         cdef uint32_t i
         if n > FEW:
-            if merge_entries(into, added, n, self.stride, arena) < 0:
+            if merge_entries(into, added, n, self.stride, &self.slab) < 0:
                 self._no_memory()
             return 0
         for i in range(n):
-            if add_entry(into, added + <size_t> i * self.stride, self.stride, arena) < 0:
+            if add_entry(into, added + <size_t> i * self.stride, self.stride, &self.slab) < 0:
                 self._no_memory()
         return 0
 
@@ -204,10 +218,15 @@ cdef class Curves:
             if place < touch.axes.length and compare_words(found, wanted, 2) == 0:
                 found[2] = min(found[2], wanted[2])
                 continue
-            found = open_at(&touch.axes, place, AXIS_WORDS, &self.arena)
+            found = open_at(&touch.axes, place, AXIS_WORDS, &self.slab)
             if found == NULL:
                 self._no_memory()
             memcpy(found, wanted, sizeof(wanted))
+        return 0
+
+    cdef int say(self, uint32_t place, const uint64_t* entry) except -1 nogil:
+        if add_entry(&self.touches[place].said, entry, self.said_stride, &self.slab) < 0:
+            self._no_memory()
         return 0
 
     cdef int settle(self) except -1 nogil:
@@ -220,17 +239,20 @@ cdef class Curves:
             touch = &self.touches[i]
             curve = self.curve(touch.key)
             self.records -= curve.past.length
-            self.room -= curve.past.capacity
             self.order(<uint32_t> i)
             self._absorb(curve, &touch.now)
             self.records += curve.past.length
-            self.room += curve.past.capacity
+            release_entries(&touch.now, self.stride, &self.slab)
+            release_entries(&touch.said, self.said_stride, &self.slab)
+            release_entries(&touch.axes, AXIS_WORDS, &self.slab)
             curve.touched = 0
             if curve.past.length == 0:
-                self.room -= curve.past.capacity
-                release_entries(&curve.past)
+                release_entries(&curve.past, self.stride, &self.slab)
                 self.groups.remove(touch.key)
-        clear_arena(&self.arena)
+        if (self.slab.waiting > LARGE and 2 * self.slab.waiting > self.slab.bytes
+                and LARGE_SHARE * self.used >= self.groups.used):
+            self._pack()
+        self.room = self.slab.bytes
         if self.used > KEPT_TOUCHES:
             self.touches.resize(KEPT_TOUCHES)
             self.touches.shrink_to_fit()
@@ -245,14 +267,33 @@ cdef class Curves:
         for i in range(now.length):
             entry_at(now, i, self.stride)[self.stride - 2] = 0
         _add_up(now, self.stride)
-        if curve.past.capacity == 0 and now.length > 0:     # most keys never get more
-            if widen(&curve.past, now.length, self.stride, NULL) < 0:
-                self._no_memory()
-            memcpy(curve.past.words, now.words,
-                   <size_t> now.length * self.stride * sizeof(uint64_t))
-            curve.past.length = now.length
+        if curve.past.capacity == 0:        # most keys never get more
+            curve.past, now[0] = now[0], curve.past
             return 0
-        return self._merge(&curve.past, now.words, now.length, NULL)
+        return self._merge(&curve.past, now.words, now.length)
+
+    # Puts the histories side by side in as few chunks as they need, as far as there is memory for it.
+    cdef void _pack(self) noexcept nogil:
+        cdef Slab packed
+        cdef Entries* past
+        cdef uint64_t* words
+        cdef size_t length
+        cdef uint32_t key
+        memset(&packed, 0, sizeof(Slab))
+        for key in range(self.groups.length()):
+            past = &self.curve(key).past
+            if past.length == 0 or <size_t> past.capacity * self.stride > MOST_WORDS:
+                continue
+            length = <size_t> past.length * self.stride
+            words = take_words(&packed, length)
+            if words == NULL:
+                adopt_chunks(&self.slab, &packed)
+                return
+            memcpy(words, past.words, length * sizeof(uint64_t))
+            past.words = words
+            past.capacity = <uint32_t> (room_for(length) // self.stride)
+        release_chunks(&self.slab)
+        adopt_chunks(&self.slab, &packed)
 
     cdef int _no_memory(self) except -1 nogil:
         with gil:

@@ -1,11 +1,10 @@
 # A sorted array of entries of `stride` words each, of which the leading ones are compared and the
-# last is a diff. Its memory is malloc's, or that of the arena that all calls are given.
+# last is a diff. Its memory is of the slab that all calls are given.
 
 from libc.stdint cimport uint32_t, uint64_t
-from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memmove
 
-from ivm.operators.arena cimport Arena, take_memory
+from ivm.operators.slab cimport Slab, give_words, room_for, take_words
 from ivm.trace.times cimport compare_words
 
 cdef struct Entries:
@@ -31,29 +30,26 @@ cdef inline uint32_t lower_bound(const Entries* entries, const uint64_t* wanted,
     return low
 
 
-# Makes room for `capacity` entries; -1 where memory is short.
-cdef inline int widen(Entries* entries, uint32_t capacity, int stride, Arena* arena) noexcept nogil:
-    cdef size_t bytes = <size_t> capacity * stride * sizeof(uint64_t)
-    cdef uint64_t* grown
-    if arena == NULL:
-        grown = <uint64_t*> realloc(entries.words, bytes)
-    else:
-        grown = <uint64_t*> take_memory(arena, bytes)
-        if grown != NULL and entries.length > 0:
-            memcpy(grown, entries.words, <size_t> entries.length * stride * sizeof(uint64_t))
+# Makes room for `capacity` entries, at least 1 and as many as there are; -1 where memory is short.
+cdef inline int widen(Entries* entries, uint32_t capacity, int stride, Slab* slab) noexcept nogil:
+    cdef size_t words = <size_t> capacity * stride
+    cdef uint64_t* grown = take_words(slab, words)
     if grown == NULL:
         return -1
+    if entries.capacity > 0:
+        memcpy(grown, entries.words, <size_t> entries.length * stride * sizeof(uint64_t))
+        give_words(slab, entries.words, <size_t> entries.capacity * stride)
     entries.words = grown
-    entries.capacity = capacity
+    entries.capacity = <uint32_t> (room_for(words) // stride)
     return 0
 
 
 # Makes room for an entry at `place`, with undefined words; NULL where memory is short.
 cdef inline uint64_t* open_at(Entries* entries, uint32_t place, int stride,
-                              Arena* arena) noexcept nogil:
+                              Slab* slab) noexcept nogil:
     cdef uint64_t* entry
     if entries.length == entries.capacity and widen(
-            entries, entries.capacity + entries.capacity // 2 + 2, stride, arena) < 0:
+            entries, entries.capacity + entries.capacity // 2 + 1, stride, slab) < 0:
         return NULL
     entry = entry_at(entries, place, stride)
     memmove(entry + stride, entry,
@@ -64,7 +60,7 @@ cdef inline uint64_t* open_at(Entries* entries, uint32_t place, int stride,
 
 # Adds the diff of `entry` to that of the equal one, which is made or vanishes; -1 where memory is short.
 cdef inline int add_entry(Entries* entries, const uint64_t* entry, int stride,
-                          Arena* arena) noexcept nogil:
+                          Slab* slab) noexcept nogil:
     cdef uint32_t place = lower_bound(entries, entry, stride - 1, stride)
     cdef uint64_t* found = entry_at(entries, place, stride)
     if place < entries.length and compare_words(found, entry, stride - 1) == 0:
@@ -74,7 +70,7 @@ cdef inline int add_entry(Entries* entries, const uint64_t* entry, int stride,
             memmove(found, found + stride,
                     <size_t> (entries.length - place) * stride * sizeof(uint64_t))
         return 0
-    found = open_at(entries, place, stride, arena)
+    found = open_at(entries, place, stride, slab)
     if found == NULL:
         return -1
     memcpy(found, entry, stride * sizeof(uint64_t))
@@ -84,14 +80,14 @@ cdef inline int add_entry(Entries* entries, const uint64_t* entry, int stride,
 # Adds `n` entries at `added`, which ascend strictly, as `add_entry` would; -1 where memory is short.
 # Works from the end, so that what lies before the first of them does not move.
 cdef inline int merge_entries(Entries* entries, const uint64_t* added, uint32_t n, int stride,
-                              Arena* arena) noexcept nogil:
+                              Slab* slab) noexcept nogil:
     cdef size_t bytes = stride * sizeof(uint64_t)
     cdef uint32_t i = entries.length, gap, total = entries.length + n
     cdef uint64_t* target
     cdef uint64_t diff
     cdef int order
     if total > entries.capacity and widen(
-            entries, max(total, entries.capacity + entries.capacity // 2), stride, arena) < 0:
+            entries, max(total, entries.capacity + entries.capacity // 2), stride, slab) < 0:
         return -1
     gap = total                     # entries from here on are written
     while n > 0:
@@ -120,8 +116,9 @@ cdef inline int merge_entries(Entries* entries, const uint64_t* added, uint32_t 
     return 0
 
 
-cdef inline void release_entries(Entries* entries) noexcept nogil:
-    free(entries.words)
+cdef inline void release_entries(Entries* entries, int stride, Slab* slab) noexcept nogil:
+    if entries.capacity > 0:
+        give_words(slab, entries.words, <size_t> entries.capacity * stride)
     entries.words = NULL
     entries.length = 0
     entries.capacity = 0

@@ -17,10 +17,10 @@ from libcpp.vector cimport vector
 
 from ivm.operators.calendar cimport Calendar
 from ivm.operators.curves cimport PREFETCHED, Curves, Touch, from_sweep, to_sweep
-from ivm.operators.entries cimport Entries, add_entry, entry_at
+from ivm.operators.entries cimport Entries, entry_at
 from ivm.operators.logic cimport Candidate, Logic
-from ivm.operators.operator cimport Operator, Region, earlier
-from ivm.rows.updates cimport Updates, append, empty_updates, push, release
+from ivm.operators.operator cimport Operator, Region, earlier, read_alone
+from ivm.rows.updates cimport Updates, append, empty_updates, push, release, update_at
 from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport MAX_COORDINATES, compare_words, less_equal
 
@@ -67,7 +67,7 @@ cdef class Reduce(Operator):
         self.source = source
         self.logic = logic
         self.key_words = key_words
-        self.curves = Curves(key_words, words, region.depth, strings)
+        self.curves = Curves(key_words, words, logic.out_words, region.depth, strings)
         self.calendar = Calendar(region.depth)
         self.visit = 0
         self.changes = empty_updates(logic.out_words, 0)
@@ -116,33 +116,52 @@ cdef class Reduce(Operator):
     # Adds the input to its keys' histories and puts the keys on the calendar.
     cdef int _take_input(self) except -1 nogil:
         cdef Updates* given = &self.source.out
-        cdef Py_ssize_t i
-        cdef int words = self.curves.words, depth = self.region.depth
-        cdef const uint64_t* update
-        cdef uint64_t* entry = self.entry.data()
+        cdef Py_ssize_t i, end = 0, asked = 0
         cdef uint32_t place = 0
         if given.length >= MANY_UPDATES:
             given = self._in_order(given)
             self.curves.expect(_keys(given, self.key_words))
         for i in range(given.length):
-            if i % PREFETCHED == 0 and given.length >= PREFETCHED:
-                self.curves.prefetch(given, i, min(given.length - i, <Py_ssize_t> PREFETCHED))
-            update = given.words + i * given.stride
-            if i == 0 or compare_words(update, update - given.stride, self.key_words) != 0:
-                place = self.curves.touch(update)
-            memcpy(entry, update + self.key_words, words * sizeof(uint64_t))
-            to_sweep(update + given.row_words, entry + words, depth)
-            entry[words + depth] = update[given.stride - 1]
-            self.curves.add(place, entry)
-            self.calendar.add(entry + words, place)
+            if i == asked and given.length >= PREFETCHED:
+                asked = min(given.length, i + PREFETCHED)
+                self.curves.prefetch(given, i, asked - i)
+            if i == end:
+                end = self._end_of_key(given, i)
+                place = self.curves.touch(update_at(given, i))
+                if end - i > 1:
+                    self.curves.make_room(place, end - i)
+            self._take(place, update_at(given, i), given)
+        return 0
+
+    # The first update from `i` on that has another key than its predecessor.
+    cdef inline Py_ssize_t _end_of_key(self, const Updates* given, Py_ssize_t i) noexcept nogil:
+        cdef const uint64_t* key = update_at(given, i)
+        i += 1
+        while i < given.length and compare_words(update_at(given, i), key, self.key_words) == 0:
+            i += 1
+        return i
+
+    cdef inline int _take(self, uint32_t place, const uint64_t* update,
+                          const Updates* given) except -1 nogil:
+        cdef int words = self.curves.words, depth = self.region.depth
+        cdef uint64_t* entry = self.entry.data()
+        memcpy(entry, update + self.key_words, words * sizeof(uint64_t))
+        to_sweep(update + given.row_words, entry + words, depth)
+        entry[words + depth] = update[given.stride - 1]
+        self.curves.add(place, entry)
+        self.calendar.add(entry + words, place)
         return 0
 
     # The updates sorted and added up. Each key's memory is then touched once, and its neighbours' are near.
-    cdef Updates* _in_order(self, const Updates* given) except NULL nogil:
-        self.ordered.length = 0
-        if append(&self.ordered, given.words, given.length) < 0 or consolidate(&self.ordered) < 0:
+    cdef Updates* _in_order(self, Updates* given) except NULL nogil:
+        if not read_alone(self.source):
+            self.ordered.length = 0
+            if append(&self.ordered, given.words, given.length) < 0:
+                self._no_memory()
+            given = &self.ordered
+        if consolidate(given) < 0:
             self._no_memory()
-        return &self.ordered
+        return given
 
     # Evaluates every one of `places` at `time`, once.
     cdef int _evaluate_all(self, const uint64_t* time) except -1 nogil:
@@ -163,13 +182,14 @@ cdef class Reduce(Operator):
             self.curves.order(place)
             self._find_changes(touch, time)
             if self.changes.length > 0:
-                self._emit(touch, time)
+                self._emit(place, time)
             if not less_equal(self.curves.bound(place), time, self.region.depth):
                 self._look_ahead(place, time)
         return 0
 
     # Emits `changes` at `time`, and notes them as said.
-    cdef int _emit(self, Touch* touch, const uint64_t* time) except -1 nogil:
+    cdef int _emit(self, uint32_t place, const uint64_t* time) except -1 nogil:
+        cdef const uint64_t* key = self.curves.groups.key(self.curves.touches[place].key)
         cdef Py_ssize_t i
         cdef int words = self.logic.out_words, depth = self.region.depth
         cdef const uint64_t* change
@@ -180,15 +200,14 @@ cdef class Reduce(Operator):
             update = push(&self.out)
             if update == NULL:
                 self._no_memory()
-            memcpy(update, self.curves.groups.key(touch.key), self.key_words * sizeof(uint64_t))
+            memcpy(update, key, self.key_words * sizeof(uint64_t))
             memcpy(update + self.key_words, change, words * sizeof(uint64_t))
             from_sweep(time, update + self.out.row_words, depth)
             update[self.out.stride - 1] = change[words]
             memcpy(entry, change, words * sizeof(uint64_t))
             memcpy(entry + words, time, depth * sizeof(uint64_t))
             entry[words + depth] = change[words]
-            if add_entry(&touch.said, entry, words + depth + 1, &self.curves.arena) < 0:
-                self._no_memory()
+            self.curves.say(place, entry)
         return 0
 
     cdef int _no_memory(self) except -1 nogil:
