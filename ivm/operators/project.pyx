@@ -2,10 +2,11 @@
 
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
+from libcpp.vector cimport vector
 
-from ivm.operators.operator cimport Operator, Region
+from ivm.operators.operator cimport Operator, Region, read_alone
 from ivm.rows.packing cimport Packing
-from ivm.rows.updates cimport reserve
+from ivm.rows.updates cimport reserve, update_at
 
 
 cdef class Project(Operator):
@@ -13,10 +14,12 @@ cdef class Project(Operator):
 
     cdef Operator source
     cdef Packing packing
+    cdef vector[uint64_t] row       # scratch
 
     def __init__(self, Region region, int row_words, Operator source, Packing packing):
         self.source = source
         self.packing = packing
+        self.row.resize(source.out.row_words)
 
     cdef Py_ssize_t load(self) noexcept nogil:
         return self.source.out.length
@@ -25,6 +28,9 @@ cdef class Project(Operator):
         cdef Py_ssize_t i
         cdef const uint64_t* update
         cdef uint64_t* target
+        if read_alone(self.source) and self.source.out.stride == self.out.stride:
+            self._repack()
+            return 0
         self.out.length = 0
         if reserve(&self.out, self.source.out.length) < 0:
             with gil:
@@ -37,3 +43,13 @@ cdef class Project(Operator):
                    (self.out.time_words + 1) * sizeof(uint64_t))
         self.out.length = self.source.out.length
         return 0
+
+    # The rows where they lie.
+    cdef void _repack(self) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef size_t bytes = self.out.row_words * sizeof(uint64_t)
+        self.out, self.source.out = self.source.out, self.out
+        self.source.out.length = 0
+        for i in range(self.out.length):
+            memcpy(self.row.data(), update_at(&self.out, i), bytes)
+            self.packing.pack(self.row.data(), NULL, NULL, update_at(&self.out, i))

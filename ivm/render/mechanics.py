@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from ivm.errors import Unsupported
 from ivm.operators.arrange import Arrange
-from ivm.operators.exchange import Exchange
+from ivm.operators.exchange import Deal, Exchange
 from ivm.operators.operator import Operator, Reader, Region
 from ivm.operators.project import Project
 from ivm.operators.roundless import ArrangeRoundless
@@ -86,16 +86,24 @@ class Mechanics:
         target: Format,
     ) -> Rendered:
         """`source`'s columns `picks` in format `target`, each row in the shard of its key."""
-        packing = Packing((source.format,), [(0, i) for i in picks], target, self.interner)
-        if self.shards == 1 and packing.identity:
-            return source
+        moves = [(0, i) for i in picks]
+        if self.shards == 1:
+            return self.packed(source, moves, target)
+        packing = Packing((source.format,), moves, target, self.interner)
         region, layout = self.scope.region, Layout(schema, source.format)
-        return self.stage(
-            target,
-            lambda s: Exchange(
-                region, target.words, source.operators, layout, key, self.interner, packing, s
-            ),
+        deals = self.add_stage(
+            lambda s: Deal(
+                region,
+                target.words,
+                source.operators[s],
+                layout,
+                key,
+                self.interner,
+                packing,
+                self.shards,
+            )
         )
+        return self.stage(target, lambda s: Exchange(region, target.words, deals, s))
 
     def sealed(
         self, source: Rendered, key_words: int, types: Sequence[pa.DataType]
