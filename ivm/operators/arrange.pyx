@@ -1,6 +1,6 @@
 """Arranging: a collection's updates sealed into the batches of a trace that many may read."""
 
-from ivm.operators.operator cimport Operator, Region, read_alone
+from ivm.operators.operator cimport Operator, Region, let_go, read_alone
 from ivm.rows.updates cimport Updates, append
 from ivm.trace.sort cimport consolidate
 from ivm.trace.trace cimport Trace
@@ -35,6 +35,7 @@ cdef class Arrange(Operator):
             self._no_memory()
         self.trace.seal(given, self.region.lower)
         given.length = 0
+        let_go(self.source)
         return 0
 
     cdef void date(self, Updates* updates) noexcept nogil:

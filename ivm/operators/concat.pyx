@@ -3,7 +3,7 @@
 from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
-from ivm.operators.operator cimport Operator, Region, read_alone
+from ivm.operators.operator cimport Operator, Region, let_go, read_alone
 from ivm.rows.updates cimport append
 
 
@@ -43,6 +43,7 @@ cdef class Concat(Operator):
                 with gil:
                     raise MemoryError("no memory for a concatenation")
             self._negate(s, start)
+            let_go(<Operator> self.inputs[s])
         return 0
 
     # Changes the sign of the updates from `start` on if source `s` is to be negated.

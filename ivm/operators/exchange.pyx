@@ -8,12 +8,14 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
-from ivm.operators.operator cimport KEPT_UPDATES, Operator, Region
+from ivm.operators.operator cimport KEPT_UPDATES, Operator, Region, let_go
 from ivm.rows.hashing cimport hash_rows, shard_of
 from ivm.rows.layout cimport Layout
 from ivm.rows.packing cimport Packing
 from ivm.rows.strings cimport Interner
-from ivm.rows.updates cimport Updates, append, empty_updates, push, release, reserve, update_at
+from ivm.rows.updates cimport (
+    Updates, append, block_bytes, empty_updates, push, release, reserve, update_at,
+)
 
 cdef enum:
     HASHED_ROWS = 512   # at once
@@ -76,6 +78,7 @@ cdef class Deal(Operator):
             else:
                 self._copy(update_at(given, start), n, given.stride, hashes)
             start += n
+        let_go(self.source)
         return 0
 
     # So that each pile takes `more` rows, whoever owns them.
@@ -156,4 +159,6 @@ cdef class Exchange(Operator):
                 with gil:
                     raise MemoryError("no memory to exchange updates")
             pile.length = 0
+            if block_bytes(pile) > 0:
+                release(pile)
         return 0

@@ -7,7 +7,7 @@ away when the row does.
 from libc.stdint cimport uint64_t
 
 from ivm.operators.flatten cimport Place, read_updates
-from ivm.operators.operator cimport Operator, Reader, Region
+from ivm.operators.operator cimport Operator, Reader, Region, let_go
 from ivm.operators.settling cimport Settling
 from ivm.rows.packing cimport Packing
 from ivm.rows.program cimport Program
@@ -34,23 +34,39 @@ cdef class Fallible(Operator):
 
 
 cdef class Evaluate(Fallible):
-    """Filters and maps each update of `source` by `program`."""
+    """Filters and maps each update of `source` by `program`.
 
-    cdef Operator source
-    cdef Program program
+    The source may hand over what it has while it is at work (`take`), so that it stays in the cache.
+    """
 
     def __init__(self, Region region, int row_words, Operator source, Program program):
         self.source = source
         self.program = program
+        self.taken = 0
 
     cdef Py_ssize_t load(self) noexcept nogil:
-        return self.source.out.length
+        return self.source.out.length + self.taken
+
+    cdef int take(self) except -1 nogil:
+        if self.taken == 0:
+            self.out.length = 0
+        self.taken += self.source.out.length
+        self.program.apply(&self.source.out, &self.out, &self.errors)
+        self.source.out.length = 0
+        return 0
 
     cdef int step(self) except -1 nogil:
-        self.out.length = 0
+        if self.taken == 0:
+            self.out.length = 0
         if self.source.out.length > 0:
             self.program.apply(&self.source.out, &self.out, &self.errors)
+            let_go(self.source)
+        self.taken = 0
         return 0
+
+    cdef void abandon(self) noexcept nogil:
+        Fallible.abandon(self)
+        self.taken = 0
 
 
 cdef class EvaluateNew(Fallible):

@@ -10,14 +10,18 @@ so the work is at most linear in the smaller side, up to a logarithm, plus the o
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
-from ivm.operators.operator cimport Operator, Reader, Region
+from ivm.operators.fallible cimport Evaluate
+from ivm.operators.operator cimport Operator, Reader, Region, read_alone
 from ivm.rows.packing cimport Packing
 from ivm.rows.updates cimport push
+from ivm.rows.vectors cimport VECTOR
 from ivm.trace.batch cimport (
     Batch, diff_of, first_update, first_val, key_at, seek_key, time_of, val_at,
 )
 from ivm.trace.probe cimport GROUP, SPARSE, probe
 from ivm.trace.times cimport compare_words, join_into
+
+cdef Py_ssize_t MOST = 0x7FFFFFFFFFFFFFFF
 
 
 cdef class Join(Operator):
@@ -26,11 +30,18 @@ cdef class Join(Operator):
     cdef readonly Reader left
     cdef readonly Reader right
     cdef Packing packing
+    cdef void* evaluate     # an Evaluate, borrowed: it holds this operator
+    cdef Py_ssize_t most    # pairs that are held before they are evaluated
 
     def __init__(self, Region region, int row_words, Reader left, Reader right, Packing packing):
         self.left = left
         self.right = right
         self.packing = packing
+        self.evaluate = NULL
+
+    def evaluated_by(self, Evaluate evaluate) -> None:
+        """Hand pairs to `evaluate`, which reads them, a vector at a time if it alone does."""
+        self.evaluate = <void*> evaluate
 
     cdef Py_ssize_t load(self) noexcept nogil:
         return self.left.waiting(self.region) + self.right.waiting(self.region)
@@ -39,6 +50,7 @@ cdef class Join(Operator):
         cdef Batch* a
         cdef Batch* b
         self.out.length = 0
+        self.most = VECTOR if self.evaluate != NULL and read_alone(self) else MOST
         self.left.look(self.region)
         self.right.look(self.region)
         for a in self.left.delta:
@@ -113,4 +125,6 @@ cdef class Join(Operator):
                         join_into(time, time_of(a, t), a.time_words)
                         join_into(time, time_of(b, u), b.time_words)
                         update[self.out.stride - 1] = <uint64_t> (diff_of(a, t) * diff_of(b, u))
+                        if self.out.length >= self.most:
+                            (<Evaluate> self.evaluate).take()
         return 0

@@ -19,7 +19,7 @@ from ivm.operators.calendar cimport Calendar
 from ivm.operators.curves cimport PREFETCHED, Curves, Touch, from_sweep, to_sweep
 from ivm.operators.entries cimport Entries, entry_at
 from ivm.operators.logic cimport Candidate, Logic
-from ivm.operators.operator cimport Operator, Region, earlier, read_alone
+from ivm.operators.operator cimport Operator, Region, earlier, let_go, read_alone
 from ivm.rows.updates cimport Updates, append, empty_updates, push, release, update_at
 from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport MAX_COORDINATES, compare_words, less_equal
@@ -131,6 +131,7 @@ cdef class Reduce(Operator):
                 if end - i > 1:
                     self.curves.make_room(place, end - i)
             self._take(place, update_at(given, i), given)
+        let_go(self.source)
         return 0
 
     # The first update from `i` on that has another key than its predecessor.

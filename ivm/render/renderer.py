@@ -41,6 +41,7 @@ from ivm.operators.fallible import Evaluate, EvaluateNew, Fallible
 from ivm.operators.flat_map import FlatMap as FlatMapOperator
 from ivm.operators.flatten import Flatten
 from ivm.operators.input import Input
+from ivm.operators.join import Join as JoinOperator
 from ivm.operators.loop import Collect, Enter, Feedback, Leave, Variable
 from ivm.operators.loop import EnterAt as EnterAtOperator
 from ivm.operators.operator import Region
@@ -288,9 +289,13 @@ class Renderer(Windows, Reductions, Joins):
                 )
             )
         source = self.render(node)
-        return self.add_stage(
+        operators = self.add_stage(
             lambda s: Evaluate(region, form.words, source.operators[s], program())
         )
+        for given, operator in zip(source.operators, operators, strict=True):
+            if isinstance(given, JoinOperator):
+                given.evaluated_by(operator)
+        return operators
 
     def _render_flatmap(self, node: FlatMap) -> Rendered:
         form, source, region = row_format(node.schema), self.render(node.input), self.scope.region
