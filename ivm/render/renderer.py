@@ -183,11 +183,17 @@ class Renderer(Windows, Reductions, Joins):
     def keyed(self, node: Node, key: Sequence[int], picks: list[int], target: Format) -> Rendered:
         """`node`'s columns `picks` in format `target`, each row in the shard of its columns `key`.
 
-        The rows of an arrangement that is sharded by `key` are read where they lie.
+        The rows of an arrangement that is sharded by `key` are read where they lie, and so are such
+        terms of a sum.
         """
         index = self.lying(node, key)
         if index is not None:
             return self.flattened(index, index.packed(picks, target, self.interner), target)
+        if self.shards > 1 and isinstance(node, Concat):
+            terms = _signed(node)
+            if any(self.lying(term, key) for term, _ in terms):
+                sources = [self.keyed(term, key, picks, target) for term, _ in terms]
+                return self._added(sources, [negative for _, negative in terms], target)
         return self.exchanged(self.render(node), node.schema, key, picks, target)
 
     def lying(self, node: Node, key: Sequence[int]) -> Index | None:
@@ -323,24 +329,28 @@ class Renderer(Windows, Reductions, Joins):
         )
 
     def _render_negate(self, node: Negate) -> Rendered:
-        return self._sum(node, ((node.input, True),))
+        return self._sum(node, [(node.input, True)])
 
     def _render_concat(self, node: Concat) -> Rendered:
-        return self._sum(
-            node,
-            tuple((n.input, True) if isinstance(n, Negate) else (n, False) for n in node.inputs),
-        )
+        return self._sum(node, _signed(node))
 
-    def _sum(self, node: Node, terms: tuple[tuple[Node, bool], ...]) -> Rendered:
+    def _sum(self, node: Node, terms: Sequence[tuple[Node, bool]]) -> Rendered:
         form = row_format(node.schema)
         picks = [(0, i) for i in range(len(node.schema))]
         sources = [self.packed(self.render(term), picks, form) for term, _ in terms]
-        negated = tuple(negative for _, negative in terms)
+        return self._added(sources, [negative for _, negative in terms], form)
+
+    def _added(
+        self, sources: Sequence[Rendered], negated: Sequence[bool], form: Format
+    ) -> Rendered:
         region = self.scope.region
         return self.stage(
             form,
             lambda s: ConcatOperator(
-                region, form.words, tuple(source.operators[s] for source in sources), negated
+                region,
+                form.words,
+                tuple(source.operators[s] for source in sources),
+                tuple(negated),
             ),
         )
 
@@ -469,3 +479,8 @@ class Renderer(Windows, Reductions, Joins):
 
     def _render_window(self, node: Window) -> Rendered:
         return self.window(node)
+
+
+def _signed(node: Concat) -> list[tuple[Node, bool]]:
+    """The terms of a sum, each with whether it is subtracted."""
+    return [(n.input, True) if isinstance(n, Negate) else (n, False) for n in node.inputs]

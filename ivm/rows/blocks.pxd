@@ -20,6 +20,9 @@ cdef void* grow_block(void* block, size_t bytes, size_t wanted) noexcept nogil
 # Gives back a block, or the last pages of one.
 cdef void give_block(void* block, size_t bytes) noexcept nogil
 
+# Gives what waits to the kernel, if nobody has needed it for long.
+cdef void give_needless_back() noexcept nogil
+
 # Says that the pages wholly within these bytes of a block are not needed while it is in use.
 cdef void forget_pages(void* start, size_t bytes) noexcept nogil
 

@@ -1,12 +1,16 @@
 """Large blocks of memory: mapped, and kept for the next taker when they are given back.
 
 The kernel clears what it maps, at first touch, which costs more than merging two batches into it, and
-a huge page is cleared at once: 0.1 ms, or 5 where a virtual machine has to find the memory first. So up
-to KEPT bytes wait here, and what nobody has needed for PATIENCE goes back when the next block comes or
-goes. They lie in the order of their addresses, neighbours as one, so that a block of any size
+a huge page is cleared at once: 0.1 ms, or 5 where a virtual machine has to find the memory first. So as
+much as a KEPT_SHARE-th of the memory that the process may have waits here, and what nobody has needed for
+PATIENCE goes back when the next block comes or goes, or a step ends. They lie in the order of their addresses, neighbours as one, so that a block of any size
 can be cut from them. Where none of them is large enough, the huge pages of several are moved to where
 a block begins, which the kernel does without touching them. Safe from several threads.
 """
+
+import os
+from contextlib import suppress
+from pathlib import Path
 
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memmove
@@ -35,7 +39,8 @@ cdef extern from "<sys/mman.h>" nogil:
     int mprotect(void* address, size_t length, int protection)
 
 cdef enum:
-    KEPT = 256 << 20
+    KEPT_SHARE = 16
+    MOST_KEPT = 1 << 30
     PATIENCE = 10       # seconds
     HUGE_PAGE = 2 << 20
     MOST_SPANS = 256
@@ -45,6 +50,16 @@ cdef struct Span:
     char* start
     size_t bytes
 
+
+# The bytes that this process may have: the machine's, or its control group's.
+def _memory():
+    bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    with suppress(OSError, ValueError):     # without a limit it says "max"
+        bytes = min(bytes, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return bytes
+
+
+cdef size_t kept = min(_memory() // KEPT_SHARE, MOST_KEPT)
 cdef mutex guard
 cdef Span spans[MOST_SPANS + 1]     # that wait, by address
 cdef size_t count = 0       # of these
@@ -179,8 +194,14 @@ cdef void give_block(void* block, size_t bytes) noexcept nogil:
         _join_next(i - 1)
     if count > MOST_SPANS:
         _unmap(count - 1, spans[count - 1].bytes)
-    if waiting > KEPT:
-        _unmap_some(waiting - KEPT)
+    if waiting > kept:
+        _unmap_some(waiting - kept)
+    _unmap_needless()
+    guard.unlock()
+
+
+cdef void give_needless_back() noexcept nogil:
+    guard.lock()
     _unmap_needless()
     guard.unlock()
 

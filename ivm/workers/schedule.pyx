@@ -11,6 +11,7 @@ from libcpp.vector cimport vector
 from ivm.operators.arrange cimport Arrange
 from ivm.operators.input cimport Input
 from ivm.operators.operator cimport Operator
+from ivm.rows.blocks cimport give_needless_back
 from ivm.trace.trace cimport Trace
 from ivm.workers.stage cimport Loop, Stage
 
@@ -184,6 +185,7 @@ cdef class Schedule:
             self.running = self.ran[self.settled]
             self.settled += 1
             (<Stage> self.running).settle()
+        give_needless_back()
         return 0
 
     # One follower more has read what `stage` left behind.
