@@ -63,7 +63,8 @@ cdef class Deal(Operator):
         cdef const Updates* given = &self.source.out
         cdef uint64_t hashes[HASHED_ROWS]
         cdef Py_ssize_t start = 0, n
-        self._make_room(given.length // <Py_ssize_t> self.piles.size())
+        if given.length > HASHED_ROWS:
+            self._make_room(given.length // <Py_ssize_t> self.piles.size())
         while start < given.length:
             n = min(given.length - start, <Py_ssize_t> HASHED_ROWS)
             hash_rows(update_at(given, start), n, given.stride, self.key.data(),

@@ -88,6 +88,7 @@ cdef class Variable(Operator):
 
     def __init__(self, Region region, int row_words):
         self.parking = Parking()
+        self.parks = True
 
     cdef Py_ssize_t load(self) noexcept nogil:
         return self.parking.due(self.region)

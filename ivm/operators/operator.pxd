@@ -24,6 +24,7 @@ cdef class Operator:
     cdef Updates out                    # this activation's output; valid until the next one
     cdef readonly list reads            # the operators and traces that it was made with
     cdef int readers                    # operators that were made with this one as a source
+    cdef bint parks                     # whether it may hold updates back for later rounds
     # Takes this activation's input and makes `out` anew.
     cdef int step(self) except -1 nogil
     # Whether this activation left something for the operators after it.

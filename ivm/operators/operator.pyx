@@ -30,6 +30,7 @@ cdef class Operator:
         self.region = region
         self.out = empty_updates(row_words, region.depth)
         self.reads = []
+        self.parks = False
         for argument in (*args, *kwargs.values()):
             for source in argument if isinstance(argument, tuple) else (argument,):
                 if isinstance(source, Operator):

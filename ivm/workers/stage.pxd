@@ -9,6 +9,7 @@ cdef class Stage:
     cdef readonly tuple operators       # one for each shard
     cdef vector[void*] shards           # borrowed from `operators`
     cdef vector[Py_ssize_t] loads       # of the shards, while they run
+    cdef bint left                      # whether a shard's output may hold updates
     cdef Py_ssize_t unrested            # what the shards were given since they last rested
     cdef Py_ssize_t unsettled           # and since they last settled
     # For a stage of the root, kept by the schedule that it belongs to:
@@ -21,8 +22,10 @@ cdef class Stage:
     cdef readonly Region outer          # the scope that it belongs to
     cdef bint yields(self) noexcept nogil
     cdef bint troubled(self) noexcept nogil
+    cdef void empty(self) noexcept nogil
     cdef int run(self) except -1 nogil
     cdef Py_ssize_t load(self) noexcept nogil
+    cdef bint parks(self)
     cdef bint parked(self, uint64_t* at) noexcept nogil
     cdef int rest(self) except -1 nogil
     cdef int settle(self) except -1 nogil
@@ -34,6 +37,7 @@ cdef class Loop(Stage):
     cdef readonly Region region
     cdef readonly list stages
     cdef vector[void*] body             # borrowed from `stages`
+    cdef vector[void*] parking          # those of the body that may hold updates back
     cdef readonly uint64_t max_rounds
     cdef readonly bint failed           # did not converge within `max_rounds`
     cdef void enter(self) noexcept nogil

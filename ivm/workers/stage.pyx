@@ -48,6 +48,10 @@ cdef class Stage:
         for s in range(n):
             self.loads[s] = (<Operator> self.shards[s]).load()
             total += self.loads[s]
+        if total == 0:
+            self.empty()
+            return 0
+        self.left = True
         self.unrested += total
         self.unsettled += total
         if n > 1 and total >= SMALL_LOAD:
@@ -61,12 +65,23 @@ cdef class Stage:
                     (<Operator> self.shards[s]).out.length = 0
         return 0
 
+    # Nothing came: nothing is left of what the activation before put out.
+    cdef void empty(self) noexcept nogil:
+        cdef size_t s
+        if self.left:
+            for s in range(self.shards.size()):
+                (<Operator> self.shards[s]).out.length = 0
+            self.left = False
+
     cdef Py_ssize_t load(self) noexcept nogil:
         cdef Py_ssize_t total = 0
         cdef size_t s
         for s in range(self.shards.size()):
             total += (<Operator> self.shards[s]).load()
         return total
+
+    cdef bint parks(self):
+        return any([(<Operator> operator).parks for operator in self.operators])
 
     cdef bint parked(self, uint64_t* at) noexcept nogil:
         cdef bint found = False
@@ -78,6 +93,8 @@ cdef class Stage:
 
     cdef int rest(self) except -1 nogil:
         cdef Py_ssize_t s, n = self.shards.size()
+        if self.unrested == 0:
+            return 0
         if n > 1 and self.unrested >= SMALL_LOAD:
             for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
                 (<Operator> self.shards[s]).rest()
@@ -85,10 +102,13 @@ cdef class Stage:
             for s in range(n):
                 (<Operator> self.shards[s]).rest()
         self.unrested = 0
+        self.left = False
         return 0
 
     cdef int settle(self) except -1 nogil:
         cdef Py_ssize_t s, n = self.shards.size()
+        if self.unsettled == 0:
+            return 0
         if n > 1 and self.unsettled >= SMALL_LOAD:
             for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
                 (<Operator> self.shards[s]).settle()
@@ -115,10 +135,15 @@ cdef class Loop(Stage):
         self.max_rounds = max_rounds
         self.failed = False
 
+    cdef bint parks(self):
+        return True
+
     def add(self, Stage stage) -> None:
         """Append a stage to the body."""
         self.stages.append(stage)
         self.body.push_back(<void*> stage)
+        if stage.parks():
+            self.parking.push_back(<void*> stage)
 
     cdef void enter(self) noexcept nogil:
         cdef int i
@@ -180,8 +205,8 @@ cdef class Loop(Stage):
         cdef size_t s
         for i in range(1, self.region.depth):
             at[i] = NEVER
-        for s in range(self.body.size()):
-            if (<Stage> self.body[s]).parked(at):
+        for s in range(self.parking.size()):
+            if (<Stage> self.parking[s]).parked(at):
                 found = True
         if not found:
             return False
@@ -199,8 +224,8 @@ cdef class Loop(Stage):
         cdef size_t s
         for i in range(1, self.region.depth):
             inner[i] = NEVER
-        for s in range(self.body.size()):
-            if (<Stage> self.body[s]).parked(inner):
+        for s in range(self.parking.size()):
+            if (<Stage> self.parking[s]).parked(inner):
                 found = True
         if found:
             earlier(at, inner, self.outer.depth)
