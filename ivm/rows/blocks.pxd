@@ -1,16 +1,17 @@
-# Large blocks of memory, of whole pages, which are kept for the next taker.
+# Large blocks of memory, of whole huge pages, which are kept for the next taker.
 
 cdef enum:
     PAGE = 4096
+    HUGE_PAGE = 2 << 20
     LARGE = 4 << 20     # bytes from which on memory is to be a block
 
 
 # The bytes of a block that has room for so many.
 cdef inline size_t whole_pages(size_t bytes) noexcept nogil:
-    return (bytes + PAGE - 1) // PAGE * PAGE
+    return (bytes + HUGE_PAGE - 1) // HUGE_PAGE * HUGE_PAGE
 
 
-# A block of `bytes`, a multiple of PAGE, with undefined contents; NULL where memory is short.
+# A block of `bytes`, a multiple of HUGE_PAGE, with undefined contents; NULL where memory is short.
 cdef void* take_block(size_t bytes) noexcept nogil
 
 # A larger block that begins as `block` does, which is no longer one; NULL where memory is short, and then

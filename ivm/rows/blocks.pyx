@@ -42,7 +42,6 @@ cdef enum:
     KEPT_SHARE = 16
     MOST_KEPT = 1 << 30
     PATIENCE = 10       # seconds
-    HUGE_PAGE = 2 << 20
     MOST_SPANS = 256
     WORTH_FORGETTING = 1 << 18
 
@@ -245,7 +244,7 @@ cdef void _unmap_some(size_t bytes) noexcept nogil:
 
 # Gives at least the last `bytes` of a span back to the kernel.
 cdef void _unmap(size_t i, size_t bytes) noexcept nogil:
-    bytes = (bytes + PAGE - 1) // PAGE * PAGE
+    bytes = whole_pages(bytes)
     _shorten(i, bytes)
     munmap(spans[i].start + spans[i].bytes, bytes)
     if spans[i].bytes == 0:
