@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from ivm.operators.operator cimport Operator, Region
+from ivm.operators.operator cimport KEPT_UPDATES, Operator, Region
 from ivm.operators.parking cimport Parking
 from ivm.rows.packing cimport Packing
 from ivm.rows.updates cimport Updates, append, empty_updates, push, release
@@ -176,6 +176,11 @@ cdef class Collect(Operator):
                    (self.gathered.stride - 1) * sizeof(uint64_t))
             update[self.gathered.stride - 1] = given.words[(i + 1) * given.stride - 1]
         return 0
+
+    cdef int settle(self) except -1 nogil:
+        if self.gathered.capacity > KEPT_UPDATES:
+            release(&self.gathered)
+        return Operator.settle(self)
 
     cdef bint yields(self) noexcept nogil:
         return self.gathered.length > 0

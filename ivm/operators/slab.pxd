@@ -6,7 +6,7 @@
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, malloc
 
-from ivm.rows.blocks cimport LARGE, give_block, take_block
+from ivm.rows.blocks cimport HUGE_PAGE, LARGE, give_block, take_block
 
 cdef extern from *:
     int leading_zeros "__builtin_clzll"(unsigned long long) noexcept nogil
@@ -81,7 +81,7 @@ cdef inline void give_words(Slab* slab, uint64_t* array, size_t words) noexcept 
 
 
 cdef inline bint _add_chunk(Slab* slab) noexcept nogil:
-    cdef size_t bytes = FIRST_CHUNK if slab.last == NULL else LARGE
+    cdef size_t bytes = FIRST_CHUNK if slab.last == NULL else 2 * HUGE_PAGE
     cdef Chunk* chunk = <Chunk*> (malloc(bytes) if bytes < LARGE else take_block(bytes))
     if chunk == NULL:
         return False

@@ -3,7 +3,7 @@
 cdef enum:
     PAGE = 4096
     HUGE_PAGE = 2 << 20
-    LARGE = 4 << 20     # bytes from which on memory is to be a block
+    LARGE = 1 << 20     # bytes from which on memory is to be a block
 
 
 # The bytes of a block that has room for so many.

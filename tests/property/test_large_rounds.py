@@ -2,6 +2,7 @@
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from numpy.typing import NDArray
 
 from ivm.dataflow import Aggregate, Arrange, Concat, Get, Iterate, Join, Map, Recursive, columns
@@ -50,20 +51,40 @@ def _level_by_level(there: Pairs) -> dict[int, int]:
     return {int(node): int(found[node]) for node in np.flatnonzero(found >= 0)}
 
 
-def test_distances_are_right_after_large_rounds_and_changes_of_many_edges() -> None:
+def _loaded(workers: int) -> tuple[Pool, Pairs]:
     chance = np.random.default_rng(5)
     there = np.unique(chance.integers(0, NODES, (NODES * DEGREE, 2)), axis=0)
     chance.shuffle(there)
-    pool = Pool()
+    pool = Pool(workers)
     for source in (edges, roots):
         pool.create_input(source.name, source.schema, source.schema.names)
     pool.install("distances", distances, ["node"])
     _feed(pool, roots, np.zeros((1, 2), np.int64), 1)
     _feed(pool, edges, there, 1)
     pool.advance(pool.frontier + 1)
+    return pool, there
+
+
+def _histories(pool: Pool) -> int:
+    return sum(i.bytes for i in pool.arrangements() if i.name.endswith("(histories)"))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_distances_are_right_after_large_rounds_and_changes_of_many_edges(workers: int) -> None:
+    pool, there = _loaded(workers)
     assert _maintained(pool) == _level_by_level(there)
 
     gone, kept = np.split(there, [len(there) * 3 // 4])
     _feed(pool, edges, gone, -1)
     pool.advance(pool.frontier + 1)
+    assert _maintained(pool) == _level_by_level(kept)
+
+
+def test_the_memory_of_histories_is_given_back_when_most_of_them_shrink() -> None:
+    pool, there = _loaded(1)
+    held = _histories(pool)
+    gone, kept = np.split(there, [len(there) * 7 // 8])
+    _feed(pool, edges, gone, -1)
+    pool.advance(pool.frontier + 1)
+    assert _histories(pool) < held // 2
     assert _maintained(pool) == _level_by_level(kept)
