@@ -46,6 +46,10 @@ cdef class Join(Operator):
     cdef Py_ssize_t load(self) noexcept nogil:
         return self.left.waiting(self.region) + self.right.waiting(self.region)
 
+    cdef bint yields(self) noexcept nogil:
+        return self.out.length > 0 or (
+            self.evaluate != NULL and (<Evaluate> self.evaluate).taken > 0)
+
     cdef int step(self) except -1 nogil:
         cdef Batch* a
         cdef Batch* b

@@ -1,10 +1,11 @@
 """Stages: one operator in every shard, and loops of stages.
 
 Shards are not threads: few updates are worth no wake-up, so a small activation runs every shard
-on the calling thread. A thread that has just helped still waits at work's end for some milliseconds,
-and then fewer updates are worth sharing. A loop is swept in lexicographic order of its coordinates with all root
-times of the step together, which is a linear extension of the product order; rounds in which
-nothing is parked are skipped.
+on the calling thread. A thread that has just helped looks out for more work for some milliseconds,
+and while it does fewer updates are worth sharing.
+
+A loop is swept in lexicographic order of its coordinates with all root times of the step together,
+which is a linear extension of the product order; rounds in which nothing is parked are skipped.
 """
 
 from cython.parallel cimport prange

@@ -1,6 +1,7 @@
 """Joins with more pairs than are held at once, which a map evaluates while they come."""
 
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
@@ -11,27 +12,23 @@ from ivm.expressions import Call, Literal
 from ivm.pool import Pool
 
 INT = pa.int64()
+LEAST = 30
 SCHEMA = pa.schema([pa.field(name, INT, nullable=False) for name in ("key", "val")])
-WIDTH = 70  # values of each key on either side
 
 rows = Arrange(Get("rows", SCHEMA), (0,))
 pairs = Join(rows, rows, (("key", 0), ("left", 1), ("right", 2)))
 key, left, right = columns(pairs)
 sums = Map(pairs, (("key", key), ("sum", Call("add", (left, right), INT, False))))
-large = Filter(sums, Call("lt", (Literal(WIDTH, INT), columns(sums)[1]), pa.bool_(), False))
+large = Filter(sums, Call("lt", (Literal(LEAST, INT), columns(sums)[1]), pa.bool_(), False))
 both = Concat((large, project(pairs, (0, 1))))
 
 
-def _sums(values: range) -> Counter[tuple[int, int]]:
-    return Counter((0, a + b) for a in values for b in values if a + b > WIDTH)
-
-
 def _large(values: range) -> Counter[tuple[int, int]]:
-    return _sums(values)
+    return Counter((0, a + b) for a in values for b in values if a + b > LEAST)
 
 
 def _both(values: range) -> Counter[tuple[int, int]]:
-    return _sums(values) + Counter({(0, a): len(values) for a in values})
+    return _large(values) + Counter({(0, a): len(values) for a in values})
 
 
 def _feed(pool: Pool, values: range, diff: int) -> None:
@@ -47,18 +44,23 @@ def _scanned(pool: Pool) -> Counter[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(
+    "width", [32, 64, 70]
+)  # 32 * 32 are as many pairs as are evaluated at once
 @pytest.mark.parametrize(("node", "expected"), [(large, _large), (both, _both)])
 def test_all_pairs_are_evaluated_whoever_else_reads_them(
-    node: Node, expected: object, workers: int
+    node: Node,
+    expected: Callable[[range], Counter[tuple[int, int]]],
+    width: int,
+    workers: int,
 ) -> None:
-    assert callable(expected)
     pool = Pool(workers)
     pool.create_input("rows", SCHEMA, ["key"])
     pool.install("out", node, ["key"])
-    _feed(pool, range(WIDTH), 1)
-    assert _scanned(pool) == expected(range(WIDTH))
-    _feed(pool, range(WIDTH // 2, WIDTH), -1)
-    assert _scanned(pool) == expected(range(WIDTH // 2))
+    _feed(pool, range(width), 1)
+    assert _scanned(pool) == expected(range(width))
+    _feed(pool, range(width // 2, width), -1)
+    assert _scanned(pool) == expected(range(width // 2))
 
 
 def test_a_pair_that_cannot_be_evaluated_is_an_error_and_all_others_are_there() -> None:
@@ -66,11 +68,11 @@ def test_a_pair_that_cannot_be_evaluated_is_an_error_and_all_others_are_there() 
     pool = Pool()
     pool.create_input("rows", SCHEMA, ["key"])
     pool.install("out", Map(pairs, (("key", key), ("product", product))), ["key"])
-    huge = 2**62
-    _feed(pool, range(2, WIDTH), 1)
+    huge, small = 2**62, range(2, 70)
+    _feed(pool, small, 1)
     _feed(pool, range(huge, huge + 1), 1)
     errors = pool.drain("out")
-    assert sum(_scanned(pool).values()) == (WIDTH - 2) ** 2
-    assert sum(errors.error_diffs) == 2 * (WIDTH - 2) + 1
+    assert sum(_scanned(pool).values()) == len(small) ** 2
+    assert sum(errors.error_diffs) == 2 * len(small) + 1
     _feed(pool, range(huge, huge + 1), -1)
-    assert sum(pool.drain("out").error_diffs) == -(2 * (WIDTH - 2) + 1)
+    assert sum(pool.drain("out").error_diffs) == -(2 * len(small) + 1)
