@@ -171,8 +171,10 @@ class Arrange(Hashed):
 
     def __post_init__(self) -> None:
         given = self.input.schema
-        order = (*self.key, *(i for i in range(len(given)) if i not in self.key))
-        object.__setattr__(self, "schema", pa.schema([given.field(i) for i in order]))
+        if self.key != tuple(range(len(self.key))):
+            order = (*self.key, *(i for i in range(len(given)) if i not in self.key))
+            given = pa.schema([given.field(i) for i in order])
+        object.__setattr__(self, "schema", given)
 
 
 @dataclass(frozen=True, slots=True)

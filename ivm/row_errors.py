@@ -36,6 +36,8 @@ class RowErrors:
 
     def take(self, piece: Piece, collections: Iterable[Collection]) -> None:
         """Take the new errors of `piece`, and hand them to the dataflows that it is part of."""
+        if not piece.fallible:
+            return
         standing = self._standing.setdefault(piece, {})
         for message, time, diff in zip(
             *take_errors(piece.fallible, self._layout, self._interner), strict=True

@@ -267,8 +267,8 @@ cdef class Curves:
         for i in range(now.length):
             entry_at(now, i, self.stride)[self.stride - 2] = 0
         _add_up(now, self.stride)
-        if curve.past.capacity == 0:        # most keys never get more
-            curve.past, now[0] = now[0], curve.past
+        if curve.past.capacity == 0 and 2 * now.length >= now.capacity:
+            curve.past, now[0] = now[0], curve.past     # most keys never get more
             return 0
         return self._merge(&curve.past, now.words, now.length)
 

@@ -30,7 +30,7 @@ cdef class Join(Operator):
     cdef readonly Reader left
     cdef readonly Reader right
     cdef Packing packing
-    cdef void* evaluate     # an Evaluate, borrowed: it holds this operator
+    cdef void* evaluate     # an Evaluate, borrowed: it holds this operator, and lives if it alone does
     cdef Py_ssize_t most    # pairs that are held before they are evaluated
 
     def __init__(self, Region region, int row_words, Reader left, Reader right, Packing packing):
@@ -47,8 +47,12 @@ cdef class Join(Operator):
         return self.left.waiting(self.region) + self.right.waiting(self.region)
 
     cdef bint yields(self) noexcept nogil:
-        return self.out.length > 0 or (
-            self.evaluate != NULL and (<Evaluate> self.evaluate).taken > 0)
+        return self.out.length > 0 or self._is_taken_from()
+
+    # Whether `evaluate` has taken pairs. It may be gone where the join has another reader too.
+    cdef inline bint _is_taken_from(self) noexcept nogil:
+        return (self.evaluate != NULL and read_alone(self)
+                and (<Evaluate> self.evaluate).taken > 0)
 
     cdef int step(self) except -1 nogil:
         cdef Batch* a

@@ -1,18 +1,19 @@
 # Memory for many small arrays that grow and go: what one no longer needs waits for the next of its size.
 #
-# Sizes have four classes between powers of two. Arrays are cut from chunks, one beside the other; an array
-# of more than MOST_WORDS is malloc's.
+# Sizes have four classes between powers of two. Arrays are cut from chunks, one beside the other, of which
+# each is as large as all before it, up to MOST_CHUNK; an array of more than MOST_WORDS is malloc's.
 
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, malloc
 
-from ivm.rows.blocks cimport HUGE_PAGE, LARGE, give_block, take_block
+from ivm.rows.blocks cimport HUGE_PAGE, LARGE, give_block, take_block, whole_pages
 
 cdef extern from *:
     int leading_zeros "__builtin_clzll"(unsigned long long) noexcept nogil
 
 cdef enum:
-    FIRST_CHUNK = 1 << 16   # bytes; chunks after it are large blocks
+    FIRST_CHUNK = 1 << 16   # bytes
+    MOST_CHUNK = 2 * HUGE_PAGE
     MOST_WORDS = 1 << 12
     CLASSES = 44            # up to that of MOST_WORDS
 
@@ -81,8 +82,13 @@ cdef inline void give_words(Slab* slab, uint64_t* array, size_t words) noexcept 
 
 
 cdef inline bint _add_chunk(Slab* slab) noexcept nogil:
-    cdef size_t bytes = FIRST_CHUNK if slab.last == NULL else 2 * HUGE_PAGE
-    cdef Chunk* chunk = <Chunk*> (malloc(bytes) if bytes < LARGE else take_block(bytes))
+    cdef size_t bytes = min(max(slab.bytes, <size_t> FIRST_CHUNK), <size_t> MOST_CHUNK)
+    cdef Chunk* chunk
+    if bytes < LARGE:
+        chunk = <Chunk*> malloc(bytes)
+    else:
+        bytes = whole_pages(bytes)
+        chunk = <Chunk*> take_block(bytes)
     if chunk == NULL:
         return False
     chunk.before = slab.last

@@ -26,7 +26,7 @@ from ivm.dataflow import (
     Threshold,
 )
 from ivm.render.pieces import Collection
-from ivm.render.scopes import children
+from ivm.render.scopes import children, reads
 
 MONOTONE = (
     Arrange,
@@ -52,18 +52,19 @@ class Growth:
     def grows(self, node: Node) -> bool:
         """Whether `node` only grows if the recursive names that it refers to do."""
         if node not in self._known:
-            self._known[node] = self._grows(node)
+            self._known[node] = self._reads_what_grows(node) and self._grows(node)
         return self._known[node]
 
+    def _reads_what_grows(self, node: Node) -> bool:
+        found = map(self._collections.get, reads(node))
+        return all(collection is not None and collection.insert_only for collection in found)
+
     def _grows(self, node: Node) -> bool:
-        if isinstance(node, Get):
-            collection = self._collections.get(node.name)
-            return collection is not None and collection.insert_only
         if isinstance(node, Reduce):
             return not node.aggregates and self.grows(node.input)
         if isinstance(node, Threshold):
             return node.limit == 1 and self.grows(node.input)
-        if isinstance(node, (Constant, Recursive)):
+        if isinstance(node, (Constant, Get, Recursive)):
             return True
         if isinstance(node, Iterate) and node.stops:
             return False

@@ -84,8 +84,7 @@ class Index:
 
     def restored(self) -> Packing:
         """The packing from (key, value) to a row of the arranged input, in its column order."""
-        schema = self.node.input.schema
-        return self.packed(range(len(schema)), row_format(schema))
+        return _restoring(self.node)
 
     def packed(
         self, columns: Iterable[int], target: Format, interner: Interner | None = None
@@ -94,11 +93,7 @@ class Index:
 
         A target with strings' first bytes needs the interner.
         """
-        others = [i for i in range(len(self.node.input.schema)) if i not in self.node.key]
-        picks = [
-            (0, self.node.key.index(i)) if i in self.node.key else (1, others.index(i))
-            for i in columns
-        ]
+        picks = _places(self.node, columns)
         return Packing((self.key_format, self.val_format), picks, target, interner)
 
     def look_up(self, keys: pa.RecordBatch, layout: Layout, interner: Interner) -> Found:
@@ -122,6 +117,20 @@ def arranged_formats(node: Arrange) -> tuple[Format, Format, Format]:
     key = row_format(fields[: len(node.key)])
     val = row_format(fields[len(node.key) :])
     return key, val, followed_by(key, val)
+
+
+@lru_cache
+def _restoring(node: Arrange) -> Packing:
+    """As `Index.restored`, made once for all arrangements of a node."""
+    key, val, _ = arranged_formats(node)
+    schema = node.input.schema
+    return Packing((key, val), _places(node, range(len(schema))), row_format(schema))
+
+
+def _places(node: Arrange, columns: Iterable[int]) -> list[tuple[int, int]]:
+    """Where an arrangement has these columns of its input: (0: key or 1: value, which of its)."""
+    others = [i for i in range(len(node.input.schema)) if i not in node.key]
+    return [(0, node.key.index(i)) if i in node.key else (1, others.index(i)) for i in columns]
 
 
 @dataclass(eq=False, slots=True)

@@ -244,7 +244,7 @@ cdef void _unmap_some(size_t bytes) noexcept nogil:
 
 # Gives at least the last `bytes` of a span back to the kernel.
 cdef void _unmap(size_t i, size_t bytes) noexcept nogil:
-    bytes = whole_pages(bytes)
+    bytes = min(whole_pages(bytes), spans[i].bytes)
     _shorten(i, bytes)
     munmap(spans[i].start + spans[i].bytes, bytes)
     if spans[i].bytes == 0:

@@ -98,6 +98,19 @@ def test_the_histories_of_a_reduction_in_a_loop_are_counted_and_given_back() -> 
     assert _account(pool, "out[src] (histories)").records == 0
 
 
+def test_a_history_whose_changes_cancel_takes_no_more_memory_than_what_is_left() -> None:
+    size, toggles = 2_000, 41
+    pool = _pool()
+    pool.install("out", _depths(), ["src"])
+    rows = pa.RecordBatch.from_pydict({"src": [0] * size, "dst": list(range(size))}, EDGES)
+    for time in range(toggles):
+        diffs = np.full(size, 1 if time % 2 == 0 else -1, np.int64)
+        pool.feed("edges", rows, diffs, pool.frontier + time)
+    pool.advance(pool.frontier + toggles)
+    held = _account(pool, "out[src] (histories)")
+    assert held.bytes < size * toggles * 8 * 4 // 2
+
+
 def test_the_ranking_of_a_large_group_is_counted_and_given_back() -> None:
     pool, size = _pool(), 2_000
     pool.install("out", least, ["src"])

@@ -76,3 +76,16 @@ def test_a_pair_that_cannot_be_evaluated_is_an_error_and_all_others_are_there() 
     assert sum(errors.error_diffs) == 2 * len(small) + 1
     _feed(pool, range(huge, huge + 1), -1)
     assert sum(pool.drain("out").error_diffs) == -(2 * len(small) + 1)
+
+
+def test_a_join_goes_on_when_a_map_of_its_pairs_is_dropped() -> None:
+    again = Join(Arrange(pairs, (0,)), rows, (("key", 0), ("val", 3)))
+    pool = Pool()
+    pool.create_input("rows", SCHEMA, ["key"])
+    pool.install("mapped", Concat((again, sums)), ["key"])
+    pool.install("out", again, ["key"])
+    _feed(pool, range(8), 1)
+    pool.drop("mapped")
+    for last in range(8, 12):
+        _feed(pool, range(last, last + 1), 1)
+    assert _scanned(pool) == Counter({(0, value): 12**2 for value in range(12)})
