@@ -49,7 +49,7 @@ cdef inline uint64_t* open_at(Entries* entries, uint32_t place, int stride,
                               Slab* slab) noexcept nogil:
     cdef uint64_t* entry
     if entries.length == entries.capacity and widen(
-            entries, entries.capacity + entries.capacity // 2 + 1, stride, slab) < 0:
+            entries, entries.capacity + entries.capacity // 2 + 2, stride, slab) < 0:
         return NULL
     entry = entry_at(entries, place, stride)
     memmove(entry + stride, entry,
