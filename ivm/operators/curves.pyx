@@ -40,7 +40,8 @@ cdef enum:
 cdef class Curves:
     """Keys of `key_words` words, values of `words` words; times have `time_words` coordinates.
 
-    The output's values have `said_words` words. `strings` lists the words of (key, value) that hold strings, as of a Trace.
+    The output's values have `said_words` words. `strings` lists the words of (key, value) that
+    hold strings, as of a Trace.
     """
 
     def __init__(self, int key_words, int words, int said_words, int time_words, tuple strings):
