@@ -44,7 +44,12 @@ cdef class Join(Operator):
         self.evaluate = <void*> evaluate
 
     cdef Py_ssize_t load(self) noexcept nogil:
-        return self.left.waiting(self.region) + self.right.waiting(self.region)
+        return self._sought(self.left, self.right) + self._sought(self.right, self.left)
+
+    # How many keys are sought for what is new in `one`: those of the smaller side.
+    cdef inline Py_ssize_t _sought(self, Reader one, Reader other) noexcept nogil:
+        cdef Py_ssize_t waiting = one.waiting(self.region)
+        return 0 if waiting == 0 else min(waiting, other.held())
 
     cdef bint yields(self) noexcept nogil:
         return self.out.length > 0 or self._is_taken_from()

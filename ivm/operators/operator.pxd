@@ -53,7 +53,9 @@ cdef class Reader:
     # Whether the batches of before the activation are new as well, and whether the fresh one is.
     cdef bint sees_all(self, Region region) noexcept nogil
     cdef bint sees_fresh(self, Region region) noexcept nogil
+    # Updates that are new, and all that the trace holds.
     cdef Py_ssize_t waiting(self, Region region) noexcept nogil
+    cdef Py_ssize_t held(self) noexcept nogil
     # Whether the trace held anything before this activation.
     cdef bint remembers(self, Region region) noexcept nogil
 

@@ -126,6 +126,13 @@ cdef class Reader:
                 total += b.updates
         return total
 
+    cdef Py_ssize_t held(self) noexcept nogil:
+        cdef Py_ssize_t total = 0 if self.trace.fresh == NULL else self.trace.fresh.updates
+        cdef Batch* b
+        for b in self.trace.layers:
+            total += b.updates
+        return total
+
     cdef bint remembers(self, Region region) noexcept nogil:
         return (not self.trace.layers.empty() and not self.sees_all(region)) or (
             self.trace.fresh != NULL and not self.sees_fresh(region))

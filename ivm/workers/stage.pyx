@@ -1,52 +1,29 @@
 """Stages: one operator in every shard, and loops of stages.
 
-Shards are not threads: few updates are worth no wake-up, so a small activation runs every shard
-on the calling thread. A thread that has just helped looks out for more work for some milliseconds,
-and while it does fewer updates are worth sharing.
+Shards are not threads: a small activation runs every shard on the calling thread, in whose cache
+its updates lie. To move half of them into another core's costs as much as the work on them, be the
+other thread awake or not.
 
 A loop is swept in lexicographic order of its coordinates with all root times of the step together,
 which is a linear extension of the product order; rounds in which nothing is parked are skipped.
 """
 
 from cython.parallel cimport prange
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
-from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
 from ivm.operators.operator cimport Operator, Region, earlier
 from ivm.trace.times cimport MAX_COORDINATES, round_of
 
-cdef extern from *:
-    """
-    // When this thread was last helped, in ns: its helpers are its own.
-    static thread_local int64_t ivm_helped = 0;
-    """
-    int64_t helped "ivm_helped"
-
 cdef enum:
-    SMALL_LOAD = 8192       # updates, below which one thread runs all shards: a wake-up costs some 50 us
-    FEW = 512               # and below which it does even if its helpers are awake, which costs 1 us
-    AWAKE = 2_000_000       # ns for which they are: libgomp's threads spin for 3 ms or more
+    SMALL_LOAD = 1 << 14    # updates below which one thread runs all shards
 
 cdef uint64_t NEVER = 0xFFFFFFFFFFFFFFFF
 
 
-cdef int64_t _now() noexcept nogil:
-    cdef timespec now
-    clock_gettime(CLOCK_MONOTONIC, &now)
-    return now.tv_sec * <int64_t> 1_000_000_000 + now.tv_nsec
-
-
 # Whether several threads should share so many updates of `shards` shards.
-cdef bint _is_worth_sharing(Py_ssize_t updates, Py_ssize_t shards) noexcept nogil:
-    if shards == 1 or updates < FEW:
-        return False
-    return updates >= SMALL_LOAD or _now() - helped < AWAKE
-
-
-cdef void _note_help() noexcept nogil:
-    global helped
-    helped = _now()
+cdef inline bint is_worth_sharing(Py_ssize_t updates, Py_ssize_t shards) noexcept nogil:
+    return shards > 1 and updates >= SMALL_LOAD
 
 
 cdef class Stage:
@@ -84,10 +61,9 @@ cdef class Stage:
         self.left = True
         self.unrested += total
         self.unsettled += total
-        if _is_worth_sharing(total, n):
+        if is_worth_sharing(total, n):
             for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
                 (<Operator> self.shards[s]).step()
-            _note_help()
         else:
             for s in range(n):
                 if self.loads[s] > 0:
@@ -126,10 +102,9 @@ cdef class Stage:
         cdef Py_ssize_t s, n = self.shards.size()
         if self.unrested == 0:
             return 0
-        if _is_worth_sharing(self.unrested, n):
+        if is_worth_sharing(self.unrested, n):
             for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
                 (<Operator> self.shards[s]).rest()
-            _note_help()
         else:
             for s in range(n):
                 (<Operator> self.shards[s]).rest()
@@ -141,10 +116,9 @@ cdef class Stage:
         cdef Py_ssize_t s, n = self.shards.size()
         if self.unsettled == 0:
             return 0
-        if _is_worth_sharing(self.unsettled, n):
+        if is_worth_sharing(self.unsettled, n):
             for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
                 (<Operator> self.shards[s]).settle()
-            _note_help()
         else:
             for s in range(n):
                 (<Operator> self.shards[s]).settle()
