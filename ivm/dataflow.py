@@ -9,6 +9,7 @@ NULL keys out beforehand.
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cache
+from operator import attrgetter
 from typing import Any, TypeAlias
 from typing import Literal as OneOf
 
@@ -31,15 +32,14 @@ class Hashed:
             return self._hash
         except AttributeError:
             kind: Any = type(self)
-            compared = [getattr(self, name) for name in _compared(kind)]
-            object.__setattr__(self, "_hash", hash((kind, *compared)))
+            object.__setattr__(self, "_hash", hash((kind, _compared(kind)(self))))
             return self._hash
 
 
 @cache
-def _compared(kind: Any) -> tuple[str, ...]:
-    """The fields of a node by which it compares."""
-    return tuple(f.name for f in fields(kind) if f.compare)
+def _compared(kind: Any) -> Callable[[Hashed], object]:
+    """What gets a node's fields by which it compares."""
+    return attrgetter(*(f.name for f in fields(kind) if f.compare))
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ from ivm.hydration import TIMES_AT_ONCE, Hydration
 from ivm.operators.capture import Capture
 from ivm.operators.operator import Region
 from ivm.render.inputs import render_input
+from ivm.render.living import Living
 from ivm.render.pieces import Collection, Index, Piece
 from ivm.render.renderer import Renderer
 from ivm.render.scopes import reads
@@ -83,6 +84,7 @@ class Pool:
         self._schedule = Schedule()
         self._collections: dict[str, Collection] = {}
         self._arrangements: dict[Arrange, tuple[Piece, Index]] = {}
+        self._living = Living()
         self._row_errors = RowErrors(self._interner)
         self._holds = Holds()
         self._frontier = 0
@@ -116,6 +118,7 @@ class Pool:
             node = Arrange(Get(name, schema), positions)
             collection = render_input(node, self._shards, self._interner, insert_only=insert_only)
             self._schedule.add(collection.piece.stages)
+            self._living.add(collection.piece)
             self._arrangements[node] = collection.indexes[0]
             self._collections[name] = collection
 
@@ -165,7 +168,7 @@ class Pool:
         with self._gate:
             collection = self._collection(name, is_input=True)
             index = collection.indexes[0][1]
-            return sealed(index.traces, index.restored(), collection.layout, self._interner)
+            return sealed(index.traces, index.shape.restored, collection.layout, self._interner)
 
     # --- running ---
 
@@ -185,7 +188,7 @@ class Pool:
                 while self._frontier < frontier:
                     self._step(frontier)
             except MemoryError as shortage:
-                where = self._where(shortage, self._pieces())
+                where = self._where(shortage, self._living)
                 self._gate.failure = f"a step did not complete: {where}"
                 raise OutOfMemory(self._gate.failure) from shortage
 
@@ -209,7 +212,7 @@ class Pool:
     def _settle_troubles(self) -> list[str]:
         """Hand errors to the dataflows, and drop those that did not converge: their names."""
         self._row_errors.keep_from(self._holds.earliest)
-        for piece in self._pieces():
+        for piece in self._living:
             self._row_errors.take(piece, self._collections.values())
         failed = self._failed()
         for name in failed:
@@ -224,16 +227,16 @@ class Pool:
 
     def _release_strings(self) -> None:
         """Give back unused strings, until there are twice, or if few were four times, the bytes."""
-        held, pieces, inputs, captures = self._interner.bytes, self._pieces(), [], []
+        held, inputs, captures = self._interner.bytes, [], []
         for collection in self._collections.values():
             types, form = collection.schema.types, row_format(collection.schema)
             strings = string_words(types, collection.arriving or form)
             if collection.intake is not None:
                 inputs += [(shard, strings) for shard in collection.intake.inputs]
             captures += [(shard, string_words(types, form)) for shard in collection.captures]
-        traces = [trace for piece in pieces for trace in piece.traces]
-        groups = [table for piece in pieces for table in piece.groups]
-        curves = [histories for piece in pieces for histories in piece.curves]
+        traces = [trace for piece in self._living for trace in piece.traces]
+        groups = [table for piece in self._living for table in piece.groups]
+        curves = [histories for piece in self._living for histories in piece.curves]
         with suppress(MemoryError):  # then they stay until the next step
             if sweep(self._interner, traces, groups, curves, inputs, captures):
                 left = self._interner.bytes
@@ -262,6 +265,7 @@ class Pool:
                 collection = Collection(
                     name,
                     node.schema,
+                    Arrange(Get(name, node.schema), wanted.key),
                     renderer.piece,
                     [(owner, index)],
                     captures=self._capture(renderer, index, node.schema),
@@ -287,7 +291,7 @@ class Pool:
         )
 
     def _capture(self, renderer: Renderer, index: Index, schema: pa.Schema) -> tuple[Capture, ...]:
-        rows, words = index.restored(), row_format(schema).words
+        rows, words = index.shape.restored, row_format(schema).words
         region = renderer.scope.region
         return renderer.add_stage(
             lambda s: Capture(region, words, renderer.reader(index.traces[s]), rows)
@@ -330,17 +334,18 @@ class Pool:
 
     def _attach(self, renderer: Renderer, collection: Collection) -> Installed:
         """Let the pool run a new dataflow's stages, and others find what it made."""
-        alive = self._pieces()
-        if not all(piece in alive for piece in renderer.found):
+        if not all(piece in self._living for piece in renderer.found):
             raise UnknownCollection(
                 f"what {collection.name!r} reads was dropped, since it found no fixed point"
             )
-        owner, index = collection.indexes[0]
-        as_source = Arrange(Get(collection.name, collection.schema), index.node.key)
         self._collections[collection.name] = collection
+        self._living.add(collection.piece)
         try:
             self._schedule.add(renderer.stages)
-            self._arrangements |= {**renderer.new_arrangements, as_source: (owner, index)}
+            for read in collection.reads:
+                self._collections[read].read_by[collection.name] = None
+            self._arrangements |= renderer.new_arrangements
+            self._arrangements[collection.source] = collection.indexes[0]
             self._index_sources(renderer)
             for made in (*renderer.made, renderer.piece):
                 self._row_errors.take(made, self._collections.values())
@@ -369,22 +374,25 @@ class Pool:
     def _remove(self, name: str) -> None:
         gone = self._collections.pop(name)
         self._holds.end(name)
-        alive = self._pieces()
-        dead = {
-            node: entry
-            for node, entry in self._arrangements.items()
-            if entry[0] not in alive or (isinstance(node.input, Get) and node.input.name == name)
-        }
-        for node in dead:
-            del self._arrangements[node]
-        for collection in self._collections.values():
-            collection.indexes = [e for e in collection.indexes if e[0] in alive]
-        unused = {*gone.piece.all_needed(), *(p for p, _ in dead.values())} - alive.keys()
-        removed = {stage for piece in unused for stage in piece.stages}
-        self._schedule.remove(removed)
-        if any(trace.strings for piece in unused for trace in piece.traces):
-            self._sweep_at = FIRST_SWEEP  # the next step releases what only these used
-        self._row_errors.forget(alive)
+        for read in gone.reads & self._collections.keys():
+            self._collections[read].read_by.pop(name, None)
+        self._arrangements.pop(gone.source, None)
+        unused = self._living.drop(gone.piece)
+        for piece in unused:
+            self._forget(piece)
+        self._row_errors.forget(unused)
+
+    def _forget(self, piece: Piece) -> None:
+        """Let nobody find or run a piece that nothing needs any more."""
+        if piece.arranged is not None:
+            self._arrangements.pop(piece.arranged, None)
+            rows = piece.arranged.input
+            source = self._collections.get(rows.name) if isinstance(rows, Get) else None
+            if source is not None:
+                source.indexes = [e for e in source.indexes if e[0] is not piece]
+        self._schedule.remove(piece.stages)
+        if any(trace.strings for trace in piece.traces):
+            self._sweep_at = FIRST_SWEEP  # the next step releases what only this used
 
     def drain(self, name: str) -> Deltas:
         """Take the deltas of a dataflow since the last call, or since it was installed."""
@@ -442,7 +450,7 @@ class Pool:
             rows, counts, last = snapshot(
                 index.traces,
                 self._schedule,
-                index.restored(),
+                index.shape.restored,
                 collection.layout,
                 self._interner,
                 values,
@@ -465,7 +473,7 @@ class Pool:
 
         State of an operator is named by its kind, as in `reached[node] (known rows)`.
         """
-        return accounts(self._pieces(), list(self._collections.values()))
+        return accounts(list(self._living), list(self._collections.values()))
 
     def explain(self, node: Node, key: Sequence[str]) -> Forecast:
         """What `install` would reuse and create, and how large, without doing so.
@@ -476,14 +484,6 @@ class Pool:
         return forecast(wanted, self._arrangements, self._collection)
 
     # --- names ---
-
-    def _pieces(self) -> dict[Piece, None]:
-        """Every living piece, in the order in which they were first needed."""
-        return dict.fromkeys(
-            piece
-            for collection in list(self._collections.values())
-            for piece in collection.piece.all_needed()
-        )
 
     def _collection(self, name: str, *, is_input: bool | None = None) -> Collection:
         collection = self._collections.get(name)
@@ -498,6 +498,6 @@ class Pool:
             raise DuplicateName(f"{name!r} is {kind} already: drop it first or choose another name")
 
     def _refuse_in_use(self, name: str) -> None:
-        users = [other.name for other in self._collections.values() if name in other.reads]
+        users = self._collections[name].read_by
         if users:
             raise InUse(f"{name!r} is read by {', '.join(users)}: drop that first")

@@ -67,9 +67,10 @@ class RowErrors:
             return now
         return now - sum(d for piece, at, d in list(self._later) if at > time and piece in pieces)
 
-    def forget(self, alive: Iterable[Piece]) -> None:
-        """Drop the errors of all other pieces."""
-        self._standing = {p: self._standing[p] for p in alive if p in self._standing}
+    def forget(self, unused: Iterable[Piece]) -> None:
+        """Drop the errors of pieces that are gone."""
+        for piece in unused:
+            self._standing.pop(piece, None)
 
 
 def drained(

@@ -4,13 +4,15 @@ Rows arrive in the format in which the arrangement's key and value lie, at the s
 key, so that no pass over them moves columns or rows.
 """
 
+from functools import lru_cache
+
 from ivm.dataflow import Arrange, Get
 from ivm.operators.input import Input
 from ivm.operators.operator import Region
 from ivm.render.mechanics import Mechanics
-from ivm.render.pieces import Collection, Index, arranged_formats
+from ivm.render.pieces import Collection, Index, Piece, shape_of
 from ivm.render.scopes import Rendered
-from ivm.rows.format import Format, row_format
+from ivm.rows.format import Format
 from ivm.rows.layout import Layout
 from ivm.rows.strings import Interner
 from ivm.workers.intake import Intake
@@ -22,29 +24,29 @@ def render_input(
     """The input that `node` arranges (raises Unsupported for its columns)."""
     assert isinstance(node.input, Get)
     name, schema = node.input.name, node.input.schema
-    key_format, val_format, together = arranged_formats(node)
-    form = _in_columns_order(node, together)
-    row_format(schema)  # as rows leave: it may have too many columns for that
-    root = Region(1)
+    shape, root = shape_of(node), Region(1)
     keys = ", ".join(node.schema.names[: len(node.key)])
-    mechanics = Mechanics(f"{name}[{keys}]", root, shards, interner)
-    inputs = mechanics.add_stage(lambda s: Input(root, form.words))
-    arranged = Rendered(inputs, together)
-    traces = mechanics.sealed(arranged, key_format.words, node.schema.types)
-    index = Index(node, key_format, val_format, traces)
+    piece = Piece(f"{name}[{keys}]", node)
+    mechanics = Mechanics(piece, root, shards, interner)
+    inputs = mechanics.add_stage(lambda s: Input(root, shape.together.words))
+    traces = mechanics.sealed(Rendered(inputs, shape.together), shape.key.words, shape.strings)
+    arriving = _in_columns_order(node)
     return Collection(
         name,
         schema,
-        mechanics.piece,
-        [(mechanics.piece, index)],
-        Intake(inputs, Layout(schema, form), interner, node.key),
-        form,
+        node,
+        piece,
+        [(piece, Index(node, shape, traces))],
+        Intake(inputs, Layout(schema, arriving), interner, node.key),
+        arriving,
         insert_only=insert_only,
     )
 
 
-def _in_columns_order(node: Arrange, together: Format) -> Format:
+@lru_cache
+def _in_columns_order(node: Arrange) -> Format:
     """The format of an arrangement's key and value, with the places in the input's order."""
+    together = shape_of(node).together
     width = range(len(node.input.schema))
     order = [*node.key, *(i for i in width if i not in node.key)]
     return Format(together.words, tuple(together.places[order.index(i)] for i in width))

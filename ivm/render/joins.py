@@ -1,6 +1,7 @@
 """Rendering of joins: of two arrangements, and of many without intermediate state."""
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -12,9 +13,9 @@ from ivm.operators.fallible import Evaluate
 from ivm.operators.join import Join as JoinOperator
 from ivm.operators.lookup import Lookup as LookupOperator
 from ivm.render.mechanics import Mechanics, check_sortable
-from ivm.render.pieces import Index
+from ivm.render.pieces import Index, shape_of
 from ivm.render.scopes import Rendered
-from ivm.rows.format import followed_by, row_format
+from ivm.rows.format import Format, followed_by, row_format
 from ivm.rows.packing import Packing
 from ivm.rows.program import Program
 
@@ -26,18 +27,9 @@ class Joins(Mechanics):
 
     def join(self, node: Join) -> Rendered:
         """Pairs of two arrangements' rows."""
-        form = row_format(node.schema)
+        node, form, packing = _paired(node)
         left, right = self.arranged(node.left), self.arranged(node.right)
-        if left.key_format != right.key_format:
-            node = Join(_nullable_key(node.left), _nullable_key(node.right), node.outputs)
-            left, right = self.arranged(node.left), self.arranged(node.right)
-        keys, lefts = len(node.left.key), len(node.left.schema)
-        picks = [
-            (0, i) if i < keys else (1, i - keys) if i < lefts else (2, i - lefts)
-            for _, i in node.outputs
-        ]
         region = self.scope.region
-        packing = Packing((left.key_format, left.val_format, right.val_format), picks, form)
         return self.stage(
             form,
             lambda s: JoinOperator(
@@ -72,7 +64,7 @@ class Joins(Mechanics):
         ]
         places = _places(index.node, _first(node, start))
         form, region = row_format(_fields(node, carried)), self.scope.region
-        packing = Packing((index.key_format, index.val_format), [places[c] for c in carried], form)
+        packing = Packing((index.shape.key, index.shape.val), [places[c] for c in carried], form)
         return self.stage(
             form,
             lambda s: Changes(
@@ -99,7 +91,7 @@ class Joins(Mechanics):
         lookup, last = node.paths[start].lookups[number], number == len(node.relations) - 2
         index = self.arranged(Arrange(node.relations[lookup.relation], lookup.key))
         others = [c for c in carried if c not in lookup.bound]
-        together = followed_by(index.key_format, row_format(_fields(node, others)))
+        together = followed_by(index.shape.key, row_format(_fields(node, others)))
         check_sortable(together)
         given = pa.schema(_fields(node, carried))
         source = self._without_nulls(source, given, [carried.index(c) for c in lookup.bound], index)
@@ -109,7 +101,7 @@ class Joins(Mechanics):
         places = _places(index.node, _first(node, lookup.relation))
         places |= {c: (0, i) for i, c in enumerate((*lookup.bound, *others))}
         form, region = row_format(_fields(node, wanted)), self.scope.region
-        packing = Packing((together, index.val_format), [places[c] for c in wanted], form)
+        packing = Packing((together, index.shape.val), [places[c] for c in wanted], form)
         return self.stage(
             form,
             lambda s: LookupOperator(
@@ -145,6 +137,22 @@ class Joins(Mechanics):
         )
         self.piece.fallible += operators
         return Rendered(operators, form)
+
+
+@lru_cache
+def _paired(node: Join) -> tuple[Join, Format, Packing]:
+    """`node` with keys of one format, the format of its rows, and what makes them of pairs."""
+    form = row_format(node.schema)
+    left, right = shape_of(node.left), shape_of(node.right)
+    if left.key != right.key:
+        node = Join(_nullable_key(node.left), _nullable_key(node.right), node.outputs)
+        left, right = shape_of(node.left), shape_of(node.right)
+    keys, lefts = len(node.left.key), len(node.left.schema)
+    picks = [
+        (0, i) if i < keys else (1, i - keys) if i < lefts else (2, i - lefts)
+        for _, i in node.outputs
+    ]
+    return node, form, Packing((left.key, left.val, right.val), picks, form)
 
 
 def _fields(node: DeltaJoin, numbers: Sequence[int]) -> list[pa.Field]:

@@ -13,7 +13,7 @@ from ivm.operators.project import Project
 from ivm.operators.roundless import ArrangeRoundless
 from ivm.render.pieces import Piece
 from ivm.render.scopes import Rendered, Scope
-from ivm.rows.format import Format, string_words
+from ivm.rows.format import Format
 from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.strings import Interner
@@ -27,12 +27,11 @@ MAX_SORTED_WORDS = 240  # `ivm.trace.sort` keeps 256 on the stack, with a time a
 class Mechanics:
     """Adds stages to `scope` on behalf of `piece`; `stages` lists the root's, upstream first."""
 
-    def __init__(self, name: str, root: Region, shards: int, interner: Interner) -> None:
-        self.name = name
+    def __init__(self, piece: Piece, root: Region, shards: int, interner: Interner) -> None:
         self.shards = shards
         self.interner = interner
         self.scope = Scope(root)
-        self.piece = Piece(name)
+        self.piece = piece
         self.stages: list[Stage] = []
         self._owners: dict[int, Piece] = {}
 
@@ -106,14 +105,14 @@ class Mechanics:
         return self.stage(target, lambda s: Exchange(region, target.words, deals, s))
 
     def sealed(
-        self, source: Rendered, key_words: int, types: Sequence[pa.DataType]
+        self, source: Rendered, key_words: int, strings: tuple[tuple[int, bool], ...]
     ) -> tuple[Trace, ...]:
         """Traces of `source`, whose rows are keys of `key_words` words and then values.
 
-        `types` are those of the columns of key and value. Raises Unsupported for too many words.
+        `strings` are the words that hold strings, and whether they are complemented. Raises
+        Unsupported for too many words.
         """
         check_sortable(source.format)
-        strings = string_words(types, source.format)
         region, words = self.scope.region, source.format.words
         arrange = ArrangeRoundless if self.scope.loop and self.scope.grows else Arrange
         operators = self.add_stage(

@@ -18,7 +18,7 @@ from ivm.operators.fallible import Fallible
 from ivm.operators.groups import Groups
 from ivm.operators.operator import Reader
 from ivm.results import Found
-from ivm.rows.format import Format, followed_by, row_format
+from ivm.rows.format import Format, followed_by, row_format, string_words
 from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.strings import Interner
@@ -39,10 +39,12 @@ class Stateful(Protocol):
 class Piece:
     """Stages that belong together, in order, and the pieces that they read.
 
-    `states` lists what its operators hold beside `traces`, each with its kind.
+    `arranged` is the node whose arrangement it is, unless it is a dataflow's own. `states` lists
+    what its operators hold beside `traces`, each with its kind.
     """
 
     name: str
+    arranged: Arrange | None = None
     stages: list[Stage] = field(default_factory=list)
     needs: set["Piece"] = field(default_factory=set)
     readers: list[Reader] = field(default_factory=list)
@@ -66,12 +68,47 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
+class Shape:
+    """How rows lie in an arrangement: its key, its value, and both `together` as one row.
+
+    `strings` are the words of such a row that hold strings, and whether they are complemented.
+    `restored` makes a row of the arranged input, in its column order, from (key, value).
+    """
+
+    key: Format
+    val: Format
+    together: Format
+    strings: tuple[tuple[int, bool], ...]
+    restored: Packing
+
+
+@lru_cache
+def shape_of(node: Arrange) -> Shape:
+    """How rows lie in the arrangement `node`."""
+    fields, schema = list(node.schema), node.input.schema
+    key, val = row_format(fields[: len(node.key)]), row_format(fields[len(node.key) :])
+    together = followed_by(key, val)
+    return Shape(
+        key,
+        val,
+        together,
+        string_words(node.schema.types, together),
+        Packing((key, val), places_in(node, range(len(schema))), row_format(schema)),
+    )
+
+
+def places_in(node: Arrange, columns: Iterable[int]) -> list[tuple[int, int]]:
+    """Where an arrangement has these columns of its input: (0: key or 1: value, which of its)."""
+    others = [i for i in range(len(node.input.schema)) if i not in node.key]
+    return [(0, node.key.index(i)) if i in node.key else (1, others.index(i)) for i in columns]
+
+
+@dataclass(frozen=True, slots=True)
 class Index:
-    """How an arrangement lies: its node, its key's and value's formats, a trace for each shard."""
+    """An arrangement: its node, how its rows lie, and a trace for each shard."""
 
     node: Arrange
-    key_format: Format
-    val_format: Format
+    shape: Shape
     traces: tuple[Trace, ...]
 
     @property
@@ -82,10 +119,6 @@ class Index:
     def key_names(self) -> tuple[str, ...]:
         return tuple(self.key_schema.names)
 
-    def restored(self) -> Packing:
-        """The packing from (key, value) to a row of the arranged input, in its column order."""
-        return _restoring(self.node)
-
     def packed(
         self, columns: Iterable[int], target: Format, interner: Interner | None = None
     ) -> Packing:
@@ -93,63 +126,43 @@ class Index:
 
         A target with strings' first bytes needs the interner.
         """
-        picks = _places(self.node, columns)
-        return Packing((self.key_format, self.val_format), picks, target, interner)
+        picks = places_in(self.node, columns)
+        return Packing((self.shape.key, self.shape.val), picks, target, interner)
 
     def look_up(self, keys: pa.RecordBatch, layout: Layout, interner: Interner) -> Found:
         """The published rows, laid out by `layout`, with each of `keys` (raises SchemaMismatch)."""
         key = Layout(self.key_schema)
         chosen = keys.select(self.key_names)
-        return Found(*look_up(self.traces, self.restored(), layout, interner, chosen, key))
+        return Found(*look_up(self.traces, self.shape.restored, layout, interner, chosen, key))
 
     def flattened(self) -> Packing:
         """The packing from (key, value) to a row of the arrangement read as a collection."""
         keys = [(0, i) for i in range(len(self.node.key))]
         vals = [(1, i) for i in range(len(self.node.schema) - len(self.node.key))]
         target = row_format(self.node.schema)
-        return Packing((self.key_format, self.val_format), keys + vals, target)
-
-
-@lru_cache
-def arranged_formats(node: Arrange) -> tuple[Format, Format, Format]:
-    """Formats of an arrangement's key, its value, and both as one row."""
-    fields = list(node.schema)
-    key = row_format(fields[: len(node.key)])
-    val = row_format(fields[len(node.key) :])
-    return key, val, followed_by(key, val)
-
-
-@lru_cache
-def _restoring(node: Arrange) -> Packing:
-    """As `Index.restored`, made once for all arrangements of a node."""
-    key, val, _ = arranged_formats(node)
-    schema = node.input.schema
-    return Packing((key, val), _places(node, range(len(schema))), row_format(schema))
-
-
-def _places(node: Arrange, columns: Iterable[int]) -> list[tuple[int, int]]:
-    """Where an arrangement has these columns of its input: (0: key or 1: value, which of its)."""
-    others = [i for i in range(len(node.input.schema)) if i not in node.key]
-    return [(0, node.key.index(i)) if i in node.key else (1, others.index(i)) for i in columns]
+        return Packing((self.shape.key, self.shape.val), keys + vals, target)
 
 
 @dataclass(eq=False, slots=True)
 class Collection:
     """An input or an installed dataflow.
 
-    `indexes` lists the arrangements of its rows, `reads` the collections that it refers to,
-    `insert_only` says that no row is ever retracted, and `pending_errors` are the (message, time,
-    diff) that nobody has taken. An input has an `intake`; rows arrive in the format `arriving`.
+    Dataflows find its rows by its key as `source`. `indexes` lists the arrangements of its rows,
+    `reads` the collections that it refers to, `read_by` those that refer to it; `insert_only` says
+    that no row is ever retracted, and `pending_errors` are the (message, time, diff) that nobody
+    has taken. An input has an `intake`; rows arrive in the format `arriving`.
     """
 
     name: str
     schema: pa.Schema
+    source: Arrange
     piece: Piece
     indexes: list[tuple[Piece, Index]]
     intake: Intake | None = None
     arriving: Format | None = None
     captures: tuple[Capture, ...] = ()
     reads: frozenset[str] = frozenset()
+    read_by: dict[str, None] = field(default_factory=dict)
     insert_only: bool = False
     pending_errors: list[tuple[str, int, int]] = field(default_factory=list)
     _layout: Layout | None = field(init=False, default=None)

@@ -222,7 +222,8 @@ class Reductions(Mechanics):
         words, types = given.key_format.words, list(given.types)
         if self.scope.depth > 1:
             return self.in_loop(given.source, words, logic, types, form)
-        return self._at_root(self.sealed(given.source, words, types), logic, form)
+        strings = string_words(types, given.source.format)
+        return self._at_root(self.sealed(given.source, words, strings), logic, form)
 
     def _at_root(
         self, traces: tuple[Trace, ...], logic: Callable[[], Logic], form: Format

@@ -47,7 +47,7 @@ from ivm.operators.loop import EnterAt as EnterAtOperator
 from ivm.operators.operator import Region
 from ivm.render.growth import Growth
 from ivm.render.joins import Joins
-from ivm.render.pieces import Collection, Index, Piece, arranged_formats
+from ivm.render.pieces import Collection, Index, Piece, shape_of
 from ivm.render.reductions import Reductions
 from ivm.render.scopes import Rendered, Scope, free_names, recursive_schemas
 from ivm.render.windows import Windows
@@ -74,7 +74,8 @@ class Renderer(Windows, Reductions, Joins):
         now: int,
         max_rounds: int,
     ) -> None:
-        super().__init__(name, root, shards, interner)
+        super().__init__(Piece(name), root, shards, interner)
+        self.name = name
         self.collections = collections
         self.arrangements = arrangements
         self.now = now
@@ -155,7 +156,7 @@ class Renderer(Windows, Reductions, Joins):
         outer, scope = self.piece, self.scope
         while self.scope.parent is not None:
             self.scope = self.scope.parent
-        self.piece = Piece(self._arrangement_name(node))
+        self.piece = Piece(self._arrangement_name(node), node)
         try:
             made = self.piece, self._index(node)
         finally:
@@ -165,7 +166,7 @@ class Renderer(Windows, Reductions, Joins):
         return made
 
     def _arrangement_name(self, node: Arrange) -> str:
-        keys = ", ".join(node.input.schema.field(i).name for i in node.key)
+        keys = ", ".join(node.schema.names[: len(node.key)])
         if isinstance(node.input, Get):
             return f"{node.input.name}[{keys}]"
         self._numbered += 1
@@ -173,12 +174,11 @@ class Renderer(Windows, Reductions, Joins):
         return f"{self.name}{number}[{keys}]"
 
     def _index(self, node: Arrange) -> Index:
-        key_format, val_format, form = arranged_formats(node)
+        shape = shape_of(node)
         width = len(node.input.schema)
         picks = [*node.key, *(i for i in range(width) if i not in node.key)]
-        source = self.keyed(node.input, node.key, picks, form)
-        traces = self.sealed(source, key_format.words, node.schema.types)
-        return Index(node, key_format, val_format, traces)
+        source = self.keyed(node.input, node.key, picks, shape.together)
+        return Index(node, shape, self.sealed(source, shape.key.words, shape.strings))
 
     def keyed(self, node: Node, key: Sequence[int], picks: list[int], target: Format) -> Rendered:
         """`node`'s columns `picks` in format `target`, each row in the shard of its columns `key`.
@@ -288,7 +288,7 @@ class Renderer(Windows, Reductions, Joins):
         if isinstance(node, Get) and self.scope.parent is None:
             piece, index = self._source(node).indexes[0]
             self._use(piece)
-            rows = index.restored()
+            rows = index.shape.restored
             return self.add_stage(
                 lambda s: EvaluateNew(
                     region, form.words, self.reader(index.traces[s]), rows, program()

@@ -26,7 +26,15 @@ from ivm.operators.windowing import Windowing
 from ivm.render.mechanics import Mechanics
 from ivm.render.reductions import OVERFLOW
 from ivm.render.scopes import Rendered
-from ivm.rows.format import Format, Place, followed_by, is_interned, ordered_format, row_format
+from ivm.rows.format import (
+    Format,
+    Place,
+    followed_by,
+    is_interned,
+    ordered_format,
+    row_format,
+    string_words,
+)
 from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.strings import pinned_word_of
@@ -101,7 +109,8 @@ class Windows(Mechanics):
                 source, key_format.words, lambda: Windowing(*parts()), types, form
             )
         else:
-            windowed = self._windowed(self.sealed(source, key_format.words, types), parts, form)
+            traces = self.sealed(source, key_format.words, string_words(types, rows))
+            windowed = self._windowed(traces, parts, form)
         return self._unpacked(node, windowed, taken, rows, results)
 
     def _windowed(
