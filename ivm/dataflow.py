@@ -8,7 +8,7 @@ NULL keys out beforehand.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from functools import cache
+from functools import cache, lru_cache
 from operator import attrgetter
 from typing import Any, TypeAlias
 from typing import Literal as OneOf
@@ -28,12 +28,12 @@ class Hashed:
 
     def hash_once(self) -> int:
         """The hash by structure, kept after the first call."""
-        try:
-            return self._hash
-        except AttributeError:
+        known: int | None = getattr(self, "_hash", None)
+        if known is None:
             kind: Any = type(self)
-            object.__setattr__(self, "_hash", hash((kind, _compared(kind)(self))))
-            return self._hash
+            known = hash((kind, _compared(kind)(self)))
+            object.__setattr__(self, "_hash", known)
+        return known
 
 
 @cache
@@ -175,6 +175,12 @@ class Arrange(Hashed):
             order = (*self.key, *(i for i in range(len(given)) if i not in self.key))
             given = pa.schema([given.field(i) for i in order])
         object.__setattr__(self, "schema", given)
+
+
+@lru_cache
+def stored(name: str, schema: pa.Schema, key: tuple[int, ...]) -> Arrange:
+    """The rows of an input or of an installed dataflow by its key, as the pool keeps them."""
+    return Arrange(Get(name, schema), key)
 
 
 @dataclass(frozen=True, slots=True)

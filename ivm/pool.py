@@ -22,7 +22,7 @@ from ivm.arguments import (
     times_of_rows,
     unrepeated,
 )
-from ivm.dataflow import Arrange, Get, Node
+from ivm.dataflow import Arrange, Get, Node, stored
 from ivm.errors import (
     DuplicateName,
     InsertOnly,
@@ -115,7 +115,7 @@ class Pool:
             self._refuse_duplicate(name)
             unrepeated(name, schema)
             positions = key_positions(name, schema, key)
-            node = Arrange(Get(name, schema), positions)
+            node = stored(name, schema, positions)
             collection = render_input(node, self._shards, self._interner, insert_only=insert_only)
             self._schedule.add(collection.piece.stages)
             self._living.add(collection.piece)
@@ -265,7 +265,7 @@ class Pool:
                 collection = Collection(
                     name,
                     node.schema,
-                    Arrange(Get(name, node.schema), wanted.key),
+                    stored(name, node.schema, wanted.key),
                     renderer.piece,
                     [(owner, index)],
                     captures=self._capture(renderer, index, node.schema),

@@ -30,23 +30,24 @@ def render_input(
     mechanics = Mechanics(piece, root, shards, interner)
     inputs = mechanics.add_stage(lambda s: Input(root, shape.together.words))
     traces = mechanics.sealed(Rendered(inputs, shape.together), shape.key.words, shape.strings)
-    arriving = _in_columns_order(node)
+    arriving, layout = _arriving(node)
     return Collection(
         name,
         schema,
         node,
         piece,
         [(piece, Index(node, shape, traces))],
-        Intake(inputs, Layout(schema, arriving), interner, node.key),
+        Intake(inputs, layout, interner, node.key),
         arriving,
         insert_only=insert_only,
     )
 
 
 @lru_cache
-def _in_columns_order(node: Arrange) -> Format:
+def _arriving(node: Arrange) -> tuple[Format, Layout]:
     """The format of an arrangement's key and value, with the places in the input's order."""
     together = shape_of(node).together
     width = range(len(node.input.schema))
     order = [*node.key, *(i for i in width if i not in node.key)]
-    return Format(together.words, tuple(together.places[order.index(i)] for i in width))
+    form = Format(together.words, tuple(together.places[order.index(i)] for i in width))
+    return form, Layout(node.input.schema, form)
