@@ -268,7 +268,7 @@ class Pool:
                     stored(name, node.schema, wanted.key),
                     renderer.piece,
                     [(owner, index)],
-                    captures=self._capture(renderer, index, node.schema),
+                    captures=self._capture(renderer, index),
                     reads=reads(node),
                     insert_only=renderer.only_grows(node),
                 )
@@ -290,11 +290,10 @@ class Pool:
             self._max_rounds,
         )
 
-    def _capture(self, renderer: Renderer, index: Index, schema: pa.Schema) -> tuple[Capture, ...]:
-        rows, words = index.shape.restored, row_format(schema).words
-        region = renderer.scope.region
+    def _capture(self, renderer: Renderer, index: Index) -> tuple[Capture, ...]:
+        rows, region = index.shape.restored, renderer.scope.region
         return renderer.add_stage(
-            lambda s: Capture(region, words, renderer.reader(index.traces[s]), rows)
+            lambda s: Capture(region, rows.words, renderer.reader(index.traces[s]), rows)
         )
 
     def _hydration(self, renderer: Renderer) -> Hydration:

@@ -53,7 +53,7 @@ class RowErrors:
 
     def share(self, collection: Collection, new: set[Piece], now: int) -> None:
         """Give a new dataflow the errors that stand in what it shares: not in `new` nor its own."""
-        for piece in collection.piece.all_needed():
+        for piece in collection.piece.all_needed() if self._standing else ():
             if piece not in new and piece is not collection.piece:
                 for message, count in self._standing.get(piece, {}).items():
                     collection.pending_errors.append((message, now, count))
