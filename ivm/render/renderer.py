@@ -48,6 +48,7 @@ from ivm.operators.operator import Region
 from ivm.render.growth import Growth
 from ivm.render.joins import Joins
 from ivm.render.pieces import Collection, Index, Piece, shape_of
+from ivm.render.placement import Placement
 from ivm.render.reductions import Reductions
 from ivm.render.scopes import Rendered, Scope, free_names, recursive_schemas
 from ivm.render.windows import Windows
@@ -85,6 +86,7 @@ class Renderer(Windows, Reductions, Joins):
         self.new_arrangements: dict[Arrange, tuple[Piece, Index]] = {}
         self._numbered = 0
         self._growth = Growth(collections)
+        self._placement = Placement(collections)
 
     # --- nodes and scopes ---
 
@@ -183,18 +185,23 @@ class Renderer(Windows, Reductions, Joins):
     def keyed(self, node: Node, key: Sequence[int], picks: list[int], target: Format) -> Rendered:
         """`node`'s columns `picks` in format `target`, each row in the shard of its columns `key`.
 
-        The rows of an arrangement that is sharded by `key` are read where they lie, and so are such
-        terms of a sum.
+        Rows that lie there already, in an arrangement or as they were put out, are read where they
+        lie, and so are such terms of a sum.
         """
         index = self.lying(node, key)
         if index is not None:
             return self.flattened(index, index.packed(picks, target, self.interner), target)
-        if self.shards > 1 and isinstance(node, Concat):
-            terms = _signed(node)
-            if any(self.lying(term, key) for term, _ in terms):
-                sources = [self.keyed(term, key, picks, target) for term, _ in terms]
-                return self._added(sources, [negative for _, negative in terms], target)
+        if self._is_placed(node, key):
+            return self.packed(self.render(node), [(0, i) for i in picks], target)
+        terms = _signed(node) if isinstance(node, Concat) else []
+        if any(self.lying(term, key) or self._is_placed(term, key) for term, _ in terms):
+            sources = [self.keyed(term, key, picks, target) for term, _ in terms]
+            return self._added(sources, [negative for _, negative in terms], target)
         return self.exchanged(self.render(node), node.schema, key, picks, target)
+
+    def _is_placed(self, node: Node, key: Sequence[int]) -> bool:
+        """Whether each row of `node` is put out in the shard of its columns `key`."""
+        return self.shards == 1 or self._placement.of(node, self.scope.bodies) == tuple(key)
 
     def lying(self, node: Node, key: Sequence[int]) -> Index | None:
         """An arrangement that has `node`'s rows already, each in the shard of its columns `key`."""
@@ -393,7 +400,8 @@ class Renderer(Windows, Reductions, Joins):
     def _render_iterate(self, node: Iterate) -> Rendered:
         outer = self.scope
         loop = Loop(outer.region, self.max_rounds if node.max_rounds is None else node.max_rounds)
-        inner = self.scope = Scope(loop.region, loop, outer, self.only_grows(node))
+        named = outer.bodies | dict(node.bindings)
+        inner = self.scope = Scope(loop.region, loop, outer, self.only_grows(node), named)
         region = loop.region
         last = node.max_rounds if node.stops else None
         try:

@@ -28,12 +28,14 @@ class Scope:
     """Where stages are added; `loop` and `parent` are None at the root.
 
     `grows`: whatever refers to this scope's names only grows if nothing else in it shrinks.
+    `bodies` are those of the recursive names in scope.
     """
 
     region: Region
     loop: Loop | None = None
     parent: "Scope | None" = None
     grows: bool = True
+    bodies: dict[str, Node] = field(default_factory=dict)
     variables: dict[str, Rendered] = field(default_factory=dict)
     memo: dict[Node, Rendered] = field(default_factory=dict)
     indexes: dict[Arrange, Index] = field(default_factory=dict)
