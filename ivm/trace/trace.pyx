@@ -1,14 +1,14 @@
 """A spine of batches: appended at one end, merged so that sizes fall geometrically.
 
-Batches have a class by their size: class 0 below 256 updates, class c from 256 * 4^(c - 1) on. A
+Batches have a class by their size: class 0 below 128 updates, class c from 128 * 4^(c - 1) on. A
 layer is merged with its younger neighbour unless its class is the higher one, so that classes
 fall strictly along the layers that are not being merged: there are logarithmically many, and an
 update is rewritten at most a few times in each class.
 
 No step merges two large batches in one go. A merge in progress leaves its two sources among the
 layers, and each sealed update brings EFFORT units of fuel for each merge. This suffices: a merge
-whose younger side is of class c moves less than 8 * 64 * 4^c updates, so it is complete before
-64 * 4^c updates more have come, in which at most one layer of class c can form behind it. So each
+whose younger side is of class c moves less than 8 * 32 * 4^c updates, so it is complete before
+32 * 4^c updates more have come, in which at most one layer of class c can form behind it. So each
 class has at most one merge in progress and few layers that wait, and absorbing a batch of n updates
 moves at most EFFORT * n updates, and SMALL, for each class, whatever the trace holds.
 
@@ -42,8 +42,8 @@ cdef extern from *:
     int leading_zeros "__builtin_clzll"(unsigned long long) noexcept nogil
 
 cdef enum:
-    CLASS_0 = 256       # a layer of fewer updates merges with whatever comes
-    SMALL = 512         # updates that a merge may move whatever was sealed
+    CLASS_0 = 128       # a layer of fewer updates merges with whatever comes
+    SMALL = 128         # updates that a merge may move whatever was sealed
     EFFORT = 8          # updates that a merge in progress moves for each sealed one
     BASE_EFFORT = 64    # and for each sealed batch
 
