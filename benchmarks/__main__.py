@@ -69,7 +69,7 @@ def _run(
         commands = {}
         for side in sides:
             progress.update(task, description=f"building {side.name}")
-            commands[side.name] = side.prepare()
+            commands[side] = side.prepare()
         for setting in settings:
             name = setting.workload.name
             progress.update(task, description=f"{name}: generating the input")
@@ -84,9 +84,9 @@ def _run(
     if json:
         json.write_text(report.as_json(found))
     if page:
-        chart = page.with_name("latencies.svg")
+        chart = page.with_suffix(".svg")
         drawn = report.draw(runs, chart)
-        machine = bounds.machine(commands.get("differential"))
+        machine = bounds.machine(commands.get(PEERS["differential"]))
         page.write_text(report.page(found, machine, PAIRS[scale], chart.name if drawn else None))
 
 

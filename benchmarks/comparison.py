@@ -8,7 +8,7 @@ from statistics import median
 import numpy as np
 
 from benchmarks.errors import BenchmarkError
-from benchmarks.sides import Case, Run, run
+from benchmarks.sides import Case, Run, Side, run
 from benchmarks.workload import Phase, Workload, changed
 
 LATENCIES = 100  # rounds from which on a case shows quantiles
@@ -61,21 +61,21 @@ class Setting:
 
 
 def measure(
-    setting: Setting, commands: dict[str, list[str]], pairs: int, step: Callable[[str], None]
+    setting: Setting, commands: dict[Side, list[str]], pairs: int, step: Callable[[str], None]
 ) -> dict[str, list[Run]]:
-    """Run every side `pairs` times, A B A B; `step` hears the side before each run.
+    """Run every side `pairs` times, A B A B; `step` hears the side's name before each run.
 
     Raises BenchmarkError naming the workload and the case when the answers differ.
     """
-    runs: dict[str, list[Run]] = {name: [] for name in commands}
+    runs: dict[str, list[Run]] = {side.name: [] for side in commands}
     for _ in range(pairs):
-        for name, command in commands.items():
-            step(name)
+        for side, command in commands.items():
+            step(side.name)
             started = [*command, setting.workload.name]
             phases = (*setting.workload.warm_up, *setting.phases)
-            measured = run(started, setting.file, setting.workers, phases)
+            measured = run(started, setting.file, side.workers or setting.workers, phases)
             del measured.cases[: len(setting.workload.warm_up)]
-            runs[name].append(measured)
+            runs[side.name].append(measured)
     compare_answers(setting.workload.name, runs)
     return runs
 

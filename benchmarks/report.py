@@ -52,7 +52,7 @@ def page(results: Sequence[Result], machine: Machine, pairs: int, chart: str | N
     header = _header(results[0].peer_name)
     rows = [header, ["---", "---", *["---:"] * (len(header) - 2)], *map(_cells, results)]
     lines = [
-        "# Results of `make bench`",
+        f"# ivm beside {results[0].peer_name or 'nothing'}",
         "",
         f"Measured on {machine}.",
         "",

@@ -55,11 +55,15 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A program; `prepare` builds it and returns the command that starts it."""
+    """A program; `prepare` builds it and returns the command that starts it.
+
+    It runs with so many `workers`, whatever a comparison asks for; None: with as many as that.
+    """
 
     name: str
     workloads: frozenset[str]
     prepare: Callable[[], list[str]]
+    workers: int | None = None
 
 
 def run(command: Sequence[str], file: Path, workers: int, phases: Sequence[Phase]) -> Run:
@@ -124,6 +128,7 @@ def _package(name: str) -> list[str]:
 ALL = frozenset({"arrange", "install", "count", "bfs", "wcc", "scc", "reach", "tpch"})
 OURS = Side("ivm", ALL, _ours)
 PEERS = {
+    "ivm": Side("one worker", ALL, _ours, workers=1),
     "differential": Side("differential", ALL, partial(_crate, "differential")),
     "dbsp": Side("dbsp", frozenset({"count", "bfs", "reach"}), partial(_crate, "dbsp")),
     "pathway": Side(

@@ -26,7 +26,7 @@ def test_an_unknown_scale_is_refused_with_those_there_are() -> None:
 
 
 def test_an_unknown_peer_is_refused_with_those_there_are() -> None:
-    assert "no peer 'spark': there are differential, dbsp, pathway" in refused(
+    assert "no peer 'spark': there are ivm, differential, dbsp, pathway" in refused(
         "bfs", "--peer", "spark"
     )
 

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.comparison import Setting, compare_answers, measure, results
 from benchmarks.errors import BenchmarkError
 from benchmarks.report import as_json, draw
-from benchmarks.sides import Case, Run, parse
+from benchmarks.sides import OURS, PEERS, Case, Run, parse
 from benchmarks.workload import Phase, Scale, Workload
 
 WORKLOAD = Workload(
@@ -84,8 +84,21 @@ for number, phase in enumerate(sys.argv[4:]):
     )
     setting = Setting(workload, "small", 1, Path())
     command = [sys.executable, "-c", program]
-    (run,) = measure(setting, {"ivm": command}, 1, lambda side: None)["ivm"]
+    (run,) = measure(setting, {OURS: command}, 1, lambda side: None)["ivm"]
     assert run.cases == [Case("first", [1], 1, 1, 1), Case("second", [2], 1, 1, 1)]
+
+
+def test_beside_itself_it_runs_with_one_worker() -> None:
+    program = """
+import json, sys
+workers = int(sys.argv[3])
+print(json.dumps({"case": "load", "ns": [workers], "rows": 1, "sum": 1, "differences": 1}))
+"""
+    workload = replace(WORKLOAD, scales={"small": Scale(lambda path: None, ())})
+    setting = Setting(workload, "small", 2, Path())
+    command = [sys.executable, "-c", program]
+    runs = measure(setting, {OURS: command, PEERS["ivm"]: command}, 1, lambda side: None)
+    assert [run.cases[0].nanoseconds for (run,) in runs.values()] == [[2], [1]]
 
 
 def test_a_side_prints_cases_and_the_memory_of_a_row() -> None:
