@@ -9,15 +9,14 @@
 #   make checked the engine's tests on extensions that check bounds, addresses and undefined behaviour
 #   make soak    ten million updates through a pool; kills and freezes under a larger load
 #   make fuzz    a million inputs to the front-ends and as many records: no crash, no hang
-#   make bench   the engine's benchmarks beside differential-dataflow; writes benchmarks/results.md
-#   make bench-workers  two workers beside one; writes benchmarks/workers.md
+#   make bench   the engine's benchmarks beside differential-dataflow, and with two workers beside one
 #   make build   the extensions, in place
 #   make jars    Kafka and what belongs to it, from Maven Central
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test serve kafka check checked soak fuzz bench bench-workers build jars extensions
+.PHONY: help demo test serve kafka check checked soak fuzz bench build jars extensions
 
 # The architecture that the extensions are compiled for: `native`, or e.g. x86-64-v3 for an image.
 IVM_MARCH ?= native
@@ -98,9 +97,7 @@ bench: $(BUILT)
 	$(call say,Running the benchmarks beside differential-dataflow)
 	@$(BIN)/python -m benchmarks --peer differential --page benchmarks/results.md \
 		--json build/benchmarks/results.json
-
-bench-workers: $(BUILT)
-	$(call say,Running the benchmarks with two workers and with one)
+	$(call say,Running them with two workers and with one)
 	@$(BIN)/python -m benchmarks arrange install count bfs wcc scc --workers 2 --peer ivm \
 		--page benchmarks/workers.md
 
