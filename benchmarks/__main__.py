@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from benchmarks import bounds, report
 from benchmarks.comparison import Result, Setting, measure, results
 from benchmarks.errors import BenchmarkError
+from benchmarks.memory import make_ready
 from benchmarks.pipeline.run import run_pipeline
 from benchmarks.sides import BUILD, OURS, PEERS, Run, Side
 from benchmarks.verify import Trial
@@ -77,6 +78,7 @@ def _run(
 
             def step(side: str, name: str = name) -> None:
                 progress.update(task, description=f"{name}: {side}", advance=1)
+                make_ready()
 
             runs[name] = measure(setting, commands, PAIRS[scale], step)
             found += results(setting, runs[name])

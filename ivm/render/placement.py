@@ -65,8 +65,10 @@ class Placement:
             case Map():
                 outputs = [e.index if isinstance(e, Column) else None for _, e in node.outputs]
                 return _moved(self.of(node.input, bodies), outputs)
-            case Filter() | Negate() | EnterAt():
+            case Filter() | Negate():
                 return self.of(node.input, bodies)
+            case EnterAt() if not free_names(node.input):
+                return self.of(node.input, {})  # names in it would be those of the scope outside
             case Concat():
                 first, *others = {self.of(term, bodies) for term in node.inputs}
                 return None if others else first

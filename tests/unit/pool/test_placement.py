@@ -8,6 +8,7 @@ from ivm.dataflow import (
     Arrange,
     Concat,
     Distinct,
+    EnterAt,
     Filter,
     Get,
     Iterate,
@@ -90,6 +91,13 @@ def test_a_recursive_name_lies_where_its_body_puts_it() -> None:
     body = Reduce(Concat((pairs, name)), (0,), (least,))
     assert _placed(name, {"least": body}) == (0,)
     assert _placed(Iterate((("least", body),), "least")) == (0,)
+
+
+def test_rows_that_enter_a_loop_lie_where_they_were_outside() -> None:
+    zero = Literal(0, INT)
+    assert _placed(EnterAt(pairs, zero, "least")) == (1,)
+    outer = Recursive("least", PAIRS)
+    assert _placed(EnterAt(outer, zero, "least"), {"least": Distinct(pairs)}) is None
 
 
 def test_a_name_whose_body_only_passes_it_on_lies_nowhere_known() -> None:
