@@ -93,11 +93,11 @@ def shape_of(node: Arrange) -> Shape:
         val,
         together,
         string_words(node.schema.types, together),
-        Packing((key, val), places_in(node, range(len(schema))), row_format(schema)),
+        Packing((key, val), _places(node, range(len(schema))), row_format(schema)),
     )
 
 
-def places_in(node: Arrange, columns: Iterable[int]) -> list[tuple[int, int]]:
+def _places(node: Arrange, columns: Iterable[int]) -> list[tuple[int, int]]:
     """Where an arrangement has these columns of its input: (0: key or 1: value, which of its)."""
     others = [i for i in range(len(node.input.schema)) if i not in node.key]
     return [(0, node.key.index(i)) if i in node.key else (1, others.index(i)) for i in columns]
@@ -126,7 +126,7 @@ class Index:
 
         A target with strings' first bytes needs the interner.
         """
-        picks = places_in(self.node, columns)
+        picks = _places(self.node, columns)
         return Packing((self.shape.key, self.shape.val), picks, target, interner)
 
     def look_up(self, keys: pa.RecordBatch, layout: Layout, interner: Interner) -> Found:
