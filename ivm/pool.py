@@ -337,8 +337,8 @@ class Pool:
             raise UnknownCollection(
                 f"what {collection.name!r} reads was dropped, since it found no fixed point"
             )
-        self._collections[collection.name] = collection
         self._living.add(collection.piece)
+        self._collections[collection.name] = collection
         try:
             self._schedule.add(renderer.stages)
             for read in collection.reads:

@@ -28,7 +28,7 @@ from ivm.dataflow import (
 )
 from ivm.expressions import Column
 from ivm.render.pieces import Collection
-from ivm.render.scopes import free_names
+from ivm.render.scopes import Scope, free_names
 
 Key = tuple[int, ...]
 
@@ -38,21 +38,21 @@ class Placement:
 
     def __init__(self, collections: Mapping[str, Collection]) -> None:
         self._collections = collections
-        self._known: dict[object, Key | None] = {}
+        self._known: dict[tuple[Node, Scope], Key | None] = {}
 
-    def of(self, node: Node, bodies: Mapping[str, Node]) -> Key | None:
+    def of(self, node: Node, scope: Scope) -> Key | None:
         """The columns, in order, whose values decide in which shard a row of `node` is.
 
-        None if nothing is known. `bodies` are those of the recursive names in scope; what a body
-        says of its own name does not count.
+        None if nothing is known. Recursive names are those of `scope`; what a body says of its own
+        name does not count.
         """
-        bound = frozenset((name, bodies.get(name)) for name in free_names(node))
-        if (node, bound) not in self._known:
-            self._known[node, bound] = None  # while its body is looked at
-            self._known[node, bound] = self._of(node, bodies)
-        return self._known[node, bound]
+        home = scope.home(free_names(node))
+        if (node, home) not in self._known:
+            self._known[node, home] = None  # while its body is looked at
+            self._known[node, home] = self._of(node, home)
+        return self._known[node, home]
 
-    def _of(self, node: Node, bodies: Mapping[str, Node]) -> Key | None:
+    def _of(self, node: Node, scope: Scope) -> Key | None:
         match node:
             case Reduce() | Arrange():
                 return tuple(range(len(node.key)))
@@ -64,19 +64,19 @@ class Placement:
                 return _moved(tuple(range(len(node.left.key))), [i for _, i in node.outputs])
             case Map():
                 outputs = [e.index if isinstance(e, Column) else None for _, e in node.outputs]
-                return _moved(self.of(node.input, bodies), outputs)
+                return _moved(self.of(node.input, scope), outputs)
             case Filter() | Negate():
-                return self.of(node.input, bodies)
-            case EnterAt() if not free_names(node.input):
-                return self.of(node.input, {})  # names in it would be those of the scope outside
+                return self.of(node.input, scope)
+            case EnterAt() if scope.parent is not None:
+                return self.of(node.input, scope.parent)
             case Concat():
-                first, *others = {self.of(term, bodies) for term in node.inputs}
+                first, *others = {self.of(term, scope) for term in node.inputs}
                 return None if others else first
             case Iterate():
-                inner = dict(node.bindings)
-                return self.of(inner[node.result], {**bodies, **inner})
-            case Recursive() if node.name in bodies:
-                return self.of(bodies[node.name], bodies)
+                inner = Scope(scope.region, parent=scope, bodies=dict(node.bindings))
+                return self.of(inner.bodies[node.result], inner)
+            case Recursive() if node.name in scope.bodies:
+                return self.of(scope.bodies[node.name], scope)
             case Get() if node.name in self._collections:
                 return self._collections[node.name].indexes[0][1].node.key
         return None

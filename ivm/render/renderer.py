@@ -201,7 +201,7 @@ class Renderer(Windows, Reductions, Joins):
 
     def _is_placed(self, node: Node, key: Sequence[int]) -> bool:
         """Whether each row of `node` is put out in the shard of its columns `key`."""
-        return self.shards == 1 or self._placement.of(node, self.scope.bodies) == tuple(key)
+        return self.shards == 1 or self._placement.of(node, self.scope) == tuple(key)
 
     def lying(self, node: Node, key: Sequence[int]) -> Index | None:
         """An arrangement that has `node`'s rows already, each in the shard of its columns `key`."""
@@ -400,8 +400,8 @@ class Renderer(Windows, Reductions, Joins):
     def _render_iterate(self, node: Iterate) -> Rendered:
         outer = self.scope
         loop = Loop(outer.region, self.max_rounds if node.max_rounds is None else node.max_rounds)
-        named = outer.bodies | dict(node.bindings)
-        inner = self.scope = Scope(loop.region, loop, outer, self.only_grows(node), named)
+        grows, named = self.only_grows(node), dict(node.bindings)
+        inner = self.scope = Scope(loop.region, loop, outer, grows, named)
         region = loop.region
         last = node.max_rounds if node.stops else None
         try:

@@ -28,7 +28,7 @@ class Scope:
     """Where stages are added; `loop` and `parent` are None at the root.
 
     `grows`: whatever refers to this scope's names only grows if nothing else in it shrinks.
-    `bodies` are those of the recursive names in scope.
+    `bodies` are those of the recursive names that the loop binds.
     """
 
     region: Region
@@ -47,7 +47,7 @@ class Scope:
     def home(self, names: frozenset[str]) -> "Scope":
         """The innermost scope that binds one of `names`, or the root."""
         scope = self
-        while scope.parent is not None and not names & scope.variables.keys():
+        while scope.parent is not None and not names & scope.bodies.keys():
             scope = scope.parent
         return scope
 

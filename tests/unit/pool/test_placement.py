@@ -23,9 +23,11 @@ from ivm.dataflow import (
     project,
 )
 from ivm.expressions import Call, Literal
+from ivm.operators.operator import Region
 from ivm.pool import Pool
 from ivm.render.inputs import render_input
 from ivm.render.placement import Placement
+from ivm.render.scopes import Scope
 from ivm.rows.strings import Interner
 
 INT = pa.int64()
@@ -35,9 +37,13 @@ counted = Reduce(pairs, (1,), (Aggregate("count", None, "n", INT, False),))
 positive = Call("gt", (columns(pairs)[0], Literal(0, INT)), pa.bool_(), False)
 
 
-def _placed(node: Node, bodies: dict[str, Node] | None = None) -> tuple[int, ...] | None:
+def _placed(node: Node, *loops: dict[str, Node]) -> tuple[int, ...] | None:
+    """The placement of `node` within nested `loops`, outer ones first, each with its bodies."""
     stored = render_input(Arrange(pairs, (1,)), 2, Interner(), insert_only=False)
-    return Placement({"pairs": stored}).of(node, bodies or {})
+    scope = Scope(Region(1))
+    for bodies in loops:
+        scope = Scope(Region(scope.depth + 1), parent=scope, bodies=bodies)
+    return Placement({"pairs": stored}).of(node, scope)
 
 
 def test_stored_rows_lie_by_their_key() -> None:
@@ -95,9 +101,16 @@ def test_a_recursive_name_lies_where_its_body_puts_it() -> None:
 
 def test_rows_that_enter_a_loop_lie_where_they_were_outside() -> None:
     zero = Literal(0, INT)
-    assert _placed(EnterAt(pairs, zero, "least")) == (1,)
-    outer = Recursive("least", PAIRS)
-    assert _placed(EnterAt(outer, zero, "least"), {"least": Distinct(pairs)}) is None
+    assert _placed(EnterAt(pairs, zero, "least"), {"least": Distinct(pairs)}) == (1,)
+
+
+def test_a_name_is_that_of_its_own_loop_where_an_inner_one_binds_it_too() -> None:
+    zero, name = Literal(0, INT), Recursive("name", PAIRS)
+    outer: dict[str, Node] = {"name": Distinct(pairs), "other": Negate(name)}
+    inner: dict[str, Node] = {"name": pairs}
+    assert _placed(name, outer, inner) == (1,)
+    assert _placed(Recursive("other", PAIRS), outer, inner) == (0, 1)
+    assert _placed(EnterAt(name, zero, "name"), outer, inner) == (0, 1)
 
 
 def test_a_name_whose_body_only_passes_it_on_lies_nowhere_known() -> None:
