@@ -5,7 +5,7 @@ the changes since then are kept as well: what stood at a time is what stands now
 later.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,7 @@ from ivm.rows.strings import Interner
 from ivm.workers.edges import take_errors
 
 SCHEMA = pa.schema([pa.field("error", pa.string(), nullable=False)])
+Drained = tuple[pa.RecordBatch, NDArray[np.uint64], NDArray[np.int64]]
 
 
 class RowErrors:
@@ -73,18 +74,26 @@ class RowErrors:
             self._standing.pop(piece, None)
 
 
-def drained(
-    collection: Collection,
-) -> tuple[pa.RecordBatch, NDArray[np.uint64], NDArray[np.int64]]:
+def drained(collection: Collection) -> Drained:
     """Take a dataflow's errors since the last call: messages, times, diffs; consolidated."""
+    if not collection.pending_errors:
+        return NONE
     sums: dict[tuple[int, str], int] = {}
     for message, time, diff in collection.pending_errors:
         sums[time, message] = sums.get((time, message), 0) + diff
     collection.pending_errors = []
-    errors = sorted((t, m, d) for (t, m), d in sums.items() if d != 0)
+    return _listed(sorted((t, m, d) for (t, m), d in sums.items() if d != 0))
+
+
+def _listed(errors: Sequence[tuple[int, str, int]]) -> Drained:
+    """The (time, message, diff) of `errors` as columns."""
     messages = pa.array([m for _, m, _ in errors], pa.string())
     return (
         pa.RecordBatch.from_arrays([messages], schema=SCHEMA),
         np.array([t for t, _, _ in errors], np.uint64),
         np.array([d for _, _, d in errors], np.int64),
     )
+
+
+NONE = _listed(())
+"""What is drained almost always."""
