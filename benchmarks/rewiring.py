@@ -75,9 +75,10 @@ def _rewire(
         offsets = np.repeat(np.arange(phase.times, dtype=np.uint64), 2 * phase.size)
         took = []
         for _ in range(phase.rounds):
-            began = perf_counter_ns()
+            fed, changes = rows.slice(at, width), diffs[at : at + width]
             times = time if phase.times == 1 else offsets + np.uint64(time)
-            pool.feed("edges", rows.slice(at, width), diffs[at : at + width], times)
+            began = perf_counter_ns()
+            pool.feed("edges", fed, changes, times)
             time += phase.times
             pool.advance(time)
             took.append(perf_counter_ns() - began)
