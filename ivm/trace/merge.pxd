@@ -9,9 +9,8 @@ cdef struct Side:
     uint32_t* mapped        # where its times are among the merged ones
     bint steady             # advancing keeps the order of each value's times, and all apart
     bint single             # every value has one update
-    Py_ssize_t key          # keys before are merged
+    Py_ssize_t key          # keys before are merged, and the values of this one before `val`
     Py_ssize_t val          # values before are merged
-    Py_ssize_t val_end      # end of the values of the key that is open
 
 
 # A merge in progress. The batches are untouched, and the result is nobody's, until it is finished.
@@ -20,9 +19,6 @@ cdef struct Merge:
     Side b
     Batch* out              # so far
     Py_ssize_t fuel         # updates that may still be moved in this go
-    bint open               # within a key that both have, or one with many values
-    const uint64_t* open_key
-    Py_ssize_t open_val     # the first value of the open key in the result
     Py_ssize_t diffs_from   # diffs are written from this update on; -1: none is yet
     Py_ssize_t vals_from    # starts of values are written from this key on; -1: none is yet
     Py_ssize_t updates_from # starts of updates are written from this value on; -1: none is yet

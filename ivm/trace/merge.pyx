@@ -20,9 +20,12 @@ from ivm.trace.batch cimport (
 )
 from ivm.trace.merge_times cimport merge_times
 from ivm.trace.merge_writing cimport (
-    copy_starts, copy_updates, copy_words, write_key, write_update, write_val,
+    begin_vals, copy_starts, copy_updates, copy_words, is_last_key, write_update, write_val,
 )
 from ivm.trace.times cimport compare_words
+
+cdef extern from *:
+    ctypedef unsigned long long Row "unsigned __int128"     # of a key and a value of one word each
 
 cdef int64_t WITHOUT_END = <int64_t> 1 << 62     # of fuel
 
@@ -41,7 +44,7 @@ cdef Merge* start_merge(Batch* a, Batch* b, const uint64_t* since) noexcept nogi
     if m == NULL:
         return NULL
     memset(m, 0, sizeof(Merge))
-    room.keys = a.keys + b.keys
+    room.keys = a.keys + b.keys + 1     # one more, for what is written before it is known to count
     room.vals = a.vals + b.vals
     room.updates = a.updates + b.updates
     room.times = times
@@ -102,7 +105,13 @@ cdef Batch* merge_batches(Batch* a, Batch* b, const uint64_t* since) noexcept no
 
 # --- runs of one side ---
 
-# The values of a side up to `end`.
+# Takes a side past its value, and past its key if that was the last one.
+cdef inline void _pass_val(Side* side) noexcept nogil:
+    side.val += 1
+    side.key += side.val == first_val(side.b, side.key + 1)
+
+
+# The values of a side's key up to `end`.
 cdef void _copy_vals(Merge* m, Side* side, Py_ssize_t end) noexcept nogil:
     cdef Batch* out = m.out
     cdef const Batch* b = side.b
@@ -111,9 +120,10 @@ cdef void _copy_vals(Merge* m, Side* side, Py_ssize_t end) noexcept nogil:
     if not side.steady:
         while side.val < end:
             _gather(m, side)
-            _write_gathered(m, val_at(b, side.val))
-            side.val += 1
+            _write_gathered(m, key_at(b, side.key), val_at(b, side.val))
+            _pass_val(side)
         return
+    begin_vals(m, key_at(b, side.key), end - side.val)
     if m.updates_from >= 0:
         copy_starts(out.update_start + out.vals, b.update_start, side.val, end,
                      out.updates - first)
@@ -121,28 +131,53 @@ cdef void _copy_vals(Merge* m, Side* side, Py_ssize_t end) noexcept nogil:
     out.vals += end - side.val
     copy_updates(m, side, first, last)
     side.val = end
+    side.key += end == first_val(b, side.key + 1)
 
 
-# The keys of a side up to `end`.
+# The keys of a side up to `end`, none of which is under way.
 cdef void _copy_keys(Merge* m, Side* side, Py_ssize_t end) noexcept nogil:
     cdef Batch* out = m.out
     cdef const Batch* b = side.b
-    cdef Py_ssize_t before
+    cdef Py_ssize_t vals = first_val(b, end), first = first_update(b, side.val)
     if not side.steady:
         while side.key < end:
-            before = out.vals
             _copy_vals(m, side, first_val(b, side.key + 1))
-            write_key(m, key_at(b, side.key), before)
-            side.key += 1
         return
     if m.vals_from >= 0:
-        copy_starts(out.val_start + out.keys, b.val_start, side.key, end,
-                     out.vals - first_val(b, side.key))
+        copy_starts(out.val_start + out.keys, b.val_start, side.key, end, out.vals - side.val)
     copy_words(out.key + out.keys * out.key_words, key_at(b, side.key),
           (end - side.key) * out.key_words)
+    if m.updates_from >= 0:
+        copy_starts(out.update_start + out.vals, b.update_start, side.val, vals,
+                     out.updates - first)
+    copy_words(out.val + out.vals * out.val_words, val_at(b, side.val), (vals - side.val) * out.val_words)
     out.keys += end - side.key
+    out.vals += vals - side.val
+    m.fuel -= first_update(b, vals) - first
+    copy_updates(m, side, first, first_update(b, vals))
     side.key = end
-    _copy_vals(m, side, first_val(b, end))
+    side.val = vals
+
+
+# The rows of a side before the key at `end`, as far as the fuel lasts.
+cdef void _copy_rows(Merge* m, Side* side, Py_ssize_t end) noexcept nogil:
+    cdef const Batch* b = side.b
+    cdef Py_ssize_t low = side.key, high = end, middle
+    cdef Py_ssize_t limit = first_update(b, side.val) + m.fuel
+    if side.val > first_val(b, low) or is_last_key(m.out, m.out.keys, key_at(b, low)):
+        end = low                   # a key that is under way
+    elif first_update(b, first_val(b, end)) > limit:
+        while low < high:           # the last key that ends within the fuel
+            middle = (low + high + 1) // 2
+            if first_update(b, first_val(b, middle)) <= limit:
+                low = middle
+            else:
+                high = middle - 1
+        end = low
+    if end > side.key:
+        _copy_keys(m, side, end)
+    else:
+        _copy_vals(m, side, min(first_val(b, side.key + 1), side.val + m.fuel))
 
 
 # --- one value ---
@@ -159,9 +194,9 @@ cdef void _gather(Merge* m, const Side* side) noexcept nogil:
         m.slot_diff[time] += diff_of(side.b, u)
 
 
-# Writes what was gathered as the updates of one value. A sum that has come to zero and grown again
+# Writes what was gathered as the updates of one row. A sum that has come to zero and grown again
 # is listed twice, which the sum's being taken once makes good.
-cdef void _write_gathered(Merge* m, const uint64_t* val) noexcept nogil:
+cdef void _write_gathered(Merge* m, const uint64_t* key, const uint64_t* val) noexcept nogil:
     cdef Py_ssize_t i, first = m.out.updates
     cdef int64_t diff
     if m.slots > 1:
@@ -172,248 +207,227 @@ cdef void _write_gathered(Merge* m, const uint64_t* val) noexcept nogil:
         if diff != 0:
             write_update(m, m.slot_time[i], diff)
     m.slots = 0
-    write_val(m, val, first)
+    write_val(m, key, val, first)
 
 
-# A value that both sides have.
+# A row that both sides have.
 cdef inline void _merge_val(Merge* m) noexcept nogil:
     cdef Py_ssize_t u = first_update(m.a.b, m.a.val), w = first_update(m.b.b, m.b.val)
-    cdef Py_ssize_t first = m.out.updates
-    cdef Py_ssize_t count = (first_update(m.a.b, m.a.val + 1) - u
-                             + first_update(m.b.b, m.b.val + 1) - w)
-    cdef uint32_t s, t
-    cdef int64_t diff
-    m.fuel -= count
-    s = m.a.mapped[0 if m.a.b.time_of == NULL else m.a.b.time_of[u]]
-    t = m.b.mapped[0 if m.b.b.time_of == NULL else m.b.b.time_of[w]]
-    if count == 2 and s == t:
-        diff = diff_of(m.a.b, u) + diff_of(m.b.b, w)
-        if diff != 0:
-            write_update(m, s, diff)
-            write_val(m, val_at(m.a.b, m.a.val), first)
-    else:
-        _gather(m, &m.a)
-        _gather(m, &m.b)
-        _write_gathered(m, val_at(m.a.b, m.a.val))
-    m.a.val += 1
-    m.b.val += 1
+    m.fuel -= (first_update(m.a.b, m.a.val + 1) - u) + (first_update(m.b.b, m.b.val + 1) - w)
+    _gather(m, &m.a)
+    _gather(m, &m.b)
+    _write_gathered(m, key_at(m.a.b, m.a.key), val_at(m.a.b, m.a.val))
+    _pass_val(&m.a)
+    _pass_val(&m.b)
 
 
-# --- one key ---
-
-cdef inline void _open(Merge* m, bint in_a, bint in_b) noexcept nogil:
-    m.open = True
-    m.open_key = key_at(m.a.b, m.a.key) if in_a else key_at(m.b.b, m.b.key)
-    m.open_val = m.out.vals
-    m.a.key += in_a
-    m.b.key += in_b
-    m.a.val_end = first_val(m.a.b, m.a.key)
-    m.b.val_end = first_val(m.b.b, m.b.key)
-
-
-# The end of the run of a side's values below `val` (NULL: all of the key's), within the fuel.
-cdef inline Py_ssize_t _val_run(Merge* m, const Side* side, const uint64_t* val) noexcept nogil:
-    cdef Py_ssize_t end = side.val + 1, limit = min(side.val_end, side.val + max(m.fuel, 1))
-    if val == NULL:
-        end = limit
-    while end < limit and compare_words(val_at(side.b, end), val, side.b.val_words) < 0:
-        end += 1
-    return end
-
-
-# Goes on with the open key, as far as the fuel lasts.
-cdef void _merge_open_key(Merge* m) noexcept nogil:
-    cdef bint zip = m.a.single and m.b.single and m.out.val_words == 1
-    cdef int order
-    while m.fuel > 0:
-        if m.a.val < m.a.val_end and m.b.val < m.b.val_end:
-            if zip:
-                _zip_vals(m)
-                if m.fuel <= 0 or m.a.val == m.a.val_end or m.b.val == m.b.val_end:
-                    continue
-            order = compare_words(val_at(m.a.b, m.a.val), val_at(m.b.b, m.b.val), m.out.val_words)
-            if order == 0:
-                _merge_val(m)
-            elif order < 0:
-                _copy_vals(m, &m.a, _val_run(m, &m.a, val_at(m.b.b, m.b.val)))
-            else:
-                _copy_vals(m, &m.b, _val_run(m, &m.b, val_at(m.a.b, m.a.val)))
-        elif m.a.val < m.a.val_end:
-            _copy_vals(m, &m.a, _val_run(m, &m.a, NULL))
-        elif m.b.val < m.b.val_end:
-            _copy_vals(m, &m.b, _val_run(m, &m.b, NULL))
-        else:
-            write_key(m, m.open_key, m.open_val)
-            m.open = False
-            return
-
-
-# --- all keys ---
-
-# Copies the keys of a side up to `end`, as far as the fuel lasts. A key of more updates than that
-# is opened instead.
-cdef void _copy_run(Merge* m, Side* side, Py_ssize_t end) noexcept nogil:
-    cdef const Batch* b = side.b
-    cdef Py_ssize_t low = side.key, high = end, middle
-    cdef Py_ssize_t limit = first_update(b, side.val) + m.fuel
-    if first_update(b, first_val(b, end)) > limit:
-        while low < high:           # the last key that ends within the fuel
-            middle = (low + high + 1) // 2
-            if first_update(b, first_val(b, middle)) <= limit:
-                low = middle
-            else:
-                high = middle - 1
-        end = low
-    if end > side.key:
-        _copy_keys(m, side, end)
-    else:
-        _open(m, side == &m.a, side == &m.b)
-
+# --- rows of both sides ---
 
 # One of two words or addresses, without a branch: `x` if `mask` is all ones, `y` if it is 0.
 cdef inline uint64_t _either(uint64_t mask, uint64_t x, uint64_t y) noexcept nogil:
     return y ^ ((x ^ y) & mask)
 
 
-# Chooses one key after the other while the sides alternate; stops at a key that both have or that
-# has several values, after a run, at the end of a side, and without fuel.
+# Chooses one key after the other while the sides alternate and each key has one value with one update.
+# Stops after a run, at the end of a side, without fuel, and at a key that both sides have.
 cdef inline void _zip_keys(Merge* m, int key_words, int val_words) noexcept nogil:
     cdef Batch* out = m.out
     cdef const Batch* a = m.a.b
     cdef const Batch* b = m.b.b
-    cdef Py_ssize_t i = m.a.key, j = m.b.key, va = m.a.val, vb = m.b.val, n, s, from_a, o, v
+    cdef Py_ssize_t i = m.a.key, j = m.b.key, n, s, from_a
     cdef const uint64_t* x
     cdef const uint64_t* y
     cdef uint64_t mask
-    cdef bint val_starts = m.vals_from >= 0
-    cdef int w
+    cdef int order
     while True:
         n = min(min(a.keys - i, b.keys - j), min(m.fuel, <Py_ssize_t> ZIP_STEPS))
         from_a = i
-        o = out.keys
-        v = out.vals
         for s in range(n):
             x = a.key + i * key_words
             y = b.key + j * key_words
-            if a.val_start != NULL and a.val_start[i + 1] - a.val_start[i] != 1 or (
-                    b.val_start != NULL and b.val_start[j + 1] - b.val_start[j] != 1):
-                break
             if key_words == 1:
                 if x[0] == y[0]:
                     break
                 mask = -(<uint64_t> (x[0] < y[0]))
-                out.key[o] = _either(mask, x[0], y[0])
+                out.key[out.keys + s] = _either(mask, x[0], y[0])
             else:
-                w = compare_words(x, y, key_words)
-                if w == 0:
+                order = compare_words(x, y, key_words)
+                if order == 0:
                     break
-                mask = -(<uint64_t> (w < 0))
-                copy_words(out.key + o * key_words,
+                mask = -(<uint64_t> (order < 0))
+                copy_words(out.key + (out.keys + s) * key_words,
                       <const uint64_t*> _either(mask, <uint64_t> x, <uint64_t> y), key_words)
             if val_words == 1:
-                out.val[v] = _either(mask, a.val[va], b.val[vb])
+                out.val[out.vals + s] = _either(mask, a.val[i], b.val[j])
             else:
-                copy_words(out.val + v * val_words, <const uint64_t*> _either(
-                    mask, <uint64_t> (a.val + va * val_words),
-                    <uint64_t> (b.val + vb * val_words)), val_words)
-            _zip_update(m, mask, va, vb, v - out.vals)
-            if val_starts:
-                out.val_start[o] = <uint32_t> v
+                copy_words(out.val + (out.vals + s) * val_words, <const uint64_t*> _either(
+                    mask, <uint64_t> (a.val + i * val_words), <uint64_t> (b.val + j * val_words)), val_words)
+            if out.time_of != NULL:
+                _zip_time(m, mask, i, j, out.updates + s)
+            if m.diffs_from >= 0:
+                _zip_diff(m, mask, i, j, out.updates + s)
+            if m.updates_from >= 0:
+                out.update_start[out.vals + s] = <uint32_t> (out.updates + s)
             i += <Py_ssize_t> (mask & 1)
-            va += <Py_ssize_t> (mask & 1)
             j += <Py_ssize_t> (~mask & 1)
-            vb += <Py_ssize_t> (~mask & 1)
-            o += 1
-            v += 1
-        s = o - out.keys
-        _end_zip(m, v)
-        out.keys = o
         from_a = i - from_a
+        s = (i - m.a.key) + (j - m.b.key)
+        m.a.key = m.a.val = i
+        m.b.key = m.b.val = j
+        m.fuel -= s
+        out.keys += s
+        out.vals += s
+        out.updates += s
         if s < ZIP_STEPS or from_a == 0 or from_a == s:
+            return
+
+
+cdef inline void _zip_time(Merge* m, uint64_t mask, Py_ssize_t i, Py_ssize_t j, Py_ssize_t u) noexcept nogil:
+    m.out.time_of[u] = <uint32_t> _either(
+        mask, m.a.mapped[0 if m.a.b.time_of == NULL else m.a.b.time_of[i]],
+        m.b.mapped[0 if m.b.b.time_of == NULL else m.b.b.time_of[j]])
+
+
+cdef inline void _zip_diff(Merge* m, uint64_t mask, Py_ssize_t i, Py_ssize_t j, Py_ssize_t u) noexcept nogil:
+    cdef int64_t diff = <int64_t> _either(
+        mask, <uint64_t> diff_of(m.a.b, i), <uint64_t> diff_of(m.b.b, j))
+    m.out.diff[u] = diff
+    m.odd_diffs |= <uint64_t> (diff ^ 1)
+
+
+# Chooses one row after the other while the sides alternate, of keys with any number of values, each
+# with one update, and all times one. Sums a row that both sides have. Stops after a run, at the end
+# of a side, and without fuel. Starts of values and diffs are written.
+cdef inline void _zip_rows(Merge* m, int key_words, int val_words) noexcept nogil:
+    cdef Batch* out = m.out
+    cdef const Batch* a = m.a.b
+    cdef const Batch* b = m.b.b
+    cdef Py_ssize_t i = m.a.key, j = m.b.key, va = m.a.val, vb = m.b.val
+    cdef Py_ssize_t k = out.keys, v = out.vals, n, s, from_a, from_b
+    cdef int64_t* diffs = out.diff + (out.updates - v)
+    cdef const uint64_t* x
+    cdef const uint64_t* y
+    cdef uint64_t key, odd = 0
+    cdef uint64_t in_a, in_b, keep, ends_a, ends_b  # 0 or 1
+    cdef Row row_a, row_b
+    cdef int64_t diff
+    cdef int order
+    while True:
+        n = min(min(a.vals - va, b.vals - vb), min(m.fuel, <Py_ssize_t> ZIP_STEPS))
+        from_a = va
+        from_b = vb
+        for s in range(n):
+            ends_a = va + 1 == first_val(a, i + 1)
+            ends_b = vb + 1 == first_val(b, j + 1)
+            x = a.key + i * key_words
+            y = b.key + j * key_words
+            if key_words == 1 and val_words == 1:
+                row_a = <Row> x[0] << 64 | a.val[va]
+                row_b = <Row> y[0] << 64 | b.val[vb]
+                in_a = row_a <= row_b
+                in_b = row_b <= row_a
+                out.val[v] = _either(-in_a, a.val[va], b.val[vb])
+            else:
+                order = compare_words(x, y, key_words)
+                if order == 0:
+                    order = compare_words(val_at(a, va), val_at(b, vb), val_words)
+                in_a = order <= 0
+                in_b = order >= 0
+                copy_words(out.val + v * val_words, val_at(a, va) if in_a else val_at(b, vb), val_words)
+            diff = (diff_of(a, va) & <int64_t> -in_a) + (diff_of(b, vb) & <int64_t> -in_b)
+            keep = diff != 0
+            diffs[v] = diff
+            odd |= <uint64_t> (diff >> 1)       # neither 1 nor what does not count
+            out.val_start[k] = <uint32_t> v     # counts if the key is new
+            if key_words == 1:
+                key = _either(-in_a, x[0], y[0])
+                out.key[k] = key
+                k += keep & (key != out.key[k - 1])
+            elif keep and not is_last_key(out, k, x if in_a else y):
+                copy_words(out.key + k * key_words, x if in_a else y, key_words)
+                k += 1
+            v += keep
+            va += in_a
+            vb += in_b
+            i += in_a & ends_a
+            j += in_b & ends_b
+        from_a = va - from_a
+        from_b = vb - from_b
+        m.fuel -= from_a + from_b
+        if from_a + from_b < ZIP_STEPS or from_a == 0 or from_b == 0:
             break
+    m.odd_diffs |= odd
+    out.updates += v - out.vals
+    out.keys = k
+    out.vals = v
     m.a.key = i
-    m.b.key = j
     m.a.val = va
+    m.b.key = j
     m.b.val = vb
 
 
-# Chooses one value after the other of the open key; stops at a value that both sides have, at the
-# end of a side's values, and without fuel. Values have one word.
-cdef void _zip_vals(Merge* m) noexcept nogil:
-    cdef const uint64_t* x = m.a.b.val
-    cdef const uint64_t* y = m.b.b.val
-    cdef Py_ssize_t i = m.a.val, j = m.b.val, o = m.out.vals
-    cdef Py_ssize_t end = o + m.fuel
-    cdef uint64_t mask
-    while i < m.a.val_end and j < m.b.val_end and x[i] != y[j] and o < end:
-        mask = -(<uint64_t> (x[i] < y[j]))
-        m.out.val[o] = _either(mask, x[i], y[j])
-        _zip_update(m, mask, i, j, o - m.out.vals)
-        i += <Py_ssize_t> (mask & 1)
-        j += <Py_ssize_t> (~mask & 1)
-        o += 1
-    _end_zip(m, o)
-    m.a.val = i
-    m.b.val = j
+# The end of the run of a side's values of its key below `val`, within the fuel.
+cdef inline Py_ssize_t _val_run(Merge* m, const Side* side, const uint64_t* val) noexcept nogil:
+    cdef Py_ssize_t end = side.val + 1
+    cdef Py_ssize_t limit = min(first_val(side.b, side.key + 1), side.val + m.fuel)
+    while end < limit and compare_words(val_at(side.b, end), val, side.b.val_words) < 0:
+        end += 1
+    return end
 
 
-# The update of a's value i or else b's value j, each with one update; `s` values came before in
-# this zip.
-cdef inline void _zip_update(Merge* m, uint64_t mask, Py_ssize_t i, Py_ssize_t j,
-                             Py_ssize_t s) noexcept nogil:
-    cdef Batch* out = m.out
-    cdef int64_t diff
-    if out.time_of != NULL:
-        out.time_of[out.updates + s] = <uint32_t> _either(
-            mask, m.a.mapped[0 if m.a.b.time_of == NULL else m.a.b.time_of[i]],
-            m.b.mapped[0 if m.b.b.time_of == NULL else m.b.b.time_of[j]])
-    if m.diffs_from >= 0:
-        diff = <int64_t> _either(mask, <uint64_t> diff_of(m.a.b, i), <uint64_t> diff_of(m.b.b, j))
-        out.diff[out.updates + s] = diff
-        m.odd_diffs |= <uint64_t> (diff ^ 1)
-    if m.updates_from >= 0:
-        out.update_start[out.vals + s] = <uint32_t> (out.updates + s)
+# Zips if the rows can be and it pays: `side` comes first with a run of so many keys, or of values of
+# a key that both have.
+cdef inline bint _zips(Merge* m, const Side* side, Py_ssize_t run, bint same) noexcept nogil:
+    cdef int key_words = m.out.key_words, val_words = m.out.val_words
+    if run >= SHORT_RUN or not m.a.single or not m.b.single:
+        return False
+    if m.vals_from >= 0 and m.diffs_from >= 0 and m.out.time_of == NULL and m.out.keys > 0:
+        if key_words == 1 and val_words == 1:
+            _zip_rows(m, 1, 1)
+        else:
+            _zip_rows(m, key_words, val_words)
+        return True
+    if m.vals_from >= 0 or same or is_last_key(m.out, m.out.keys, key_at(side.b, side.key)):
+        return False
+    if key_words == 1 and val_words == 1:
+        _zip_keys(m, 1, 1)
+    else:
+        _zip_keys(m, key_words, val_words)
+    return True
 
 
-cdef inline void _end_zip(Merge* m, Py_ssize_t vals) noexcept nogil:
-    m.fuel -= vals - m.out.vals
-    m.out.updates += vals - m.out.vals
-    m.out.vals = vals
-
-
-cdef void _merge_keys(Merge* m) noexcept nogil:
-    cdef bint single = m.a.single and m.b.single
-    cdef int order, key_words = m.out.key_words, val_words = m.out.val_words
+cdef void _merge_rows(Merge* m) noexcept nogil:
+    cdef int order
+    cdef bint same
     cdef Py_ssize_t end
     cdef Side* side
     cdef Side* other
     while m.fuel > 0:
-        if m.open:
-            _merge_open_key(m)
-            continue
         if m.a.key == m.a.b.keys and m.b.key == m.b.b.keys:
             return
         if m.a.key == m.a.b.keys:
-            _copy_run(m, &m.b, m.b.b.keys)
+            _copy_rows(m, &m.b, m.b.b.keys)
             continue
         if m.b.key == m.b.b.keys:
-            _copy_run(m, &m.a, m.a.b.keys)
+            _copy_rows(m, &m.a, m.a.b.keys)
             continue
-        order = compare_words(key_at(m.a.b, m.a.key), key_at(m.b.b, m.b.key), key_words)
-        if order == 0:
-            _open(m, True, True)
-            continue
+        order = compare_words(key_at(m.a.b, m.a.key), key_at(m.b.b, m.b.key), m.out.key_words)
+        same = order == 0
+        if same:
+            order = compare_words(val_at(m.a.b, m.a.val), val_at(m.b.b, m.b.val), m.out.val_words)
+            if order == 0:
+                _merge_val(m)
+                continue
         side = &m.a if order < 0 else &m.b
         other = &m.b if order < 0 else &m.a
-        end = seek_key(side.b, key_at(other.b, other.key), side.key + 1)
-        if (end - side.key >= SHORT_RUN or not single
-                or first_val(m.a.b, m.a.key + 1) != m.a.val + 1
-                or first_val(m.b.b, m.b.key + 1) != m.b.val + 1):
-            _copy_run(m, side, end)
-        elif key_words == 1 and val_words == 1:
-            _zip_keys(m, 1, 1)
+        if same:
+            end = _val_run(m, side, val_at(other.b, other.val))
+            if not _zips(m, side, end - side.val, same):
+                _copy_vals(m, side, end)
         else:
-            _zip_keys(m, key_words, val_words)
+            end = seek_key(side.b, key_at(other.b, other.key), side.key + 1)
+            if not _zips(m, side, end - side.key, same):
+                _copy_rows(m, side, end)
 
 
 # --- filling in ---
@@ -441,7 +455,7 @@ cdef void _fill_in(Merge* m) noexcept nogil:
 
 cdef Py_ssize_t work_merge(Merge* m, Py_ssize_t fuel) noexcept nogil:
     m.fuel = fuel
-    _merge_keys(m)
+    _merge_rows(m)
     if m.fuel > 0:
         _fill_in(m)
     return m.fuel

@@ -7,6 +7,7 @@ from libc.string cimport memcpy
 
 from ivm.trace.batch cimport Batch
 from ivm.trace.merge cimport Merge, Side
+from ivm.trace.times cimport compare_words
 
 cdef enum:
     SHORT_COPY = 8      # words, up to which a loop beats a call
@@ -33,30 +34,38 @@ cdef inline void write_update(Merge* m, uint32_t time, int64_t diff) noexcept no
     out.updates += 1
 
 
-# Ends the value whose updates are those from `first` on, unless there are none.
-cdef inline void write_val(Merge* m, const uint64_t* val, Py_ssize_t first) noexcept nogil:
+# Whether `key` is the last of the result's `keys`, so that its values go on.
+cdef inline bint is_last_key(const Batch* out, Py_ssize_t keys, const uint64_t* key) noexcept nogil:
+    return keys > 0 and compare_words(out.key + (keys - 1) * out.key_words, key, out.key_words) == 0
+
+
+# Before `count` values of `key` are written.
+cdef inline void begin_vals(Merge* m, const uint64_t* key, Py_ssize_t count) noexcept nogil:
+    cdef Batch* out = m.out
+    cdef bint goes_on = is_last_key(out, out.keys, key)
+    if not goes_on:
+        copy_words(out.key + out.keys * out.key_words, key, out.key_words)
+        out.keys += 1
+    if m.vals_from < 0 and (goes_on or count > 1):
+        m.vals_from = out.keys - 1
+        out.val_start[m.vals_from] = <uint32_t> m.vals_from     # as of all keys before
+    elif m.vals_from >= 0 and not goes_on:
+        out.val_start[out.keys - 1] = <uint32_t> out.vals
+
+
+# Writes a value of `key` whose updates are those from `first` on, unless there are none.
+cdef inline void write_val(Merge* m, const uint64_t* key, const uint64_t* val,
+                           Py_ssize_t first) noexcept nogil:
     cdef Batch* out = m.out
     if out.updates == first:
         return
+    begin_vals(m, key, 1)
     if out.updates != first + 1 and m.updates_from < 0:
         m.updates_from = out.vals
     if m.updates_from >= 0:
         out.update_start[out.vals] = <uint32_t> first
     copy_words(out.val + out.vals * out.val_words, val, out.val_words)
     out.vals += 1
-
-
-# Ends the key whose values are those from `first` on, unless there are none.
-cdef inline void write_key(Merge* m, const uint64_t* key, Py_ssize_t first) noexcept nogil:
-    cdef Batch* out = m.out
-    if out.vals == first:
-        return
-    if out.vals != first + 1 and m.vals_from < 0:
-        m.vals_from = out.keys
-    if m.vals_from >= 0:
-        out.val_start[out.keys] = <uint32_t> first
-    copy_words(out.key + out.keys * out.key_words, key, out.key_words)
-    out.keys += 1
 
 
 # The updates [first, last) of a side, in their order.

@@ -26,7 +26,7 @@ def random_batch(rng: np.random.Generator, widths: tuple[int, int, int], root: i
     key, val, time = widths
     n = int(rng.choice([1, 20, 400, 3000]))
     batch = np.zeros((n, key + val + time + 1), np.uint64)
-    batch[:, : key + val] = rng.integers(0, rng.choice([6, 2**40]), (n, key + val))
+    batch[:, : key + val] = rng.integers(0, rng.choice([6, 60, 2**40]), (n, key + val))
     batch[:, key + val : -1] = rng.integers(0, 3, (n, time))
     batch[:, key + val] += np.uint64(root)
     batch[:, -1] = rng.choice(np.array([1, 1, 2**64 - 1], np.uint64), n)
@@ -54,6 +54,36 @@ def test_merges_in_progress_keep_the_collection_and_few_layers(seed: int) -> Non
         have, want = (counted(np.concatenate(rows), key + val, root) for rows in (layers, sealed))
         assert np.array_equal(have, want)
     assert len(layers) <= 3 * CLASSES + 4
+
+
+@pytest.mark.parametrize("widths", [(1, 1, 1), (2, 1, 1), (1, 3, 1), (0, 1, 1)])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_merged_batch_has_each_key_and_each_row_once(
+    seed: int, widths: tuple[int, int, int]
+) -> None:
+    rng = np.random.default_rng(seed)
+    key, val, _ = widths
+    trace = Trace(*widths, ())
+    sealed = []
+    for root in range(12):
+        n = int(rng.choice([200, 2000]))
+        batch = np.zeros((n, key + val + 2), np.uint64)
+        batch[:, :key] = rng.integers(0, rng.choice([40, 1500]), (n, 1))
+        batch[:, key:-2] = rng.integers(0, rng.choice([2, 5, 2000]), (n, 1))
+        batch[:, -2] = root
+        batch[:, -1] = rng.choice(np.array([1, 2**64 - 1], np.uint64), n)
+        shims.seal(trace, batch, root)
+        sealed.append(batch)
+    shims.absorb(trace, 12)
+    layers = shims.layers(trace)
+    for layer in layers:
+        rows = [tuple(row) for row in layer[:, :-1].tolist()]
+        assert rows == sorted(set(rows))
+        assert layer[:, -1].all()
+    keys = len(np.unique(layers[0][:, :key], axis=0)) if len(layers[0]) else 0
+    assert shims.sought(trace, trace)[0] == list(range(keys))
+    have, want = (counted(np.concatenate(each), key + val, 12) for each in (layers, sealed))
+    assert np.array_equal(have, want)
 
 
 def unit_seals(trace: Trace, n: int) -> None:
