@@ -1,9 +1,18 @@
 """What a pool's memory is held for: arrangements, and the state that operators keep beside them."""
 
 from collections.abc import Iterable, Iterator
+from typing import Protocol
 
-from ivm.render.pieces import Collection, Piece
+from ivm.render.collection import Collection
+from ivm.render.pieces import Piece
 from ivm.results import ArrangementInfo
+
+
+class Stateful(Protocol):
+    """What holds the state of an operator."""
+
+    def account(self) -> tuple[int, int]:
+        """Records held and bytes of memory."""
 
 
 def accounts(pieces: Iterable[Piece], collections: Iterable[Collection]) -> list[ArrangementInfo]:

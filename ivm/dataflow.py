@@ -7,39 +7,16 @@ NULL keys out beforehand.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
-from functools import cache, lru_cache
-from operator import attrgetter
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal as OneOf
+from typing import TypeAlias
 
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
 from ivm.expressions import Column, Expression, Value
-
-
-class Hashed:
-    """A base of nodes that computes their hash once: nodes share inputs, so that hashing by
-    structure each time would walk a dataflow's every path."""
-
-    __slots__ = ("_hash",)
-    _hash: int
-
-    def hash_once(self) -> int:
-        """The hash by structure, kept after the first call."""
-        known: int | None = getattr(self, "_hash", None)
-        if known is None:
-            kind: Any = type(self)
-            known = hash((kind, _compared(kind)(self)))
-            object.__setattr__(self, "_hash", known)
-        return known
-
-
-@cache
-def _compared(kind: Any) -> Callable[[Hashed], object]:
-    """What gets a node's fields by which it compares."""
-    return attrgetter(*(f.name for f in fields(kind) if f.compare))
+from ivm.hashed import Hashed
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +26,7 @@ class Get(Hashed):
     name: str
     schema: pa.Schema
 
-    __hash__ = Hashed.hash_once
+    __hash__ = Hashed.__hash__
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +36,7 @@ class Constant(Hashed):
     rows: tuple[tuple[Value | None, ...], ...]
     schema: pa.Schema
 
-    __hash__ = Hashed.hash_once
+    __hash__ = Hashed.__hash__
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +47,7 @@ class Filter(Hashed):
     predicate: Expression
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.hash_once
+    __hash__ = Hashed.__hash__
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", self.input.schema)
@@ -84,7 +61,7 @@ class Map(Hashed):
     outputs: tuple[tuple[str, Expression], ...]
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.hash_once
+    __hash__ = Hashed.__hash__
 
     def __post_init__(self) -> None:
         fields = [pa.field(name, e.type, e.nullable) for name, e in self.outputs]
@@ -109,7 +86,7 @@ class FlatMap(Hashed):
     function: RowFunction
     schema: pa.Schema
 
-    __hash__ = Hashed.hash_once
+    __hash__ = Hashed.__hash__
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +96,7 @@ class Consolidate(Hashed):
     input: "Node"
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.hash_once
+    __hash__ = Hashed.__hash__
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", self.input.schema)
@@ -132,7 +109,7 @@ class Concat(Hashed):
     inputs: tuple["Node", ...]
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.hash_once
+    __hash__ = Hashed.__hash__
 
     def __post_init__(self) -> None:
         fields = [
@@ -150,7 +127,7 @@ class Negate(Hashed):
     input: "Node"
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.hash_once
+    __hash__ = Hashed.__hash__
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", self.input.schema)
@@ -167,7 +144,7 @@ class Arrange(Hashed):
     key: tuple[int, ...]
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.hash_once
+    __hash__ = Hashed.__hash__
 
     def __post_init__(self) -> None:
         given = self.input.schema
@@ -196,7 +173,7 @@ class Join(Hashed):
     outputs: tuple[tuple[str, int], ...]
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.hash_once
+    __hash__ = Hashed.__hash__
 
     def __post_init__(self) -> None:
         candidates = [*self.left.schema, *list(self.right.schema)[len(self.right.key) :]]
@@ -241,7 +218,7 @@ class DeltaJoin(Hashed):
     inputs: tuple[Arrange, ...] = field(init=False, compare=False)
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.hash_once
+    __hash__ = Hashed.__hash__
 
     def __post_init__(self) -> None:
         used = [Arrange(self.relations[i], path.key) for i, path in enumerate(self.paths)]
@@ -326,7 +303,7 @@ class Reduce(Hashed):
     aggregates: tuple[Aggregate, ...]
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.hash_once
+    __hash__ = Hashed.__hash__
 
     def __post_init__(self) -> None:
         fields = [self.input.schema.field(i) for i in self.key]
@@ -341,7 +318,7 @@ class Distinct(Hashed):
     input: "Node"
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.hash_once
+    __hash__ = Hashed.__hash__
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", self.input.schema)
@@ -358,7 +335,7 @@ class Threshold(Hashed):
     limit: int | None = None
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.hash_once
+    __hash__ = Hashed.__hash__
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", self.input.schema)
@@ -379,7 +356,7 @@ class TopK(Hashed):
     offset: int = 0
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.hash_once
+    __hash__ = Hashed.__hash__
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", self.input.schema)
@@ -398,7 +375,7 @@ class Due(Hashed):
     clock: "Node"
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.hash_once
+    __hash__ = Hashed.__hash__
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", pa.schema(list(self.events.schema)[1:]))
@@ -470,7 +447,7 @@ class Window(Hashed):
     calls: tuple[WindowCall, ...]
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.hash_once
+    __hash__ = Hashed.__hash__
 
     def __post_init__(self) -> None:
         results = [pa.field(c.name, c.type, c.nullable) for c in self.calls]
@@ -484,7 +461,7 @@ class Recursive(Hashed):
     name: str
     schema: pa.Schema
 
-    __hash__ = Hashed.hash_once
+    __hash__ = Hashed.__hash__
 
 
 @dataclass(frozen=True, slots=True)
@@ -504,7 +481,7 @@ class Iterate(Hashed):
     stops: bool = False
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.hash_once
+    __hash__ = Hashed.__hash__
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", dict(self.bindings)[self.result].schema)
@@ -526,7 +503,7 @@ class EnterAt(Hashed):
     into: str
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.hash_once
+    __hash__ = Hashed.__hash__
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", self.input.schema)

@@ -3,7 +3,6 @@
 A broken invariant asserts instead, and an error in a row (a division by zero) is data.
 """
 
-from types import TracebackType
 from typing import ClassVar
 
 
@@ -109,24 +108,3 @@ def reason(shortage: MemoryError) -> str:
 def out_of_memory(what: str, shortage: MemoryError) -> OutOfMemory:
     """The error for callers of a shortage in `what`."""
     return OutOfMemory(f"{what}: {reason(shortage)}")
-
-
-class Naming:
-    """A context that raises what runs out of memory within as OutOfMemory, for `what`."""
-
-    __slots__ = ("_what",)
-
-    def __init__(self, what: str) -> None:
-        self._what = what
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if isinstance(error, MemoryError) and not isinstance(error, OutOfMemory):
-            raise out_of_memory(self._what, error) from error

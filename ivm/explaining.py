@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 
 from ivm.dataflow import Arrange, Get, Node
 from ivm.estimates import Estimates
-from ivm.render.pieces import Collection, Index, Piece
+from ivm.render.collection import Collection
+from ivm.render.pieces import Index, Piece
 from ivm.render.scopes import children
 from ivm.results import Forecast, Foretold
 

@@ -14,20 +14,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ivm.accounting import accounts
-from ivm.arguments import (
-    LAST_TIME,
-    diffs_of_rows,
-    key_positions,
-    one_time,
-    times_of_rows,
-    unrepeated,
-)
-from ivm.dataflow import Arrange, Get, Node, stored
+from ivm.arguments import LAST_TIME, diffs_of_rows, key_positions, one_time, times_of_rows
+from ivm.dataflow import Arrange, Node
 from ivm.errors import (
     DuplicateName,
     InsertOnly,
     InUse,
-    Naming,
     NoFixedPoint,
     OutOfMemory,
     SchemaMismatch,
@@ -40,20 +32,20 @@ from ivm.errors import (
 from ivm.explaining import forecast
 from ivm.gate import Gate
 from ivm.holds import Hold, Holds
-from ivm.hydration import TIMES_AT_ONCE, Hydration
-from ivm.operators.capture import Capture
-from ivm.operators.operator import Region
-from ivm.render.inputs import render_input
-from ivm.render.living import Living
-from ivm.render.pieces import Collection, Index, Piece
-from ivm.render.renderer import Renderer
-from ivm.render.scopes import reads
+from ivm.naming import Naming
+from ivm.render.assembly import Assembly
+from ivm.render.catalog import Catalog
+from ivm.render.collection import Collection
+from ivm.render.pieces import Index, Piece
+from ivm.render.plans import Plans
 from ivm.results import ArrangementInfo, Deltas, Forecast, Found, Installed, Snapshot
 from ivm.row_errors import RowErrors, drained
 from ivm.rows.format import row_format, string_words
 from ivm.rows.layout import Layout
 from ivm.rows.strings import Interner
 from ivm.workers.edges import drain, snapshot
+from ivm.workers.hydration import TIMES_AT_ONCE, Hydration
+from ivm.workers.intake import Intake
 from ivm.workers.schedule import Schedule, StageFailed
 from ivm.workers.sealed import SealedBatch, sealed
 from ivm.workers.sweep import sweep
@@ -77,14 +69,13 @@ class Pool:
         if workers < 1:
             raise ValueError(f"workers is {workers}: at least one is needed")
         self._shards = workers
-        self._max_rounds = max_rounds
         self._changing = threading.RLock()  # held by one that adds or drops collections
         self._gate = Gate()  # held during a step, and while anything is looked up
         self._interner = Interner()
         self._schedule = Schedule()
-        self._collections: dict[str, Collection] = {}
-        self._arrangements: dict[Arrange, tuple[Piece, Index]] = {}
-        self._living = Living()
+        self._catalog = Catalog()
+        self._collections = self._catalog.collections
+        self._plans = Plans(self._catalog, workers, self._interner, max_rounds)
         self._row_errors = RowErrors(self._interner)
         self._holds = Holds()
         self._frontier = 0
@@ -111,16 +102,23 @@ class Pool:
         is cheaper: distinct rows, and recursion. Raises DuplicateName, Unsupported; SchemaMismatch
         for a key that is not among the columns, and for columns or key columns that are repeated.
         """
-        with self._changing, self._gate, Naming(f"input {name!r}"):
+        with self._changing, self._gate, Naming("input", name):
             self._refuse_duplicate(name)
-            unrepeated(name, schema)
-            positions = key_positions(name, schema, key)
-            node = stored(name, schema, positions)
-            collection = render_input(node, self._shards, self._interner, insert_only=insert_only)
-            self._schedule.add(collection.piece.stages)
-            self._living.add(collection.piece)
-            self._arrangements[node] = collection.indexes[0]
-            self._collections[name] = collection
+            planned = self._plans.of_input(name, schema, key)
+            built = Assembly(planned.plan, name, (), self._shards, self._interner, 0)
+            intake = Intake(built.inputs, planned.layout, self._interner, planned.node.key)
+            collection = Collection(
+                name,
+                planned.rows,
+                planned.node,
+                built.piece,
+                [built.result],
+                intake,
+                planned.arriving,
+                insert_only=insert_only,
+            )
+            self._schedule.add(built.stages)
+            self._catalog.add(collection, built)
 
     def drop_input(self, name: str) -> None:
         """Forget an input and its arrangements (raises UnknownCollection, InUse)."""
@@ -188,7 +186,7 @@ class Pool:
                 while self._frontier < frontier:
                     self._step(frontier)
             except MemoryError as shortage:
-                where = self._where(shortage, self._living)
+                where = self._where(shortage, self._catalog.living)
                 self._gate.failure = f"a step did not complete: {where}"
                 raise OutOfMemory(self._gate.failure) from shortage
 
@@ -212,7 +210,7 @@ class Pool:
     def _settle_troubles(self) -> list[str]:
         """Hand errors to the dataflows, and drop those that did not converge: their names."""
         self._row_errors.keep_from(self._holds.earliest)
-        for piece in self._living:
+        for piece in self._catalog.living:
             self._row_errors.take(piece, self._collections.values())
         failed = self._failed()
         for name in failed:
@@ -234,9 +232,9 @@ class Pool:
             if collection.intake is not None:
                 inputs += [(shard, strings) for shard in collection.intake.inputs]
             captures += [(shard, string_words(types, form)) for shard in collection.captures]
-        traces = [trace for piece in self._living for trace in piece.traces]
-        groups = [table for piece in self._living for table in piece.groups]
-        curves = [histories for piece in self._living for histories in piece.curves]
+        traces = [trace for piece in self._catalog.living for trace in piece.traces]
+        groups = [table for piece in self._catalog.living for table in piece.groups]
+        curves = [histories for piece in self._catalog.living for histories in piece.curves]
         with suppress(MemoryError):  # then they stay until the next step
             if sweep(self._interner, traces, groups, curves, inputs, captures):
                 left = self._interner.bytes
@@ -244,7 +242,7 @@ class Pool:
 
     def _failed(self) -> list[str]:
         found = self._collections.items()
-        return [n for n, c in found if any(x.failed for p in c.piece.all_needed() for x in p.loops)]
+        return [n for n, c in found if any(p.failed for p in c.piece.all_needed())]
 
     # --- dataflows ---
 
@@ -256,57 +254,34 @@ class Pool:
         call began. Raises DuplicateName, UnknownCollection, SchemaMismatch, Unsupported,
         NoFixedPoint; then nothing is changed.
         """
-        with self._changing, Naming(f"dataflow {name!r}"):
+        with self._changing, Naming("dataflow", name):
             with self._gate:
                 self._refuse_duplicate(name)
-                wanted = Arrange(node, key_positions(name, node.schema, key))
-                renderer = self._renderer(name)
-                owner, index = renderer.shared(wanted)
+                planned, found = self._plans.of_dataflow(name, node, key)
+                plan, now = planned.plan, max(self._frontier - 1, 0)
+                built = Assembly(plan, name, found, self._shards, self._interner, now)
                 collection = Collection(
                     name,
-                    node.schema,
-                    stored(name, node.schema, wanted.key),
-                    renderer.piece,
-                    [(owner, index)],
-                    captures=self._capture(renderer, index),
-                    reads=reads(node),
-                    insert_only=renderer.only_grows(node),
+                    planned.rows,
+                    planned.source(name),
+                    built.piece,
+                    [built.result],
+                    captures=built.captures,
+                    reads=planned.reads,
+                    insert_only=plan.only_grows,
                 )
                 if self._frontier == 0:
-                    return self._attach(renderer, collection)
-                hydration = self._hydration(renderer)
+                    return self._attach(built, collection)
+                hydration = self._hydration(built)
                 self._interner.open_snapshot()  # no string may go that only the new stages hold
-            return self._hydrate(renderer, collection, hydration)
+            return self._hydrate(built, collection, hydration)
 
-    def _renderer(self, name: str) -> Renderer:
-        return Renderer(
-            name,
-            Region(1),
-            self._shards,
-            self._interner,
-            self._collections,
-            self._arrangements,
-            max(self._frontier - 1, 0),
-            self._max_rounds,
-        )
+    def _hydration(self, built: Assembly) -> Hydration:
+        shared = [trace for _, index in built.found for trace in index.traces]
+        return Hydration(built.stages, built.readers, shared, self._frontier)
 
-    def _capture(self, renderer: Renderer, index: Index) -> tuple[Capture, ...]:
-        rows, region = index.shape.restored, renderer.scope.region
-        return renderer.add_stage(
-            lambda s: Capture(region, rows.words, renderer.reader(index.traces[s]), rows)
-        )
-
-    def _hydration(self, renderer: Renderer) -> Hydration:
-        pieces = (*renderer.made, renderer.piece)
-        readers = [reader for piece in pieces for reader in piece.readers]
-        own = {trace for piece in pieces for trace in piece.traces}
-        return Hydration(renderer.stages, readers, own, self._frontier)
-
-    def _hydrate(
-        self, renderer: Renderer, collection: Collection, hydration: Hydration
-    ) -> Installed:
+    def _hydrate(self, built: Assembly, collection: Collection, hydration: Hydration) -> Installed:
         """Catch up while the pool goes on, then belong to it; closes the snapshot of strings."""
-        pieces = (*renderer.made, renderer.piece)
         try:
             hydration.begin()
             while True:
@@ -314,54 +289,38 @@ class Pool:
                     little = hydration.take(self._frontier)
                     if little:
                         hydration.go_on()
-                        self._refuse_diverged(collection.name, pieces)
+                        self._refuse_diverged(collection.name, built)
                         hydration.attach()
-                        return self._attach(renderer, collection)
+                        return self._attach(built, collection)
                 hydration.go_on()
-                self._refuse_diverged(collection.name, pieces)
+                self._refuse_diverged(collection.name, built)
         except StageFailed as shortage:
-            raise OutOfMemory(self._where(shortage, pieces)) from shortage
+            raise OutOfMemory(self._where(shortage, built.pieces)) from shortage
         finally:
             self._interner.close_snapshot()
 
-    def _refuse_diverged(self, name: str, pieces: Iterable[Piece]) -> None:
-        if any(loop.failed for piece in pieces for loop in piece.loops):
+    def _refuse_diverged(self, name: str, built: Assembly) -> None:
+        if built.failed:
             raise NoFixedPoint(
                 f"{name}: no fixed point within the bound on rounds. Recursion over cycles needs"
                 " UNION (distinct rows), or a condition that ends it"
             )
 
-    def _attach(self, renderer: Renderer, collection: Collection) -> Installed:
+    def _attach(self, built: Assembly, collection: Collection) -> Installed:
         """Let the pool run a new dataflow's stages, and others find what it made."""
-        if not all(piece in self._living for piece in renderer.found):
+        if not self._catalog.has(built.found):
             raise UnknownCollection(
                 f"what {collection.name!r} reads was dropped, since it found no fixed point"
             )
-        self._living.add(collection.piece)
-        self._collections[collection.name] = collection
         try:
-            self._schedule.add(renderer.stages)
-            for read in collection.reads:
-                self._collections[read].read_by[collection.name] = None
-            self._arrangements |= renderer.new_arrangements
-            self._arrangements[collection.source] = collection.indexes[0]
-            self._index_sources(renderer)
-            for made in (*renderer.made, renderer.piece):
-                self._row_errors.take(made, self._collections.values())
-            self._row_errors.share(collection, set(renderer.made), max(self._frontier - 1, 0))
+            self._catalog.add(collection, built)
+            self._schedule.add(built.stages)
+            last = max(self._frontier - 1, 0)
+            self._row_errors.begin(collection, built.pieces, last, self._collections.values())
         except MemoryError:
             self._remove(collection.name)
             raise
-        return Installed(
-            tuple(dict.fromkeys(p.name for p in renderer.found)),
-            tuple(p.name for p in renderer.made),
-        )
-
-    def _index_sources(self, renderer: Renderer) -> None:
-        """Let look-ups into a collection use the new arrangements of its rows."""
-        for node, made in renderer.new_arrangements.items():
-            if isinstance(node.input, Get):
-                self._collections[node.input.name].indexes.append(made)
+        return built.installed
 
     def drop(self, name: str) -> None:
         """Stop a dataflow and free what only it used (raises UnknownCollection, InUse)."""
@@ -371,31 +330,17 @@ class Pool:
             self._remove(name)
 
     def _remove(self, name: str) -> None:
-        gone = self._collections.pop(name)
         self._holds.end(name)
-        for read in gone.reads & self._collections.keys():
-            self._collections[read].read_by.pop(name, None)
-        self._arrangements.pop(gone.source, None)
-        unused = self._living.drop(gone.piece)
+        unused = self._catalog.remove(name)
         for piece in unused:
-            self._forget(piece)
+            self._schedule.remove(piece.stages)
+            if piece.plan.strings:
+                self._sweep_at = FIRST_SWEEP  # the next step releases what only this used
         self._row_errors.forget(unused)
-
-    def _forget(self, piece: Piece) -> None:
-        """Let nobody find or run a piece that nothing needs any more."""
-        if piece.arranged is not None:
-            self._arrangements.pop(piece.arranged, None)
-            rows = piece.arranged.input
-            source = self._collections.get(rows.name) if isinstance(rows, Get) else None
-            if source is not None:
-                source.indexes = [e for e in source.indexes if e[0] is not piece]
-        self._schedule.remove(piece.stages)
-        if any(trace.strings for trace in piece.traces):
-            self._sweep_at = FIRST_SWEEP  # the next step releases what only this used
 
     def drain(self, name: str) -> Deltas:
         """Take the deltas of a dataflow since the last call, or since it was installed."""
-        with self._gate, Naming(f"deltas of {name!r}"):
+        with self._gate, Naming("deltas of", name):
             collection = self._collection(name, is_input=False)
             rows, times, diffs = drain(collection.captures, collection.layout, self._interner)
             return Deltas(rows, times, diffs, *drained(collection))
@@ -408,7 +353,7 @@ class Pool:
         Without a hold only the last completed time is. Raises UnknownCollection, InvalidTime, and
         TimeCompacted for an earlier time, unless another hold keeps that.
         """
-        with self._gate, Naming(f"a hold of {name!r}"):
+        with self._gate, Naming("a hold of", name):
             collection = self._collection(name)
             last = max(self._frontier - 1, 0)
             wanted = last if time is None else one_time(time)
@@ -433,7 +378,7 @@ class Pool:
         """The rows of an input or dataflow with each of many `keys`; else as `peek`."""
         collection = self._collection(name)
         index = collection.index_on(keys.schema.names)
-        with Naming(f"a look-up in {name!r}"):
+        with Naming("a look-up in", name):
             return index.look_up(keys, collection.layout, self._interner)
 
     def scan(self, name: str, *, as_of: int | None = None) -> Snapshot:
@@ -445,7 +390,7 @@ class Pool:
         self, collection: Collection, index: Index, values: list[object] | None, as_of: int | None
     ) -> Snapshot:
         wanted = None if as_of is None else one_time(as_of)
-        with Naming(f"a look-up in {collection.name!r}"):
+        with Naming("a look-up in", collection.name):
             rows, counts, last = snapshot(
                 index.traces,
                 self._schedule,
@@ -472,7 +417,7 @@ class Pool:
 
         State of an operator is named by its kind, as in `reached[node] (known rows)`.
         """
-        return accounts(list(self._living), list(self._collections.values()))
+        return accounts(list(self._catalog.living), list(self._collections.values()))
 
     def explain(self, node: Node, key: Sequence[str]) -> Forecast:
         """What `install` would reuse and create, and how large, without doing so.
@@ -480,7 +425,7 @@ class Pool:
         Raises UnknownCollection, SchemaMismatch.
         """
         wanted = Arrange(node, key_positions("the view", node.schema, key))
-        return forecast(wanted, self._arrangements, self._collection)
+        return forecast(wanted, self._catalog.arrangements, self._collection)
 
     # --- names ---
 

@@ -1,6 +1,7 @@
 """What a pool answers: deltas, snapshots, and accounts of its arrangements."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -75,8 +76,7 @@ class Foretold:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Installed:
+class Installed(NamedTuple):
     """What an installation found and made, by arrangement name."""
 
     reused: tuple[str, ...]

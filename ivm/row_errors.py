@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ivm.render.pieces import Collection, Piece
+from ivm.render.collection import Collection
+from ivm.render.pieces import Piece
 from ivm.rows.layout import Layout
 from ivm.rows.strings import Interner
 from ivm.workers.edges import take_errors
@@ -37,7 +38,7 @@ class RowErrors:
 
     def take(self, piece: Piece, collections: Iterable[Collection]) -> None:
         """Take the new errors of `piece`, and hand them to the dataflows that it is part of."""
-        if not piece.fallible:
+        if not piece.plan.fallible:
             return
         standing = self._standing.setdefault(piece, {})
         for message, time, diff in zip(
@@ -52,10 +53,19 @@ class RowErrors:
                 if not collection.is_input and piece in set(collection.piece.all_needed()):
                     collection.pending_errors.append((message, time, diff))
 
-    def share(self, collection: Collection, new: set[Piece], now: int) -> None:
-        """Give a new dataflow the errors that stand in what it shares: not in `new` nor its own."""
+    def begin(
+        self,
+        collection: Collection,
+        new: Sequence[Piece],
+        now: int,
+        collections: Iterable[Collection],
+    ) -> None:
+        """Take the errors of a dataflow's `new` pieces, and give it those that stand in what it
+        shares; `collections` are all, itself included."""
+        for piece in new:
+            self.take(piece, collections)
         for piece in collection.piece.all_needed() if self._standing else ():
-            if piece not in new and piece is not collection.piece:
+            if piece not in new:
                 for message, count in self._standing.get(piece, {}).items():
                     collection.pending_errors.append((message, now, count))
 

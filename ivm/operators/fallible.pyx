@@ -19,7 +19,7 @@ from ivm.trace.batch cimport Batch
 cdef class Fallible(Operator):
     """An operator with an error collection beside its output."""
 
-    def __cinit__(self, Region region, int row_words, *args, **kwargs):
+    def __cinit__(self, Region region, int row_words, *args):
         self.errors = empty_updates(1, region.depth)
 
     def __dealloc__(self):
@@ -43,6 +43,7 @@ cdef class Evaluate(Fallible):
         self.source = source
         self.program = program
         self.taken = 0
+        source.evaluated_by(self)
 
     cdef Py_ssize_t load(self) noexcept nogil:
         return self.source.out.length + self.taken

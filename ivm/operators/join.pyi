@@ -1,4 +1,3 @@
-from ivm.operators.fallible import Evaluate
 from ivm.operators.operator import Operator, Reader, Region
 from ivm.rows.packing import Packing
 
@@ -8,8 +7,6 @@ class Join(Operator):
     def __init__(
         self, region: Region, row_words: int, left: Reader, right: Reader, packing: Packing
     ) -> None: ...
-    def evaluated_by(self, evaluate: Evaluate) -> None:
-        """Hand pairs to `evaluate`, which reads them, a vector at a time if it alone does."""
     @property
     def left(self) -> Reader: ...
     @property

@@ -39,8 +39,8 @@ cdef class Join(Operator):
         self.packing = packing
         self.evaluate = NULL
 
-    def evaluated_by(self, Evaluate evaluate) -> None:
-        """Hand pairs to `evaluate`, which reads them, a vector at a time if it alone does."""
+    # Pairs are handed over a vector at a time if `evaluate` alone reads them.
+    cdef void evaluated_by(self, Operator evaluate) noexcept:
         self.evaluate = <void*> evaluate
 
     cdef Py_ssize_t load(self) noexcept nogil:

@@ -11,7 +11,6 @@ class Lookup(Operator):
         source: Operator,
         reader: Reader,
         packing: Packing,
-        *,
         older: bool,
         before: Operator | None,
     ) -> None: ...

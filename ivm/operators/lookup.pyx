@@ -40,7 +40,7 @@ cdef class Lookup(Operator):
     cdef Updates* sought    # the source's updates, sorted
 
     def __init__(self, Region region, int row_words, Operator source, Reader reader,
-                 Packing packing, *, bint older, Operator before):
+                 Packing packing, bint older, Operator before):
         self.source = source
         self.reader = reader
         self.packing = packing

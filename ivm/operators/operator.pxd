@@ -23,8 +23,10 @@ cdef class Operator:
     cdef Region region
     cdef Updates out                    # this activation's output; valid until the next one
     cdef readonly list reads            # the operators and traces that it was made with
+    cdef void* stage                    # the root's stage that it belongs to, borrowed
     cdef int readers                    # operators that were made with this one as a source
     cdef bint parks                     # whether it may hold updates back for later rounds
+    cdef int note(self, source) except -1
     # Takes this activation's input and makes `out` anew.
     cdef int step(self) except -1 nogil
     # Whether this activation left something for the operators after it.
@@ -39,13 +41,15 @@ cdef class Operator:
     cdef void abandon(self) noexcept nogil
     # After the last activation of a step or loop: the output was read; large memory goes back.
     cdef int rest(self) except -1 nogil
+    # Tells it that `evaluate` reads it: who makes rows that are evaluated may hand them over early.
+    cdef void evaluated_by(self, Operator evaluate) noexcept
     # At the end of a step, once: what it brought is past.
     cdef int settle(self) except -1 nogil
 
 
 # How an operator sees a trace in this activation: what is new, and what was there before.
 cdef class Reader:
-    cdef readonly Trace trace
+    cdef readonly Trace trace           # may become another one of the same rows, between steps
     cdef public bint catching_up        # everything is new: the reader was just installed
     cdef vector[Batch*] delta
     cdef vector[Batch*] history

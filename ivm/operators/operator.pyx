@@ -11,7 +11,6 @@ from ivm.trace.batch cimport Batch
 from ivm.trace.trace cimport Trace
 
 
-
 cdef class Region:
     """The position of one scope; `depth` counts its times' coordinates."""
 
@@ -26,18 +25,27 @@ cdef class Region:
 cdef class Operator:
     """One shard of an operator in the scope of `region`; its output rows have `row_words` words."""
 
-    def __cinit__(self, Region region, int row_words, *args, **kwargs):
+    def __cinit__(self, Region region, int row_words, *args):
         self.region = region
         self.out = empty_updates(row_words, region.depth)
         self.reads = []
+        self.stage = NULL
         self.parks = False
-        for argument in (*args, *kwargs.values()):
-            for source in argument if isinstance(argument, tuple) else (argument,):
-                if isinstance(source, Operator):
-                    (<Operator> source).readers += 1
-                    self.reads.append(source)
-                elif isinstance(source, Reader):
-                    self.reads.append((<Reader> source).trace)
+        for argument in args:
+            if isinstance(argument, tuple):
+                for source in <tuple> argument:
+                    self.note(source)
+            else:
+                self.note(argument)
+
+    # Notes what it reads if `source` is an operator or a reader.
+    cdef int note(self, source) except -1:
+        if isinstance(source, Operator):
+            (<Operator> source).readers += 1
+            self.reads.append(source)
+        elif isinstance(source, Reader):
+            self.reads.append((<Reader> source).trace)
+        return 0
 
     def __dealloc__(self):
         release(&self.out)
@@ -66,6 +74,9 @@ cdef class Operator:
             release(&self.out)
         return 0
 
+    cdef void evaluated_by(self, Operator evaluate) noexcept:
+        pass
+
     cdef int settle(self) except -1 nogil:
         return 0
 
@@ -78,11 +89,6 @@ cdef class Reader:
     """
 
     def __init__(self, Trace trace):
-        self.trace = trace
-        self.catching_up = False
-
-    def read_from(self, Trace trace) -> None:
-        """Read another trace of the same rows from now on, between steps."""
         self.trace = trace
 
     cdef int look(self, Region region) except -1 nogil:

@@ -25,7 +25,7 @@ from ivm.dataflow import (
     Reduce,
     Threshold,
 )
-from ivm.render.pieces import Collection
+from ivm.render.collection import Collection
 from ivm.render.scopes import children, reads
 
 MONOTONE = (

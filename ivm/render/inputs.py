@@ -1,4 +1,4 @@
-"""Rendering of inputs: a queue, and the arrangement of its rows by their primary key.
+"""Planning of inputs: a queue, and the arrangement of its rows by their primary key.
 
 Rows arrive in the format in which the arrangement's key and value lie, at the shard that owns their
 key, so that no pass over them moves columns or rows.
@@ -8,46 +8,30 @@ from functools import lru_cache
 
 from ivm.dataflow import Arrange, Get
 from ivm.operators.input import Input
-from ivm.operators.operator import Region
+from ivm.render.arranged import Arranged, shape_of
 from ivm.render.mechanics import Mechanics
-from ivm.render.pieces import Collection, Index, Piece, shape_of
-from ivm.render.scopes import Rendered
+from ivm.render.physical import PhysicalPlan, PiecePlan
 from ivm.rows.format import Format
-from ivm.rows.layout import Layout
 from ivm.rows.strings import Interner
-from ivm.workers.intake import Intake
 
 
-def render_input(
-    node: Arrange, shards: int, interner: Interner, *, insert_only: bool
-) -> Collection:
-    """The input that `node` arranges (raises Unsupported for its columns)."""
+def plan_input(node: Arrange, shards: int, interner: Interner) -> PhysicalPlan:
+    """A plan of the input that `node` arranges: its first stage (raises Unsupported)."""
     assert isinstance(node.input, Get)
-    name, schema = node.input.name, node.input.schema
-    shape, root = shape_of(node), Region(1)
+    shape = shape_of(node)
     keys = ", ".join(node.schema.names[: len(node.key)])
-    piece = Piece(f"{name}[{keys}]", node)
-    mechanics = Mechanics(piece, root, shards, interner)
-    inputs = mechanics.add_stage(lambda s: Input(root, shape.together.words))
-    traces = mechanics.sealed(Rendered(inputs, shape.together), shape.key.words, shape.strings)
-    arriving, layout = _arriving(node)
-    return Collection(
-        name,
-        schema,
-        node,
-        piece,
-        [(piece, Index(node, shape, traces))],
-        Intake(inputs, layout, interner, node.key),
-        arriving,
-        insert_only=insert_only,
-    )
+    piece = PiecePlan(f"{node.input.name}[{keys}]", arranged=node)
+    plan = Mechanics(piece, shards, interner)
+    rows = plan.stage(shape.together, Input)
+    made = piece, Arranged(node, shape, plan.sealed(rows, shape.key.words, shape.strings))
+    piece.finish()
+    return PhysicalPlan(plan.depths, plan.stages, plan.root, [piece], {node: made}, made)
 
 
 @lru_cache
-def _arriving(node: Arrange) -> tuple[Format, Layout]:
+def arriving(node: Arrange) -> Format:
     """The format of an arrangement's key and value, with the places in the input's order."""
     together = shape_of(node).together
     width = range(len(node.input.schema))
     order = [*node.key, *(i for i in width if i not in node.key)]
-    form = Format(together.words, tuple(together.places[order.index(i)] for i in width))
-    return form, Layout(node.input.schema, form)
+    return Format(together.words, tuple(together.places[order.index(i)] for i in width))

@@ -1,4 +1,4 @@
-"""Rendering of joins: of two arrangements, and of many without intermediate state."""
+"""Planning of joins: of two arrangements, and of many without intermediate state."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -12,8 +12,9 @@ from ivm.operators.changes import Changes
 from ivm.operators.fallible import Evaluate
 from ivm.operators.join import Join as JoinOperator
 from ivm.operators.lookup import Lookup as LookupOperator
+from ivm.render.arranged import Arranged, shape_of
+from ivm.render.building import New, ReadAll, Several
 from ivm.render.mechanics import Mechanics, check_sortable
-from ivm.render.pieces import Index, shape_of
 from ivm.render.scopes import Rendered
 from ivm.rows.format import Format, followed_by, row_format
 from ivm.rows.packing import Packing
@@ -21,25 +22,15 @@ from ivm.rows.program import Program
 
 
 class Joins(Mechanics):
-    """The part of the renderer that knows joins; `arranged` finds or makes an arrangement."""
+    """The part of the planner that knows joins; `arranged` finds or makes an arrangement."""
 
-    arranged: Callable[[Arrange], Index]
+    arranged: Callable[[Arrange], Arranged]
 
     def join(self, node: Join) -> Rendered:
         """Pairs of two arrangements' rows."""
         node, form, packing = _paired(node)
         left, right = self.arranged(node.left), self.arranged(node.right)
-        region = self.scope.region
-        return self.stage(
-            form,
-            lambda s: JoinOperator(
-                region,
-                form.words,
-                self.reader(left.traces[s]),
-                self.reader(right.traces[s]),
-                packing,
-            ),
-        )
+        return self.stage(form, JoinOperator, left.traces, right.traces, packing)
 
     def delta_join(self, node: DeltaJoin) -> Rendered:
         """The sum of its paths, each a chain of look-ups that adds to what the one before made."""
@@ -63,18 +54,10 @@ class Joins(Mechanics):
             if lookup.relation > start
         ]
         places = _places(index.node, _first(node, start))
-        form, region = row_format(_fields(node, carried)), self.scope.region
+        form = row_format(_fields(node, carried))
         packing = Packing((index.shape.key, index.shape.val), [places[c] for c in carried], form)
-        return self.stage(
-            form,
-            lambda s: Changes(
-                region,
-                form.words,
-                self.reader(index.traces[s]),
-                packing,
-                tuple(tuple(self.reader(trace) for trace in traces) for traces in later),
-            ),
-        )
+        readers = Several([ReadAll(traces) for traces in later])
+        return self.stage(form, Changes, index.traces, packing, readers)
 
     def _looked_up(
         self,
@@ -100,43 +83,25 @@ class Joins(Mechanics):
         source = self.exchanged(source, given, key, picks, together)
         places = _places(index.node, _first(node, lookup.relation))
         places |= {c: (0, i) for i, c in enumerate((*lookup.bound, *others))}
-        form, region = row_format(_fields(node, wanted)), self.scope.region
+        form = row_format(_fields(node, wanted))
         packing = Packing((together, index.shape.val), [places[c] for c in wanted], form)
-        return self.stage(
-            form,
-            lambda s: LookupOperator(
-                region,
-                form.words,
-                source.operators[s],
-                self.reader(index.traces[s]),
-                packing,
-                older=lookup.relation > start,
-                before=total.operators[s] if last and total is not None else None,
-            ),
-        )
+        older, before = lookup.relation > start, total if last else None
+        return self.stage(form, LookupOperator, source, index.traces, packing, older, before)
 
     def _without_nulls(
-        self, source: Rendered, given: pa.Schema, bound: Sequence[int], index: Index
+        self, source: Rendered, given: pa.Schema, bound: Sequence[int], index: Arranged
     ) -> Rendered:
         """Drops rows with a NULL where the arrangement's key has none: they have no partners."""
         predicates = [
             Call("is_not_null", (Column(i, given.field(i).type, True),), pa.bool_(), False)
-            for i, key in zip(bound, index.key_schema, strict=True)
+            for i, key in zip(bound, list(index.node.schema)[: len(bound)], strict=True)
             if given.field(i).nullable and not key.nullable
         ]
         if not predicates:
             return source
-        region, form = self.scope.region, source.format
-        operators = self.add_stage(
-            lambda s: Evaluate(
-                region,
-                form.words,
-                source.operators[s],
-                Program(given, predicates, None, self.interner),
-            )
-        )
-        self.piece.fallible += operators
-        return Rendered(operators, form)
+        interner = self.interner
+        program = New(lambda: Program(given, predicates, None, interner))
+        return self.fallible(source.format, Evaluate, source, program)
 
 
 @lru_cache

@@ -1,80 +1,77 @@
-"""What rendering is made of: stages in the present scope, packings, exchanges, traces."""
+"""What planning is made of: stages in the present scope, packings, exchanges, traces."""
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
 import pyarrow as pa
 
 from ivm.errors import Unsupported
 from ivm.operators.arrange import Arrange
 from ivm.operators.exchange import Deal, Exchange
-from ivm.operators.operator import Operator, Reader, Region
+from ivm.operators.operator import Operator
 from ivm.operators.project import Project
 from ivm.operators.roundless import ArrangeRoundless
-from ivm.render.pieces import Piece
+from ivm.render.building import Every, Read, Shard, Source, StagePlan, Traces
+from ivm.render.physical import PiecePlan
 from ivm.render.scopes import Rendered, Scope
 from ivm.rows.format import Format
 from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.strings import Interner
-from ivm.trace.trace import Trace
-from ivm.workers.stage import Stage
 
-AnyOperator = TypeVar("AnyOperator", bound=Operator)
 MAX_SORTED_WORDS = 240  # `ivm.trace.sort` keeps 256 on the stack, with a time and a diff
 
 
 class Mechanics:
-    """Adds stages to `scope` on behalf of `piece`; `stages` lists the root's, upstream first."""
+    """Adds stages to `scope` on behalf of `piece`; `stages` lists all, upstream first."""
 
-    def __init__(self, piece: Piece, root: Region, shards: int, interner: Interner) -> None:
+    def __init__(self, piece: PiecePlan, shards: int, interner: Interner) -> None:
         self.shards = shards
         self.interner = interner
-        self.scope = Scope(root)
+        self.depths = [1]
+        self.scope = Scope(region=0, depth=1)
         self.piece = piece
-        self.stages: list[Stage] = []
-        self._owners: dict[int, Piece] = {}
+        self.stages: list[StagePlan] = []
+        self.root: list[int] = []
+        self._owners: list[PiecePlan] = []
 
-    def add_stage(self, make: Callable[[int], AnyOperator]) -> tuple[AnyOperator, ...]:
-        """One new operator for each shard, as the present scope's next stage."""
-        operators = tuple(make(shard) for shard in range(self.shards))
-        self.append(Stage(operators))
-        self._owners[id(operators)] = self.piece
-        return operators
-
-    def append(self, stage: Stage) -> None:
-        """Add a stage to the present scope."""
-        if self.scope.loop is None:
-            self.piece.stages.append(stage)
-            self.stages.append(stage)
+    def add(self, stage: StagePlan) -> int:
+        """Add a stage to the present scope: its number."""
+        number = len(self.stages)
+        self.stages.append(stage)
+        self._owners.append(self.piece)
+        if self.scope.body is None:
+            self.piece.stages.append(number)
+            self.root.append(number)
         else:
-            self.scope.loop.add(stage)
+            self.scope.body.append(number)
+        return number
+
+    def stage(self, form: Format, kind: type[Operator], *arguments: object) -> Rendered:
+        """A stage of operators `kind`, whose rows have format `form`, made with `arguments`.
+
+        Of these, `Rendered` stands for its operator in the same shard, and `Traces` for a reader of
+        the one there, which catches up when the dataflow is hydrated.
+        """
+        given = tuple(_argument(argument) for argument in arguments)
+        number = self.add(StagePlan(kind, self.scope.region, form.words, given))
+        return Rendered(number, form)
+
+    def fallible(self, form: Format, kind: type[Operator], *arguments: object) -> Rendered:
+        """A stage of which rows may be errors; else as `stage`."""
+        rendered = self.stage(form, kind, *arguments)
+        self.piece.fallible.append(rendered.stage)
+        return rendered
 
     def need(self, rendered: Rendered) -> None:
         """Note that the present piece reads `rendered`."""
-        owner = self._owners[id(rendered.operators)]
+        owner = self._owners[rendered.stage]
         if owner is not self.piece:
-            self.piece.needs.add(owner)
-
-    def stage(self, form: Format, make: Callable[[int], Operator]) -> Rendered:
-        """A stage whose rows have format `form`."""
-        return Rendered(self.add_stage(make), form)
-
-    def reader(self, trace: Trace) -> Reader:
-        """A new view of `trace`, which catches up when the dataflow is hydrated."""
-        reader = Reader(trace)
-        self.piece.readers.append(reader)
-        return reader
+            self.piece.made.add(owner)
 
     def packed(self, source: Rendered, picks: list[tuple[int, int]], target: Format) -> Rendered:
         """`source` with its columns moved into `target`; itself if nothing moves."""
         packing = Packing((source.format,), picks, target, self.interner)
-        if packing.identity:
-            return source
-        region = self.scope.region
-        return self.stage(
-            target, lambda s: Project(region, target.words, source.operators[s], packing)
-        )
+        return source if packing.identity else self.stage(target, Project, source, packing)
 
     def exchanged(
         self,
@@ -89,38 +86,31 @@ class Mechanics:
         if self.shards == 1:
             return self.packed(source, moves, target)
         packing = Packing((source.format,), moves, target, self.interner)
-        region, layout = self.scope.region, Layout(schema, source.format)
-        deals = self.add_stage(
-            lambda s: Deal(
-                region,
-                target.words,
-                source.operators[s],
-                layout,
-                key,
-                self.interner,
-                packing,
-                self.shards,
-            )
-        )
-        return self.stage(target, lambda s: Exchange(region, target.words, deals, s))
+        layout = Layout(schema, source.format)
+        deals = self.stage(target, Deal, source, layout, key, self.interner, packing, self.shards)
+        return self.stage(target, Exchange, Every(deals.stage), Shard())
 
     def sealed(
         self, source: Rendered, key_words: int, strings: tuple[tuple[int, bool], ...]
-    ) -> tuple[Trace, ...]:
+    ) -> Traces:
         """Traces of `source`, whose rows are keys of `key_words` words and then values.
 
         `strings` are the words that hold strings, and whether they are complemented. Raises
         Unsupported for too many words.
         """
         check_sortable(source.format)
-        region, words = self.scope.region, source.format.words
-        arrange = ArrangeRoundless if self.scope.loop and self.scope.grows else Arrange
-        operators = self.add_stage(
-            lambda s: arrange(region, words, source.operators[s], key_words, strings)
-        )
-        traces = tuple(operator.trace for operator in operators)
-        self.piece.traces += traces
-        return traces
+        roundless = self.scope.depth > 1 and self.scope.grows
+        kind = ArrangeRoundless if roundless else Arrange
+        stage = self.stage(source.format, kind, source, key_words, strings).stage
+        self.piece.traces.append(stage)
+        self.piece.strings = self.piece.strings or bool(strings)
+        return Traces(stage=stage)
+
+
+def _argument(given: object) -> object:
+    if isinstance(given, Rendered):
+        return Source(given.stage)
+    return Read(given) if isinstance(given, Traces) else given
 
 
 def check_sortable(form: Format) -> None:

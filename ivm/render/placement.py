@@ -27,17 +27,16 @@ from ivm.dataflow import (
     Window,
 )
 from ivm.expressions import Column
-from ivm.render.pieces import Collection
 from ivm.render.scopes import Scope, free_names
 
 Key = tuple[int, ...]
 
 
 class Placement:
-    """Answers for the nodes of one dataflow over `collections`."""
+    """Answers for the nodes of one dataflow, of whose collections `stored` are the arrangements."""
 
-    def __init__(self, collections: Mapping[str, Collection]) -> None:
-        self._collections = collections
+    def __init__(self, stored: Mapping[str, Arrange]) -> None:
+        self._stored = stored
         self._known: dict[tuple[Node, Scope], Key | None] = {}
 
     def of(self, node: Node, scope: Scope) -> Key | None:
@@ -73,12 +72,14 @@ class Placement:
                 first, *others = {self.of(term, scope) for term in node.inputs}
                 return None if others else first
             case Iterate():
-                inner = Scope(scope.region, parent=scope, bodies=dict(node.bindings))
+                inner = Scope(
+                    scope.region, scope.depth + 1, parent=scope, bodies=dict(node.bindings)
+                )
                 return self.of(inner.bodies[node.result], inner)
             case Recursive() if node.name in scope.bodies:
                 return self.of(scope.bodies[node.name], scope)
-            case Get() if node.name in self._collections:
-                return self._collections[node.name].indexes[0][1].node.key
+            case Get() if node.name in self._stored:
+                return self._stored[node.name].key
         return None
 
 

@@ -1,4 +1,4 @@
-"""Rendering of reductions: which operator, and which format lets it stop early.
+"""Planning of reductions: which operator, and which format lets it stop early.
 
 At the root sums take a state for each group and selections walk ordered values; inside loops both
 need the join closure of times, which `ivm.operators.reduce` provides for any logic.
@@ -33,8 +33,9 @@ from ivm.operators.reduce import Reduce as ReduceOperator
 from ivm.operators.select import Select
 from ivm.operators.selection import Selection
 from ivm.operators.settling import Settling
+from ivm.render.arranged import Arranged
+from ivm.render.building import New, Traces
 from ivm.render.mechanics import Mechanics
-from ivm.render.pieces import Index
 from ivm.render.scopes import Rendered
 from ivm.rows.format import (
     Format,
@@ -47,7 +48,6 @@ from ivm.rows.format import (
 from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.strings import Interner, pinned_word_of
-from ivm.trace.trace import Trace
 
 OVERFLOW = b"numeric value out of range in a sum or average"
 TOO_LONG = b"a list or text of more than 1 GiB"
@@ -70,14 +70,14 @@ class Ordered:
 
 
 class Reductions(Mechanics):
-    """The part of the renderer that knows reductions.
+    """The part of the planner that knows reductions.
 
     `render`, `keyed`, `lying` and `only_grows` are the whole's.
     """
 
     render: Callable[[Node], Rendered]
     keyed: Callable[[Node, Sequence[int], list[int], Format], Rendered]
-    lying: Callable[[Node, Sequence[int]], Index | None]
+    lying: Callable[[Node, Sequence[int]], Arranged | None]
     only_grows: Callable[[Node], bool]
 
     def threshold(self, node: Node, limit: int | None) -> Rendered:
@@ -89,16 +89,13 @@ class Reductions(Mechanics):
 
     def _known(self, node: Node) -> Rendered:
         """Every row once, of a collection that only grows."""
-        form, region = row_format(node.schema), self.scope.region
+        form = row_format(node.schema)
         picks = list(range(len(node.schema)))
         source = self.keyed(node, picks, picks, form)
-        strings = string_words(node.schema.types, form)
-        operators = self.add_stage(
-            lambda s: Known(region, form.words, source.operators[s], strings)
-        )
-        self.piece.groups += [operator.groups for operator in operators]
-        self.piece.states += [("known rows", operator.groups) for operator in operators]
-        return Rendered(operators, form)
+        known = self.stage(form, Known, source, string_words(node.schema.types, form))
+        self.piece.groups.append((known.stage, "groups"))
+        self.piece.states.append(("known rows", known.stage, "groups"))
+        return known
 
     def top_k(self, node: TopK) -> Rendered:
         """Values ordered by the order's columns, then by the others, ascending."""
@@ -186,7 +183,8 @@ class Reductions(Mechanics):
         where = () if a.where is None else (Order(a.where),)
         given = self._ordered(node.input, node.key, (*where, *order))
         results = ordered_format([pa.field(a.name, a.type, a.nullable)], [False], [False])
-        too_long = pinned_word_of(self.interner, TOO_LONG)
+        interner = self.interner
+        too_long = pinned_word_of(interner, TOO_LONG)
 
         def logic() -> Logic:
             gathered = (
@@ -196,7 +194,7 @@ class Reductions(Mechanics):
                 len(where) - 1,
                 results,
                 too_long,
-                self.interner,
+                interner,
             )
             if a.function == "join":
                 return Joining(*gathered, separator=str(a.parameter or "").encode())
@@ -225,17 +223,12 @@ class Reductions(Mechanics):
         strings = string_words(types, given.source.format)
         return self._at_root(self.sealed(given.source, words, strings), logic, form)
 
-    def _at_root(
-        self, traces: tuple[Trace, ...], logic: Callable[[], Logic], form: Format
-    ) -> Rendered:
+    def _at_root(self, traces: Traces, logic: Callable[[], Logic], form: Format) -> Rendered:
         """The reduction of what `traces` hold."""
-        region = self.scope.region
-        operators = self.add_stage(
-            lambda s: Select(region, form.words, self.reader(traces[s]), logic())
-        )
-        self.piece.groups += [operator.debts for operator in operators]
-        self.piece.states += [("rankings", operator) for operator in operators]
-        return Rendered(operators, form)
+        selected = self.stage(form, Select, traces, New(logic))
+        self.piece.groups.append((selected.stage, "debts"))
+        self.piece.states.append(("rankings", selected.stage, None))
+        return selected
 
     def in_loop(
         self,
@@ -246,15 +239,11 @@ class Reductions(Mechanics):
         form: Format,
     ) -> Rendered:
         """The reduction of `source`, rows of a key and a value with columns of these `types`."""
-        region, strings = self.scope.region, string_words(types, source.format)
-        operators = self.add_stage(
-            lambda s: ReduceOperator(
-                region, form.words, source.operators[s], key_words, logic(), strings
-            )
-        )
-        self.piece.curves += [operator.curves for operator in operators]
-        self.piece.states += [("histories", operator.curves) for operator in operators]
-        return Rendered(operators, form)
+        strings = string_words(types, source.format)
+        reduced = self.stage(form, ReduceOperator, source, key_words, New(logic), strings)
+        self.piece.curves.append((reduced.stage, "curves"))
+        self.piece.states.append(("histories", reduced.stage, "curves"))
+        return reduced
 
     def _accumulated(self, node: Reduce) -> Rendered:
         given = node.input.schema
@@ -282,63 +271,42 @@ class Reductions(Mechanics):
             return self._settled(node, reduced, key_format, results)
 
         strings = string_words(types[: len(node.key)], key_format)
-
-        def parts() -> tuple[int, Accumulation, tuple[tuple[int, bool], ...], Settling]:
-            settling = self._settling(node, key_format, results)
-            return key_format.words, logic(), strings, settling
-
+        settling = self._settling(node, key_format, results)
+        parts = (key_format.words, New(logic), strings, settling)
         return self._summed(node, taken, together, parts)
 
     def _summed(
-        self,
-        node: Reduce,
-        taken: list[int],
-        together: Format,
-        parts: Callable[[], tuple[int, Accumulation, tuple[tuple[int, bool], ...], Settling]],
+        self, node: Reduce, taken: list[int], together: Format, parts: tuple[object, ...]
     ) -> Rendered:
         """At the root: states of groups, of the columns `taken` in the format `together`."""
-        words, region = row_format(node.schema).words, self.scope.region
+        form = row_format(node.schema)
         index = self.lying(node.input, node.key)
-        operators: tuple[Accumulate, ...]
         if index is None:
-            source = self.keyed(node.input, node.key, taken, together).operators
-            operators = self.add_stage(lambda s: Accumulate(region, words, source[s], *parts()))
+            source = self.keyed(node.input, node.key, taken, together)
+            summed = self.fallible(form, Accumulate, source, *parts)
         else:
             packing = index.packed(taken, together, self.interner)
             by_key = index.node.key == node.key
-            readers = [self.reader(trace) for trace in index.traces]
-            operators = self.add_stage(
-                lambda s: AccumulateNew(region, words, readers[s], packing, by_key, *parts())
-            )
-        self.piece.fallible += operators
-        self.piece.groups += [operator.groups for operator in operators]
-        self.piece.states += [("groups", operator.groups) for operator in operators]
-        return Rendered(operators, row_format(node.schema))
+            summed = self.fallible(form, AccumulateNew, index.traces, packing, by_key, *parts)
+        self.piece.groups.append((summed.stage, "groups"))
+        self.piece.states.append(("groups", summed.stage, "groups"))
+        return summed
 
     def _settled(
         self, node: Reduce, reduced: Rendered, key_format: Format, results: Format
     ) -> Rendered:
-        form, region = row_format(node.schema), self.scope.region
-        operators = self.add_stage(
-            lambda s: Settle(
-                region,
-                form.words,
-                reduced.operators[s],
-                key_format.words,
-                self._settling(node, key_format, results),
-            )
-        )
-        self.piece.fallible += operators
-        return Rendered(operators, form)
+        settling = self._settling(node, key_format, results)
+        return self.fallible(row_format(node.schema), Settle, reduced, key_format.words, settling)
 
-    def _settling(self, node: Reduce, key_format: Format, results: Format) -> Settling:
-        """What makes rows of `node` of keys and results."""
+    def _settling(self, node: Reduce, key_format: Format, results: Format) -> New:
+        """What makes rows of `node` of keys and results, for each operator."""
         picks = [(0, i) for i in range(len(node.key))]
         picks += [(1, i) for i in range(len(node.aggregates))]
         packing = Packing((key_format, results), picks, row_format(node.schema))
         named = Layout(pa.schema(list(node.schema)[: len(node.key)]))
         naming = Packing((key_format,), picks[: len(node.key)], row_format(named.schema))
-        return Settling(packing, naming, named, self.interner)
+        interner = self.interner
+        return New(lambda: Settling(packing, naming, named, interner))
 
 
 def _with_value(order: tuple[Order, ...], value: int) -> tuple[int, tuple[Order, ...]]:

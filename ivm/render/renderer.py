@@ -1,10 +1,10 @@
-"""Rendering: each node becomes stages, arrangements are found or made.
+"""Rendering: each node becomes stages of a physical plan, arrangements are found or made.
 
 A node is rendered once, in the innermost scope whose recursive names it refers to, and entered
 into deeper ones. An arrangement that refers to none is the pool's and shared by structure.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
@@ -31,62 +31,89 @@ from ivm.dataflow import (
     TopK,
     Window,
     columns,
+    stored,
 )
 from ivm.errors import SchemaMismatch, UnknownCollection, Unsupported
 from ivm.expressions import Call, Column, Expression, Literal
+from ivm.operators.capture import Capture as CaptureOperator
 from ivm.operators.concat import Concat as ConcatOperator
 from ivm.operators.consolidate import Consolidate as ConsolidateOperator
 from ivm.operators.due import Due as DueOperator
-from ivm.operators.fallible import Evaluate, EvaluateNew, Fallible
+from ivm.operators.fallible import Evaluate, EvaluateNew
 from ivm.operators.flat_map import FlatMap as FlatMapOperator
 from ivm.operators.flatten import Flatten
 from ivm.operators.input import Input
-from ivm.operators.join import Join as JoinOperator
 from ivm.operators.loop import Collect, Enter, Feedback, Leave, Variable
 from ivm.operators.loop import EnterAt as EnterAtOperator
-from ivm.operators.operator import Region
+from ivm.render.arranged import Arranged, shape_of
+from ivm.render.building import Every, LoopPlan, New, Several, Source, Traces
+from ivm.render.collection import Collection
 from ivm.render.growth import Growth
 from ivm.render.joins import Joins
-from ivm.render.pieces import Collection, Index, Piece, shape_of
+from ivm.render.physical import PhysicalPlan, PiecePlan
+from ivm.render.pieces import Index, Piece
 from ivm.render.placement import Placement
 from ivm.render.reductions import Reductions
-from ivm.render.scopes import Rendered, Scope, free_names, recursive_schemas
+from ivm.render.scopes import Rendered, Scope, free_names, reads, recursive_schemas
 from ivm.render.windows import Windows
 from ivm.rows.format import Format, followed_by, row_format, string_words
 from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.program import Program
 from ivm.rows.strings import Interner
-from ivm.workers.intake import Intake
-from ivm.workers.stage import Loop
 
 
 class Renderer(Windows, Reductions, Joins):
-    """Renders one dataflow; `made` lists the pieces of new arrangements, `found` of shared ones."""
+    """Plans one dataflow over the `collections` and `arrangements` of a pool."""
 
     def __init__(
         self,
-        name: str,
-        root: Region,
         shards: int,
         interner: Interner,
-        collections: dict[str, Collection],
-        arrangements: dict[Arrange, tuple[Piece, Index]],
-        now: int,
+        collections: Mapping[str, Collection],
+        arrangements: Mapping[Arrange, tuple[Piece, Index]],
         max_rounds: int,
     ) -> None:
-        super().__init__(Piece(name), root, shards, interner)
-        self.name = name
-        self.collections = collections
-        self.arrangements = arrangements
-        self.now = now
-        self.max_rounds = max_rounds
-        self.made: list[Piece] = []
-        self.found: list[Piece] = []
-        self.new_arrangements: dict[Arrange, tuple[Piece, Index]] = {}
+        super().__init__(PiecePlan("", owned=True), shards, interner)
+        self._collections = collections
+        self._arrangements = arrangements
+        self._max_rounds = max_rounds
+        self._found: dict[Arrange, int] = {}
+        self._absent: dict[Arrange, None] = {}
+        self._made: dict[Arrange, tuple[PiecePlan, Arranged]] = {}
+        self._constants: list[tuple[int, Layout, pa.RecordBatch]] = []
         self._numbered = 0
         self._growth = Growth(collections)
-        self._placement = Placement(collections)
+        self._placement = Placement({name: c.source for name, c in collections.items()})
+
+    def plan(self, wanted: Arrange) -> PhysicalPlan:
+        """A plan of a dataflow that maintains `wanted` and captures its changes.
+
+        Raises UnknownCollection, SchemaMismatch, Unsupported.
+        """
+        result = self.arranged(wanted)
+        rows = result.shape.restored
+        captured = Format(rows.words, ())
+        capture = self.stage(captured, CaptureOperator, result.traces, rows).stage
+        owner = self._found[wanted] if wanted in self._found else self._made[wanted][0]
+        pieces = [*(piece for piece, _ in self._made.values()), self.piece]
+        for piece in pieces:
+            piece.finish()
+        return PhysicalPlan(
+            self.depths,
+            self.stages,
+            self.root,
+            pieces,
+            self._made,
+            (owner, result),
+            tuple((n, n.input.name) for n in self._made if isinstance(n.input, Get)),
+            capture,
+            tuple(self._constants),
+            tuple(self._found),
+            tuple(self._absent),
+            {name: self._source(name).insert_only for name in reads(wanted)},
+            self.only_grows(wanted),
+        )
 
     # --- nodes and scopes ---
 
@@ -114,10 +141,7 @@ class Renderer(Windows, Reductions, Joins):
             outside = self.render(node)
         finally:
             self.scope = inner
-        return self.stage(
-            outside.format,
-            lambda s: Enter(inner.region, outside.format.words, outside.operators[s]),
-        )
+        return self.stage(outside.format, Enter, outside)
 
     def _render_new(self, node: Node) -> Rendered:
         method = getattr(self, f"_render_{type(node).__name__.lower()}", None)
@@ -128,24 +152,33 @@ class Renderer(Windows, Reductions, Joins):
 
     # --- arrangements ---
 
-    def arranged(self, node: Arrange) -> Index:
+    def arranged(self, node: Arrange) -> Arranged:
         """The arrangement `node`, found or made, in the scope where it belongs."""
         home = self.scope.home(free_names(node))
-        if home.loop is not None:
+        if home.parent is not None:
             return self._arranged_in(node, home)
-        return self.shared(node)[1]
+        return self._find(node) or self._shared(node)
 
-    def shared(self, node: Arrange) -> tuple[Piece, Index]:
-        """An arrangement that refers to no recursive name, with the piece that maintains it."""
-        shared = self.arrangements.get(node) or self.new_arrangements.get(node)
-        if shared is None:
-            shared = self._arrange_shared(node)
-        elif shared[0] not in self.made and shared[0] not in self.found:
-            self.found.append(shared[0])
-        self.piece.needs.add(shared[0])
-        return shared
+    def _find(self, node: Arrange) -> Arranged | None:
+        """The arrangement `node` of the pool, if there is one."""
+        there = self._arrangements.get(node)
+        if there is None:
+            self._absent[node] = None
+            return None
+        own = there[1].node  # the same object when the plan is built again, which is found at once
+        slot = self._found.setdefault(own if own == node else node, len(self._found))
+        self.piece.found.add(slot)
+        return Arranged(node, shape_of(node), Traces(slot=slot))
 
-    def _arranged_in(self, node: Arrange, home: Scope) -> Index:
+    def _shared(self, node: Arrange) -> Arranged:
+        """A new arrangement that refers to no recursive name."""
+        if node not in self._made:
+            self._arrange_shared(node)
+        owner, arranged = self._made[node]
+        self.piece.made.add(owner)
+        return arranged
+
+    def _arranged_in(self, node: Arrange, home: Scope) -> Arranged:
         if node not in home.indexes:
             scope, self.scope = self.scope, home
             try:
@@ -154,33 +187,31 @@ class Renderer(Windows, Reductions, Joins):
                 self.scope = scope
         return home.indexes[node]
 
-    def _arrange_shared(self, node: Arrange) -> tuple[Piece, Index]:
+    def _arrange_shared(self, node: Arrange) -> None:
         outer, scope = self.piece, self.scope
         while self.scope.parent is not None:
             self.scope = self.scope.parent
-        self.piece = Piece(self._arrangement_name(node), node)
+        self.piece = self._piece(node)
         try:
-            made = self.piece, self._index(node)
+            self._made[node] = self.piece, self._index(node)
         finally:
             self.piece, self.scope = outer, scope
-        self.made.append(made[0])
-        self.new_arrangements[node] = made
-        return made
 
-    def _arrangement_name(self, node: Arrange) -> str:
+    def _piece(self, node: Arrange) -> PiecePlan:
+        """A piece for the arrangement `node`, named by what it indexes."""
         keys = ", ".join(node.schema.names[: len(node.key)])
         if isinstance(node.input, Get):
-            return f"{node.input.name}[{keys}]"
+            return PiecePlan(f"{node.input.name}[{keys}]", arranged=node)
         self._numbered += 1
         number = "" if self._numbered == 1 else f".{self._numbered}"
-        return f"{self.name}{number}[{keys}]"
+        return PiecePlan(f"{number}[{keys}]", owned=True, arranged=node)
 
-    def _index(self, node: Arrange) -> Index:
+    def _index(self, node: Arrange) -> Arranged:
         shape = shape_of(node)
         width = len(node.input.schema)
         picks = [*node.key, *(i for i in range(width) if i not in node.key)]
         source = self.keyed(node.input, node.key, picks, shape.together)
-        return Index(node, shape, self.sealed(source, shape.key.words, shape.strings))
+        return Arranged(node, shape, self.sealed(source, shape.key.words, shape.strings))
 
     def keyed(self, node: Node, key: Sequence[int], picks: list[int], target: Format) -> Rendered:
         """`node`'s columns `picks` in format `target`, each row in the shard of its columns `key`.
@@ -190,7 +221,8 @@ class Renderer(Windows, Reductions, Joins):
         """
         index = self.lying(node, key)
         if index is not None:
-            return self.flattened(index, index.packed(picks, target, self.interner), target)
+            packing = index.packed(picks, target, self.interner)
+            return self.stage(target, Flatten, index.traces, packing)
         if self._is_placed(node, key):
             return self.packed(self.render(node), [(0, i) for i in picks], target)
         terms = _signed(node) if isinstance(node, Concat) else []
@@ -203,58 +235,48 @@ class Renderer(Windows, Reductions, Joins):
         """Whether each row of `node` is put out in the shard of its columns `key`."""
         return self.shards == 1 or self._placement.of(node, self.scope) == tuple(key)
 
-    def lying(self, node: Node, key: Sequence[int]) -> Index | None:
+    def lying(self, node: Node, key: Sequence[int]) -> Arranged | None:
         """An arrangement that has `node`'s rows already, each in the shard of its columns `key`."""
-        if isinstance(node, Get) and self.scope.parent is None:
-            for piece, index in self._source(node).indexes:
-                if self.shards == 1 or index.node.key == tuple(key):
-                    self._use(piece)
-                    return index
-        return None
+        if not isinstance(node, Get) or self.scope.parent is not None:
+            return None
+        if self.shards == 1:
+            return self._stored(node)
+        self._source(node.name, node.schema)
+        return self._find(Arrange(node, tuple(key)))
 
     # --- nodes without state ---
 
     def _render_get(self, node: Get) -> Rendered:
-        piece, index = self._source(node).indexes[0]
-        self._use(piece)
+        index = self._stored(node)
         everything = list(range(len(node.schema)))
         form = row_format(node.schema)
-        return self.flattened(index, index.packed(everything, form), form)
+        return self.stage(form, Flatten, index.traces, index.packed(everything, form))
 
-    def _source(self, node: Get) -> Collection:
-        collection = self.collections.get(node.name)
+    def _stored(self, node: Get) -> Arranged:
+        """The rows of an input or an installed dataflow as the pool keeps them."""
+        key = self._source(node.name, node.schema).source.key
+        found = self._find(stored(node.name, node.schema, key))
+        assert found is not None
+        return found
+
+    def _source(self, name: str, schema: pa.Schema | None = None) -> Collection:
+        collection = self._collections.get(name)
         if collection is None:
-            raise UnknownCollection(f"there is no input or dataflow {node.name!r}")
-        if collection.schema != node.schema:
-            raise SchemaMismatch(f"{node.name!r} has the schema {collection.schema}")
+            raise UnknownCollection(f"there is no input or dataflow {name!r}")
+        if schema is not None and collection.schema != schema:
+            raise SchemaMismatch(f"{name!r} has the schema {collection.schema}")
         return collection
-
-    def _use(self, piece: Piece) -> None:
-        """Note that the present piece reads `piece`, which was there before."""
-        if piece not in self.made and piece not in self.found:
-            self.found.append(piece)
-        self.piece.needs.add(piece)
-
-    def flattened(self, index: Index, packing: Packing, form: Format) -> Rendered:
-        """An arrangement's rows as a collection."""
-        region = self.scope.region
-        return self.stage(
-            form,
-            lambda s: Flatten(region, form.words, self.reader(index.traces[s]), packing),
-        )
 
     def _render_arrange(self, node: Arrange) -> Rendered:
         index = self.arranged(node)
-        return self.flattened(index, index.flattened(), row_format(node.schema))
+        return self.stage(row_format(node.schema), Flatten, index.traces, index.flattened())
 
     def _render_constant(self, node: Constant) -> Rendered:
-        form, region = row_format(node.schema), self.scope.region
-        inputs = self.add_stage(lambda s: Input(region, form.words))
         rows = [dict(zip(node.schema.names, row, strict=True)) for row in node.rows]
         batch = pa.RecordBatch.from_pylist(rows, schema=node.schema)
-        diffs = pa.array([1] * len(rows), pa.int64()).to_numpy()
-        Intake(inputs[:1], Layout(node.schema), self.interner).feed(batch, self.now, diffs)
-        return Rendered(inputs, form)
+        inputs = self.stage(row_format(node.schema), Input)
+        self._constants.append((inputs.stage, Layout(node.schema), batch))
+        return inputs
 
     def _render_filter(self, node: Filter) -> Rendered:
         return self._evaluated(node, None)
@@ -269,9 +291,8 @@ class Renderer(Windows, Reductions, Joins):
         """The columns `picks` of the input."""
         form = row_format(node.schema)
         if isinstance(node.input, Get) and self.scope.parent is None:
-            piece, index = self._source(node.input).indexes[0]
-            self._use(piece)
-            return self.flattened(index, index.packed(picks, form), form)
+            index = self._stored(node.input)
+            return self.stage(form, Flatten, index.traces, index.packed(picks, form))
         return self.packed(self.render(node.input), [(0, i) for i in picks], form)
 
     def _evaluated(self, node: Node, outputs: Map | None) -> Rendered:
@@ -282,58 +303,23 @@ class Renderer(Windows, Reductions, Joins):
             predicates.append(node.predicate)
             node = node.input
         named = None if outputs is None else outputs.outputs
-        operators = self._evaluate(
-            node, form, lambda: Program(node.schema, predicates[::-1], named, self.interner)
-        )
-        self.piece.fallible += operators
-        return Rendered(operators, form)
-
-    def _evaluate(
-        self, node: Node, form: Format, program: Callable[[], Program]
-    ) -> tuple[Fallible, ...]:
-        region = self.scope.region
+        given, interner = node.schema, self.interner
+        program = New(lambda: Program(given, predicates[::-1], named, interner))
         if isinstance(node, Get) and self.scope.parent is None:
-            piece, index = self._source(node).indexes[0]
-            self._use(piece)
-            rows = index.shape.restored
-            return self.add_stage(
-                lambda s: EvaluateNew(
-                    region, form.words, self.reader(index.traces[s]), rows, program()
-                )
-            )
-        source = self.render(node)
-        operators = self.add_stage(
-            lambda s: Evaluate(region, form.words, source.operators[s], program())
-        )
-        for given, operator in zip(source.operators, operators, strict=True):
-            if isinstance(given, JoinOperator):
-                given.evaluated_by(operator)
-        return operators
+            index = self._stored(node)
+            return self.fallible(form, EvaluateNew, index.traces, index.shape.restored, program)
+        return self.fallible(form, Evaluate, self.render(node), program)
 
     def _render_flatmap(self, node: FlatMap) -> Rendered:
-        form, source, region = row_format(node.schema), self.render(node.input), self.scope.region
         given, wanted = Layout(node.input.schema), Layout(node.schema)
-        operators = self.add_stage(
-            lambda s: FlatMapOperator(
-                region,
-                form.words,
-                source.operators[s],
-                node.function,
-                given,
-                wanted,
-                self.interner,
-            )
-        )
-        self.piece.fallible += operators
-        return Rendered(operators, form)
+        parts = (self.render(node.input), node.function, given, wanted, self.interner)
+        return self.fallible(row_format(node.schema), FlatMapOperator, *parts)
 
     def _render_consolidate(self, node: Consolidate) -> Rendered:
         everything = tuple(range(len(node.schema)))
-        form, region = row_format(node.schema), self.scope.region
+        form = row_format(node.schema)
         source = self.keyed(node.input, everything, list(everything), form)
-        return self.stage(
-            form, lambda s: ConsolidateOperator(region, form.words, source.operators[s])
-        )
+        return self.stage(form, ConsolidateOperator, source)
 
     def _render_negate(self, node: Negate) -> Rendered:
         return self._sum(node, [(node.input, True)])
@@ -350,16 +336,8 @@ class Renderer(Windows, Reductions, Joins):
     def _added(
         self, sources: Sequence[Rendered], negated: Sequence[bool], form: Format
     ) -> Rendered:
-        region = self.scope.region
-        return self.stage(
-            form,
-            lambda s: ConcatOperator(
-                region,
-                form.words,
-                tuple(source.operators[s] for source in sources),
-                tuple(negated),
-            ),
-        )
+        terms = Several([Source(source.stage) for source in sources])
+        return self.stage(form, ConcatOperator, terms, tuple(negated))
 
     # --- joins ---
 
@@ -390,60 +368,38 @@ class Renderer(Windows, Reductions, Joins):
             self.scope = inner
         form, word = row_format(node.schema), outside.format.places[-1].word
         packing = Packing((outside.format,), [(0, i) for i in range(len(named))], form)
-        return self.stage(
-            form,
-            lambda s: EnterAtOperator(
-                inner.region, form.words, outside.operators[s], packing, word
-            ),
-        )
+        return self.stage(form, EnterAtOperator, outside, packing, word)
 
     def _render_iterate(self, node: Iterate) -> Rendered:
-        outer = self.scope
-        loop = Loop(outer.region, self.max_rounds if node.max_rounds is None else node.max_rounds)
-        grows, named = self.only_grows(node), dict(node.bindings)
-        inner = self.scope = Scope(loop.region, loop, outer, grows, named)
-        region = loop.region
+        outer, grows, depth = self.scope, self.only_grows(node), self.scope.depth + 1
+        inner = Scope(len(self.depths), depth, [], outer, grows, dict(node.bindings))
+        self.depths.append(depth)
+        self.scope = inner
         last = node.max_rounds if node.stops else None
         try:
             schemas = {name: body.schema for name, body in node.bindings}
             for _, body in node.bindings:
                 schemas |= {n: s for n, s in recursive_schemas(body).items() if n in schemas}
             for name, schema in schemas.items():
-                form = row_format(schema)
-                inner.variables[name] = self._variable(form)
+                inner.variables[name] = self.stage(row_format(schema), Variable)
             bodies = {name: self.render(body) for name, body in node.bindings}
             for name, body in node.bindings:
                 self._feed_back(bodies[name], len(body.schema), inner.variables[name], last)
             result = bodies[node.result]
-            collects = self.add_stage(
-                lambda s: Collect(region, result.format.words, result.operators[s])
-            )
+            collected = self.stage(result.format, Collect, result)
         finally:
             self.scope = outer
-        self.append(loop)
+        rounds = self._max_rounds if node.max_rounds is None else node.max_rounds
+        assert inner.body is not None
+        loop = self.add(LoopPlan(outer.region, inner.region, inner.body, rounds))
         self.piece.loops.append(loop)
-        return self.stage(
-            result.format, lambda s: Leave(outer.region, result.format.words, collects[s])
-        )
-
-    def _variable(self, form: Format) -> Rendered:
-        region = self.scope.region
-        return self.stage(form, lambda s: Variable(region, form.words))
+        return self.stage(result.format, Leave, collected)
 
     def _feed_back(
         self, body: Rendered, width: int, variable: Rendered, rounds: int | None
     ) -> None:
         source = self.packed(body, [(0, i) for i in range(width)], variable.format)
-        region, words = self.scope.region, variable.format.words
-        self.add_stage(
-            lambda s: Feedback(
-                region,
-                words,
-                source.operators[s],
-                variable.operators[s],  # type: ignore[arg-type]
-                rounds,
-            )
-        )
+        self.stage(variable.format, Feedback, source, variable, rounds)
 
     # --- the passing of time ---
 
@@ -459,15 +415,11 @@ class Renderer(Windows, Reductions, Joins):
         others = tuple(range(1, len(schema)))
         moments = followed_by(row_format(list(schema)[:1]), form)
         source = self.keyed(node.events, others, [0, *others], moments)
-        clocks, region = self.render(node.clock), self.scope.region
-        strings = string_words(schema.types, moments)
-        operators = self.add_stage(
-            lambda s: DueOperator(
-                region, form.words, source.operators[s], clocks.operators, strings
-            )
-        )
-        self.piece.traces += [operator.trace for operator in operators]
-        return Rendered(operators, form)
+        clocks, strings = Every(self.render(node.clock).stage), string_words(schema.types, moments)
+        due = self.stage(form, DueOperator, source, clocks, strings)
+        self.piece.traces.append(due.stage)
+        self.piece.strings = self.piece.strings or bool(strings)
+        return due
 
     # --- reductions ---
 

@@ -1,4 +1,4 @@
-"""Scopes while rendering: the root, and one for each loop that is being rendered."""
+"""Scopes while planning: the root, and one for each loop that is being planned."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
@@ -6,10 +6,8 @@ from functools import cache, lru_cache
 from typing import Any
 
 from ivm.dataflow import Arrange, EnterAt, Get, Iterate, Node, Recursive
-from ivm.operators.operator import Operator, Region
-from ivm.render.pieces import Index
+from ivm.render.arranged import Arranged
 from ivm.rows.format import Format
-from ivm.workers.stage import Loop
 
 _REMEMBERED = 4096
 """Nodes of which the functions below remember the answer: a node may lie on many paths."""
@@ -17,32 +15,30 @@ _REMEMBERED = 4096
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A collection's operators, one for each shard, and the format of their rows."""
+    """A collection in a plan: the number of the stage that puts it out, and its rows' format."""
 
-    operators: tuple[Operator, ...]
+    stage: int
     format: Format
 
 
 @dataclass(eq=False, slots=True)
 class Scope:
-    """Where stages are added; `loop` and `parent` are None at the root.
+    """Where stages are added: to the `body` of a loop within `parent`; both are None at the root.
 
+    Its times have `depth` coordinates, and its place among the plan's regions is `region`.
     `grows`: whatever refers to this scope's names only grows if nothing else in it shrinks.
     `bodies` are those of the recursive names that the loop binds.
     """
 
-    region: Region
-    loop: Loop | None = None
+    region: int
+    depth: int
+    body: list[int] | None = None
     parent: "Scope | None" = None
     grows: bool = True
     bodies: dict[str, Node] = field(default_factory=dict)
     variables: dict[str, Rendered] = field(default_factory=dict)
     memo: dict[Node, Rendered] = field(default_factory=dict)
-    indexes: dict[Arrange, Index] = field(default_factory=dict)
-
-    @property
-    def depth(self) -> int:
-        return self.region.depth
+    indexes: dict[Arrange, Arranged] = field(default_factory=dict)
 
     def home(self, names: frozenset[str]) -> "Scope":
         """The innermost scope that binds one of `names`, or the root."""

@@ -1,4 +1,4 @@
-"""Rendering of window functions: where their arguments lie, and which kernel each call is."""
+"""Planning of window functions: where their arguments lie, and which kernel each call is."""
 
 from collections.abc import Callable, Sequence
 
@@ -23,6 +23,7 @@ from ivm.operators.window_functions import (
     WindowFunction,
 )
 from ivm.operators.windowing import Windowing
+from ivm.render.building import New
 from ivm.render.mechanics import Mechanics
 from ivm.render.reductions import OVERFLOW
 from ivm.render.scopes import Rendered
@@ -37,8 +38,7 @@ from ivm.rows.format import (
 )
 from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
-from ivm.rows.strings import pinned_word_of
-from ivm.trace.trace import Trace
+from ivm.rows.strings import Interner, pinned_word_of
 
 
 class Values:
@@ -81,7 +81,7 @@ class Values:
 
 
 class Windows(Mechanics):
-    """The part of the renderer that knows windows; `keyed` and `in_loop` are the whole's."""
+    """The part of the planner that knows windows; `keyed` and `in_loop` are the whole's."""
 
     keyed: Callable[[Node, Sequence[int], list[int], Format], Rendered]
     in_loop: Callable[[Rendered, int, Callable[[], Logic], list[pa.DataType], Format], Rendered]
@@ -99,104 +99,94 @@ class Windows(Mechanics):
         results = ordered_format(fields, plain, plain)
         form = Format(rows.words + 1 + results.words, ())
 
-        def parts() -> tuple[Ordering, int, tuple[WindowFunction, ...], int]:
-            ordering = Ordering(values.format, values.strings, self.interner)
-            functions = self._functions(node, values, results)
-            return ordering, values.order_words, functions, results.words
+        interner, peers, width = self.interner, values.order_words, results.words
+
+        def ordering() -> Ordering:
+            return Ordering(values.format, values.strings, interner)
+
+        def functions() -> tuple[WindowFunction, ...]:
+            return _functions(node, values, results, interner)
 
         if self.scope.depth > 1:
             windowed = self.in_loop(
-                source, key_format.words, lambda: Windowing(*parts()), types, form
+                source,
+                key_format.words,
+                lambda: Windowing(ordering(), peers, functions(), width),
+                types,
+                form,
             )
         else:
             traces = self.sealed(source, key_format.words, string_words(types, rows))
-            windowed = self._windowed(traces, parts, form)
+            parts = (New(ordering), peers, New(functions), width)
+            windowed = self.stage(form, WindowOperator, traces, *parts)
+            self.piece.groups.append((windowed.stage, "totals"))
+            self.piece.states.append(("totals", windowed.stage, "totals"))
         return self._unpacked(node, windowed, taken, rows, results)
-
-    def _windowed(
-        self,
-        traces: tuple[Trace, ...],
-        parts: Callable[[], tuple[Ordering, int, tuple[WindowFunction, ...], int]],
-        form: Format,
-    ) -> Rendered:
-        """The calls over what `traces` hold, at the root."""
-        region = self.scope.region
-        operators = self.add_stage(
-            lambda s: WindowOperator(region, form.words, self.reader(traces[s]), *parts())
-        )
-        self.piece.groups += [operator.totals for operator in operators]
-        self.piece.states += [("totals", operator.totals) for operator in operators]
-        return Rendered(operators, form)
 
     def _unpacked(
         self, node: Window, windowed: Rendered, taken: list[int], rows: Format, results: Format
     ) -> Rendered:
         """The rows of `node` from the columns `taken` of its input, then the `results`."""
-        form, region = row_format(node.schema), self.scope.region
+        form = row_format(node.schema)
         picks = [(0, taken.index(i)) for i in range(len(node.input.schema))]
         picks += [(1, i) for i in range(len(node.calls))]
         packing = Packing((rows, results), picks, form, self.interner)
         named = Layout(node.input.schema)
         naming = Packing((rows,), picks[: len(node.input.schema)], row_format(named.schema))
-        operators = self.add_stage(
-            lambda s: Settle(
-                region,
-                form.words,
-                windowed.operators[s],
-                rows.words,
-                Settling(packing, naming, named, self.interner),
-            )
-        )
-        self.piece.fallible += operators
-        return Rendered(operators, form)
+        interner = self.interner
+        settling = New(lambda: Settling(packing, naming, named, interner))
+        return self.fallible(form, Settle, windowed, rows.words, settling)
 
-    def _functions(
-        self, node: Window, values: Values, results: Format
-    ) -> tuple[WindowFunction, ...]:
-        return tuple(
-            self._function(call, values, place)
-            for call, place in zip(node.calls, results.places, strict=True)
-        )
 
-    def _function(self, call: WindowCall, values: Values, result: Place) -> WindowFunction:
-        """The kernel of one call."""
-        if call.function in NUMBERS:
-            return Numbering(call.function, call.count, result)
-        frame = _frame(call, values)
-        if call.column is None:
-            return FrameSum(self._accumulation(call, values), frame, result)
-        at = values.argument(call.column)
-        argument = values.format.places[at]
-        if call.function in ("lag", "lead"):
-            ahead = call.count if call.function == "lead" else -call.count
-            default = None
-            if call.default is not None:
-                default = values.format.places[values.argument(call.default)]
-            return Neighbour(ahead, argument, default, result)
-        if call.function in PICKS:
-            return FrameValue(call.function, call.count, frame, argument, result)
-        if call.function in ("min", "max"):
-            strings = values.strings[at]
-            return FrameExtreme(call.function, frame, argument, strings, self.interner, result)
-        return FrameSum(self._accumulation(call, values), frame, result)
+def _functions(
+    node: Window, values: Values, results: Format, interner: Interner
+) -> tuple[WindowFunction, ...]:
+    return tuple(
+        _function(call, values, place, interner)
+        for call, place in zip(node.calls, results.places, strict=True)
+    )
 
-    def _accumulation(self, call: WindowCall, values: Values) -> Accumulation:
-        """The one aggregate of a call, with a result of its own."""
-        column, other = (
-            None if c is None else values.argument(c) for c in (call.column, call.other)
-        )
-        aggregate = Aggregate(
-            call.function,  # type: ignore[arg-type]
-            column,
-            call.name,
-            call.type,
-            call.nullable,
-            other,
-        )
-        given = [values.schema.field(c) for c in values.columns]
-        result = ordered_format([pa.field(call.name, call.type, call.nullable)], [False], [False])
-        overflow = pinned_word_of(self.interner, OVERFLOW)
-        return Accumulation([aggregate], given, values.format, result, overflow)
+
+def _function(
+    call: WindowCall, values: Values, result: Place, interner: Interner
+) -> WindowFunction:
+    """The kernel of one call."""
+    if call.function in NUMBERS:
+        return Numbering(call.function, call.count, result)
+    frame = _frame(call, values)
+    if call.column is None:
+        return FrameSum(_accumulation(call, values, interner), frame, result)
+    at = values.argument(call.column)
+    argument = values.format.places[at]
+    if call.function in ("lag", "lead"):
+        ahead = call.count if call.function == "lead" else -call.count
+        default = None
+        if call.default is not None:
+            default = values.format.places[values.argument(call.default)]
+        return Neighbour(ahead, argument, default, result)
+    if call.function in PICKS:
+        return FrameValue(call.function, call.count, frame, argument, result)
+    if call.function in ("min", "max"):
+        strings = values.strings[at]
+        return FrameExtreme(call.function, frame, argument, strings, interner, result)
+    return FrameSum(_accumulation(call, values, interner), frame, result)
+
+
+def _accumulation(call: WindowCall, values: Values, interner: Interner) -> Accumulation:
+    """The one aggregate of a call, with a result of its own."""
+    column, other = (None if c is None else values.argument(c) for c in (call.column, call.other))
+    aggregate = Aggregate(
+        call.function,  # type: ignore[arg-type]
+        column,
+        call.name,
+        call.type,
+        call.nullable,
+        other,
+    )
+    given = [values.schema.field(c) for c in values.columns]
+    result = ordered_format([pa.field(call.name, call.type, call.nullable)], [False], [False])
+    overflow = pinned_word_of(interner, OVERFLOW)
+    return Accumulation([aggregate], given, values.format, result, overflow)
 
 
 def _plain(column: int, key: tuple[int, ...], order: dict[int, Order]) -> bool:

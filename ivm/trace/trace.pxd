@@ -45,6 +45,7 @@ cdef class Trace:
     cdef uint64_t since[MAX_COORDINATES]              # times before may be compacted already
     cdef vector[Merge*] merges                        # in progress, each of two adjacent layers
     cdef bint closed                                  # only handles read on
+    cdef void* stage                                  # the root's stage that seals it, or NULL
     cdef mutex guard                                  # of the following two and of `since`
     cdef vector[Hold*] holds
     cdef vector[Mailbox*] mailboxes

@@ -64,6 +64,7 @@ cdef class Trace:
         self.fresh = NULL
         self.stale = False
         self.closed = False
+        self.stage = NULL
         memset(self.since, 0, sizeof(self.since))
 
     def __dealloc__(self):

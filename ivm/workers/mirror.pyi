@@ -8,8 +8,6 @@ class Mirror:
     def trace(self) -> Trace:
         """The mirror, for readers."""
 
-    @property
-    def shared(self) -> Trace: ...
     def take(self) -> int:
         """Take over what was sealed since the last call; its updates."""
 

@@ -26,14 +26,12 @@ cdef class Mirror:
     """A mirror of `shared` as of now; make it, and call `take`, between the pool's steps."""
 
     cdef readonly Trace trace
-    cdef readonly Trace shared
     cdef Subscription subscription
     cdef vector[Batch*] waiting     # taken over; of the first ones some times may be passed on
     cdef uint64_t passed            # times below are passed on
 
     def __init__(self, Trace shared):
         cdef Batch* b
-        self.shared = shared
         self.subscription = Subscription(shared)
         self.trace = Trace(shared.key_words, shared.val_words, shared.time_words, shared.strings)
         for b in self.subscription.history:

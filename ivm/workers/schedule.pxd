@@ -1,11 +1,12 @@
 from libc.stdint cimport int64_t, uint64_t
 from libcpp.vector cimport vector
 
+from ivm.workers.stage cimport Stage
+
 
 cdef class Schedule:
     cdef readonly int64_t published
     cdef dict stages                    # of each that was added, in order; values are None
-    cdef dict homes                     # the root's stage of each operator and trace, by identity
     cdef uint64_t next_place
     cdef int loops                      # stages that are loops
     cdef uint64_t lower                 # of the present step
@@ -16,6 +17,7 @@ cdef class Schedule:
     cdef vector[void*] ran              # stages that have run in the present or last step
     cdef size_t settled                 # how many of these are done
     cdef void* running
+    cdef int link(self, Stage stage, Stage part) except -1
     cdef int call(self, void* stage) except -1 nogil
     cdef int drain(self) except -1 nogil
     cdef int read(self, void* stage) except -1 nogil

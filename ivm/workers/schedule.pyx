@@ -8,7 +8,6 @@ that idle dataflows cost nothing, and no Python object is touched between the st
 from libc.stdint cimport int64_t, uint64_t
 from libcpp.vector cimport vector
 
-from ivm.operators.arrange cimport Arrange
 from ivm.operators.input cimport Input
 from ivm.operators.operator cimport Operator
 from ivm.rows.blocks cimport give_needless_back
@@ -30,7 +29,6 @@ cdef class Schedule:
     def __init__(self):
         self.published = -1
         self.stages = {}
-        self.homes = {}
         self.next_place = 0
         self.loops = 0
         self.settled = 0
@@ -43,7 +41,7 @@ cdef class Schedule:
 
     def add(self, stages) -> None:
         """Append stages, upstream first."""
-        cdef Stage stage, source
+        cdef Stage stage
         for stage in stages:
             self.loops += isinstance(stage, Loop)
             stage.place = self.next_place
@@ -51,36 +49,42 @@ cdef class Schedule:
             stage.awaited = 0
             stage.sources.clear()
             stage.followers.clear()
-            stage.traces = []
+            stage.schedule = <void*> self
             self.stages[stage] = None
-            operators = _operators(stage)
-            for operator in operators:
-                self.homes[id(operator)] = stage
-                if isinstance(operator, Arrange):
-                    self.homes[id((<Arrange> operator).trace)] = stage
-                    stage.traces.append((<Arrange> operator).trace)
-            for operator in operators:
-                for read in (<Operator> operator).reads:
-                    source = self.homes.get(id(read), stage)
-                    if source is not stage and not _has(&stage.sources, <void*> source):
-                        stage.sources.push_back(<void*> source)
-                        source.followers.push_back(<void*> stage)
+            self.link(stage, stage)
             if stage.sources.empty():
                 self.inputs.push_back(<void*> stage)
+
+    # Links `stage` with the stages of this schedule that `part` reads: itself, or one of its body's.
+    cdef int link(self, Stage stage, Stage part) except -1:
+        cdef void* source
+        for operator in part.operators:
+            for read in (<Operator> operator).reads:
+                source = (<Operator> read).stage if isinstance(read, Operator) else (
+                    <Trace> read).stage
+                if (source != NULL and source != <void*> stage
+                        and (<Stage> source).schedule == <void*> self
+                        and not _has(&stage.sources, source)):
+                    stage.sources.push_back(source)
+                    (<Stage> source).followers.push_back(<void*> stage)
+        if isinstance(part, Loop):
+            for inner in (<Loop> part).stages:
+                self.link(stage, inner)
+        return 0
 
     def remove(self, stages) -> None:
         """Forget stages, whether or not they were added; nothing that stays may read them."""
         cdef Stage stage
+        cdef Trace trace
         cdef size_t i
         for stage in stages:
-            if stage not in self.stages:
+            for trace in stage.traces:
+                trace.stage = NULL
+            if stage.schedule != <void*> self:
                 continue
             self.loops -= isinstance(stage, Loop)
+            stage.schedule = NULL
             del self.stages[stage]
-            for operator in _operators(stage):
-                self.homes.pop(id(operator), None)
-            for trace in stage.traces:
-                self.homes.pop(id(trace), None)
             for i in range(stage.sources.size()):
                 _erase(&(<Stage> stage.sources[i]).followers, <void*> stage)
             _erase(&self.inputs, <void*> stage)
@@ -196,15 +200,6 @@ cdef class Schedule:
                 self.running = stage
                 (<Stage> stage).rest()
         return 0
-
-
-# The operators of a stage, those of a loop's body at any depth included.
-cdef list _operators(Stage stage):
-    found = list(stage.operators)
-    if isinstance(stage, Loop):
-        for inner in (<Loop> stage).stages:
-            found += _operators(inner)
-    return found
 
 
 cdef bint _has(const vector[void*]* stages, void* stage) noexcept:

@@ -18,8 +18,11 @@ cdef class Stage:
     cdef size_t awaited                 # followers that have yet to read what it left behind
     cdef vector[void*] sources          # the stages that it reads, borrowed
     cdef vector[void*] followers        # the stages that read it, borrowed
+    cdef void* schedule                 # that one, borrowed; NULL if there is none
     cdef list traces                    # those that it writes, at any depth
     cdef readonly Region outer          # the scope that it belongs to
+    # Says that `root` is the stage of the root that its operators and traces belong to.
+    cdef void belong(self, Stage root)
     cdef bint yields(self) noexcept nogil
     cdef bint troubled(self) noexcept nogil
     cdef void empty(self) noexcept nogil
@@ -35,7 +38,7 @@ cdef class Stage:
 # The stages of a loop's body, run round by round.
 cdef class Loop(Stage):
     cdef readonly Region region
-    cdef readonly list stages
+    cdef readonly tuple stages
     cdef vector[void*] body             # borrowed from `stages`
     cdef vector[void*] parking          # those of the body that may hold updates back
     cdef readonly uint64_t max_rounds

@@ -11,18 +11,17 @@ class Stage:
         """The scope that it belongs to."""
 
 class Loop(Stage):
-    """A stage made of stages: those of the loop's body, in order."""
+    """A stage of scope `outer` made of `stages`: those of the loop's body, in order."""
 
-    def __init__(self, outer: Region, max_rounds: int) -> None: ...
+    def __init__(
+        self, outer: Region, region: Region, stages: tuple[Stage, ...], max_rounds: int
+    ) -> None: ...
     @property
     def region(self) -> Region: ...
     @property
-    def stages(self) -> list[Stage]: ...
+    def stages(self) -> tuple[Stage, ...]: ...
     @property
     def max_rounds(self) -> int: ...
     @property
     def failed(self) -> bool:
         """Whether it did not converge within `max_rounds`."""
-
-    def add(self, stage: Stage) -> None:
-        """Append a stage to the body."""

@@ -12,6 +12,7 @@ from cython.parallel cimport prange
 from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
+from ivm.operators.arrange cimport Arrange
 from ivm.operators.operator cimport Operator, Region, earlier
 from ivm.trace.times cimport MAX_COORDINATES, round_of
 
@@ -35,6 +36,16 @@ cdef class Stage:
         for operator in operators:
             self.shards.push_back(<void*> (<Operator?> operator))
         self.loads.resize(self.shards.size())
+        self.schedule = NULL
+        self.traces = []
+        self.belong(self)
+
+    cdef void belong(self, Stage root):
+        for operator in self.operators:
+            (<Operator> operator).stage = <void*> root
+            if isinstance(operator, Arrange):
+                (<Arrange> operator).trace.stage = <void*> root
+                root.traces.append((<Arrange> operator).trace)
 
     cdef bint troubled(self) noexcept nogil:
         cdef size_t s
@@ -132,25 +143,30 @@ cdef class Stage:
 
 
 cdef class Loop(Stage):
-    """A stage made of stages: those of the loop's body, in order."""
+    """A stage of scope `outer` made of `stages`: those of the loop's body, in order."""
 
-    def __init__(self, Region outer, max_rounds):
+    def __init__(self, Region outer, Region region, tuple stages, max_rounds):
+        cdef Stage stage
         self.operators = ()
         self.outer = outer
-        self.region = Region(outer.depth + 1)
-        self.stages = []
+        self.region = region
+        self.stages = stages
         self.max_rounds = max_rounds
         self.failed = False
+        for stage in stages:
+            self.body.push_back(<void*> stage)
+            if stage.parks():
+                self.parking.push_back(<void*> stage)
+        self.schedule = NULL
+        self.traces = []
+        self.belong(self)
+
+    cdef void belong(self, Stage root):
+        for stage in self.stages:
+            (<Stage> stage).belong(root)
 
     cdef bint parks(self):
         return True
-
-    def add(self, Stage stage) -> None:
-        """Append a stage to the body."""
-        self.stages.append(stage)
-        self.body.push_back(<void*> stage)
-        if stage.parks():
-            self.parking.push_back(<void*> stage)
 
     cdef void enter(self) noexcept nogil:
         cdef int i

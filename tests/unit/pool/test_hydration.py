@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm import hydration
+from ivm import pool as face
 from ivm.dataflow import (
     Aggregate,
     Arrange,
@@ -20,8 +20,9 @@ from ivm.dataflow import (
     Reduce,
 )
 from ivm.errors import InUse, UnknownCollection
-from ivm.hydration import Hydration
 from ivm.pool import Pool
+from ivm.workers import hydration
+from ivm.workers.hydration import Hydration
 from ivm.workers.mirror import Mirror
 
 PAIRS = pa.schema(
@@ -163,14 +164,14 @@ def _recursion(installed_at: int, begun_until: int, monkeypatch: pytest.MonkeyPa
     pool.create_input("pairs", PAIRS, ["key"])
     for time in range(installed_at):
         _step(pool, time)
-    begin = Hydration.begin
 
-    def begin_while_time_passes(hydration: Hydration) -> None:
-        begin(hydration)
-        for time in range(installed_at, begun_until):
-            _step(pool, time)
+    class WhileTimePasses(Hydration):
+        def begin(self) -> None:
+            super().begin()
+            for time in range(installed_at, begun_until):
+                _step(pool, time)
 
-    monkeypatch.setattr(Hydration, "begin", begin_while_time_passes)
+    monkeypatch.setattr(face, "Hydration", WhileTimePasses)
     pool.install("reached", reached, ["key"])
     return pool
 

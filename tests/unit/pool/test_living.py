@@ -1,13 +1,12 @@
 """Which pieces of a pool live, as collections come and go."""
 
 from ivm.render.living import Living
+from ivm.render.physical import PiecePlan
 from ivm.render.pieces import Piece
 
 
 def _piece(name: str, *needs: Piece) -> Piece:
-    piece = Piece(name)
-    piece.needs.update(needs)
-    return piece
+    return Piece(name, PiecePlan(name), [], {}, needs)
 
 
 def test_what_a_piece_needs_lives_with_it() -> None:

@@ -23,12 +23,9 @@ from ivm.dataflow import (
     project,
 )
 from ivm.expressions import Call, Literal
-from ivm.operators.operator import Region
 from ivm.pool import Pool
-from ivm.render.inputs import render_input
 from ivm.render.placement import Placement
 from ivm.render.scopes import Scope
-from ivm.rows.strings import Interner
 
 INT = pa.int64()
 PAIRS = pa.schema([pa.field(name, INT, nullable=False) for name in ("a", "b")])
@@ -39,11 +36,10 @@ positive = Call("gt", (columns(pairs)[0], Literal(0, INT)), pa.bool_(), False)
 
 def _placed(node: Node, *loops: dict[str, Node]) -> tuple[int, ...] | None:
     """The placement of `node` within nested `loops`, outer ones first, each with its bodies."""
-    stored = render_input(Arrange(pairs, (1,)), 2, Interner(), insert_only=False)
-    scope = Scope(Region(1))
+    scope = Scope(0, 1)
     for bodies in loops:
-        scope = Scope(Region(scope.depth + 1), parent=scope, bodies=bodies)
-    return Placement({"pairs": stored}).of(node, scope)
+        scope = Scope(scope.region + 1, scope.depth + 1, parent=scope, bodies=bodies)
+    return Placement({"pairs": Arrange(pairs, (1,))}).of(node, scope)
 
 
 def test_stored_rows_lie_by_their_key() -> None:

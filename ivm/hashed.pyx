@@ -1,0 +1,32 @@
+"""Nodes that know their hash: they share inputs, so that hashing by structure each time would walk
+a dataflow's every path. Compiled, since a pool finds what it maintains by its node.
+"""
+
+from dataclasses import fields
+from functools import cache
+from operator import attrgetter
+
+cimport cython
+
+
+@cache
+def _compared(kind):
+    """What gets a node's fields by which it compares."""
+    return attrgetter(*[field.name for field in fields(kind) if field.compare])
+
+
+@cython.auto_pickle(False)
+cdef class Hashed:
+    """A base of frozen dataclasses whose hash by structure is computed once.
+
+    A subclass says `__hash__ = Hashed.__hash__`, or it would be given another one.
+    """
+
+    cdef bint known
+    cdef Py_hash_t hash
+
+    def __hash__(self):
+        if not self.known:
+            self.hash = hash((type(self), _compared(type(self))(self)))
+            self.known = True
+        return self.hash

@@ -1,0 +1,73 @@
+"""How rows lie in arrangements, and how an arrangement's columns become those of other rows."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ivm.dataflow import Arrange
+from ivm.render.building import Traces
+from ivm.rows.format import Format, followed_by, row_format, string_words
+from ivm.rows.packing import Packing
+from ivm.rows.strings import Interner
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How rows lie in an arrangement: its key, its value, and both `together` as one row.
+
+    `strings` are the words of such a row that hold strings, and whether they are complemented.
+    `restored` makes a row of the arranged input, in its column order, from (key, value).
+    """
+
+    key: Format
+    val: Format
+    together: Format
+    strings: tuple[tuple[int, bool], ...]
+    restored: Packing
+
+
+@lru_cache
+def shape_of(node: Arrange) -> Shape:
+    """How rows lie in the arrangement `node`."""
+    fields, schema = list(node.schema), node.input.schema
+    key, val = row_format(fields[: len(node.key)]), row_format(fields[len(node.key) :])
+    together = followed_by(key, val)
+    return Shape(
+        key,
+        val,
+        together,
+        string_words(node.schema.types, together),
+        Packing((key, val), _places(node, range(len(schema))), row_format(schema)),
+    )
+
+
+def _places(node: Arrange, columns: Iterable[int]) -> list[tuple[int, int]]:
+    """Where an arrangement has these columns of its input: (0: key or 1: value, which of its)."""
+    others = [i for i in range(len(node.input.schema)) if i not in node.key]
+    return [(0, node.key.index(i)) if i in node.key else (1, others.index(i)) for i in columns]
+
+
+@dataclass(frozen=True, slots=True)
+class Arranged:
+    """An arrangement in a plan: its node, how its rows lie, and which traces hold them."""
+
+    node: Arrange
+    shape: Shape
+    traces: Traces
+
+    def packed(
+        self, columns: Iterable[int], target: Format, interner: Interner | None = None
+    ) -> Packing:
+        """The packing from (key, value) to these columns of the arranged input, in `target`.
+
+        A target with strings' first bytes needs the interner.
+        """
+        picks = _places(self.node, columns)
+        return Packing((self.shape.key, self.shape.val), picks, target, interner)
+
+    def flattened(self) -> Packing:
+        """The packing from (key, value) to a row of the arrangement read as a collection."""
+        keys = [(0, i) for i in range(len(self.node.key))]
+        vals = [(1, i) for i in range(len(self.node.schema) - len(self.node.key))]
+        target = row_format(self.node.schema)
+        return Packing((self.shape.key, self.shape.val), keys + vals, target)

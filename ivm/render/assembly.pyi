@@ -1,0 +1,63 @@
+from collections.abc import Sequence
+
+from ivm.dataflow import Arrange
+from ivm.operators.capture import Capture
+from ivm.operators.input import Input
+from ivm.operators.operator import Reader
+from ivm.render.physical import PhysicalPlan
+from ivm.render.pieces import Index, Piece
+from ivm.results import Installed
+from ivm.rows.strings import Interner
+from ivm.workers.stage import Stage
+
+class Assembly:
+    """What `plan` makes, as `name`, of what was `found`; its constants are there from `now` on.
+
+    `pieces` are the new ones, the collection's own last, and `stages` the root's, upstream first;
+    `arrangements` are the new ones, and `result`, with its piece, has the collection's rows.
+    """
+
+    def __init__(
+        self,
+        plan: PhysicalPlan,
+        name: str,
+        found: Sequence[tuple[Piece, Index]],
+        shards: int,
+        interner: Interner,
+        now: int,
+    ) -> None: ...
+    @property
+    def plan(self) -> PhysicalPlan: ...
+    @property
+    def found(self) -> Sequence[tuple[Piece, Index]]: ...
+    @property
+    def stages(self) -> list[Stage]: ...
+    @property
+    def readers(self) -> list[Reader]:
+        """Those of all operators."""
+
+    @property
+    def pieces(self) -> list[Piece]: ...
+    @property
+    def piece(self) -> Piece:
+        """The collection's own."""
+
+    @property
+    def arrangements(self) -> dict[Arrange, tuple[Piece, Index]]: ...
+    @property
+    def result(self) -> tuple[Piece, Index]: ...
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """The operators of the first stage."""
+
+    @property
+    def captures(self) -> tuple[Capture, ...]:
+        """What keeps the collection's changes, if anything does."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether a loop in it did not converge."""
+
+    @property
+    def installed(self) -> Installed:
+        """What was found and what was made, by name."""

@@ -1,0 +1,97 @@
+from collections.abc import Callable, Iterable
+
+from ivm.operators.operator import Operator, Reader
+from ivm.trace.trace import Trace
+from ivm.workers.stage import Loop, Stage
+
+class Argument:
+    """Stands in a plan for what an operator is made with, in each building and shard another."""
+
+class Source(Argument):
+    """The operator of stage `stage` in the same shard."""
+
+    def __init__(self, stage: int) -> None: ...
+    @property
+    def stage(self) -> int: ...
+
+class Every(Argument):
+    """The operators of stage `stage` in all shards, as a tuple."""
+
+    def __init__(self, stage: int) -> None: ...
+    @property
+    def stage(self) -> int: ...
+
+class Traces:
+    """An arrangement's traces, one for each shard: what was found, or what stage `stage` seals."""
+
+    def __init__(self, *, stage: int = -1, slot: int = -1) -> None: ...
+    @property
+    def stage(self) -> int: ...
+    @property
+    def slot(self) -> int: ...
+
+class Read(Argument):
+    """A new view of the trace in the same shard."""
+
+    def __init__(self, traces: Traces) -> None: ...
+
+class ReadAll(Argument):
+    """New views of the traces in all shards, as a tuple."""
+
+    def __init__(self, traces: Traces) -> None: ...
+
+class Several(Argument):
+    """What each of `arguments` stands for, as a tuple."""
+
+    def __init__(self, arguments: Iterable[Argument]) -> None: ...
+
+class New(Argument):
+    """What `make` makes: for state that no two operators may share."""
+
+    def __init__(self, make: Callable[[], object]) -> None: ...
+
+class Shard(Argument):
+    """The shard's number."""
+
+class StagePlan:
+    """Operators of type `kind`, made with a region, the `words` of a row, and then `arguments`."""
+
+    def __init__(
+        self, kind: type[Operator], region: int, words: int, arguments: tuple[object, ...]
+    ) -> None: ...
+    @property
+    def kind(self) -> type[Operator]: ...
+    @property
+    def region(self) -> int: ...
+    @property
+    def words(self) -> int: ...
+    @property
+    def arguments(self) -> tuple[object, ...]: ...
+
+class LoopPlan(StagePlan):
+    """A loop in region `outer` whose `body` lists the numbers of its stages, in region `region`."""
+
+    def __init__(self, outer: int, region: int, body: Iterable[int], max_rounds: int) -> None: ...
+    @property
+    def outer(self) -> int: ...
+    @property
+    def body(self) -> tuple[int, ...]: ...
+
+class Building:
+    """What is made of the stages `planned`, in their order, in regions of such `depths`."""
+
+    def __init__(
+        self,
+        depths: list[int],
+        planned: list[StagePlan],
+        found: list[tuple[Trace, ...]],
+        shards: int,
+    ) -> None: ...
+    @property
+    def operators(self) -> list[tuple[Operator | Loop, ...]]:
+        """Of each stage one for each shard; or the loop that it is."""
+
+    @property
+    def stages(self) -> list[Stage]: ...
+    @property
+    def readers(self) -> list[Reader]: ...

@@ -1,0 +1,182 @@
+"""Building: a physical plan's stages made into operators, one for each shard.
+
+A plan says for each stage which kind of operator it has and what such an operator is made with.
+What is the same in all shards and whenever the plan is built stands there as it is; what is not, an
+`Argument` stands for. So the plan decides once, and building is a straight line.
+"""
+
+from ivm.operators.operator cimport Reader, Region
+from ivm.trace.trace cimport Trace
+from ivm.workers.stage cimport Loop, Stage
+
+
+cdef class Argument:
+    """Stands in a plan for what an operator is made with, in each building and shard another."""
+
+    cdef object of(self, Building building, int shard):
+        raise NotImplementedError
+
+
+cdef class Source(Argument):
+    """The operator of stage `stage` in the same shard."""
+
+    cdef readonly int stage
+
+    def __init__(self, int stage):
+        self.stage = stage
+
+    cdef object of(self, Building building, int shard):
+        return (<tuple> building.operators[self.stage])[shard]
+
+
+cdef class Every(Argument):
+    """The operators of stage `stage` in all shards, as a tuple."""
+
+    cdef readonly int stage
+
+    def __init__(self, int stage):
+        self.stage = stage
+
+    cdef object of(self, Building building, int shard):
+        return building.operators[self.stage]
+
+
+cdef class Traces:
+    """An arrangement's traces, one for each shard: what was found, or what stage `stage` seals."""
+
+    def __init__(self, *, int stage=-1, int slot=-1):
+        self.stage = stage
+        self.slot = slot
+
+    cdef tuple of(self, Building building):
+        if self.slot >= 0:
+            return building.found[self.slot]
+        return tuple([operator.trace for operator in <tuple> building.operators[self.stage]])
+
+
+cdef class Read(Argument):
+    """A new view of the trace in the same shard."""
+
+    cdef Traces traces
+
+    def __init__(self, Traces traces):
+        self.traces = traces
+
+    cdef object of(self, Building building, int shard):
+        return building.reader(self.traces.of(building)[shard])
+
+
+cdef class ReadAll(Argument):
+    """New views of the traces in all shards, as a tuple."""
+
+    cdef Traces traces
+
+    def __init__(self, Traces traces):
+        self.traces = traces
+
+    cdef object of(self, Building building, int shard):
+        return tuple([building.reader(trace) for trace in self.traces.of(building)])
+
+
+cdef class Several(Argument):
+    """What each of `arguments` stands for, as a tuple."""
+
+    cdef tuple arguments
+
+    def __init__(self, arguments):
+        self.arguments = tuple(arguments)
+
+    cdef object of(self, Building building, int shard):
+        return tuple([(<Argument> argument).of(building, shard) for argument in self.arguments])
+
+
+cdef class New(Argument):
+    """What `make` makes: for state that no two operators may share."""
+
+    cdef object make
+
+    def __init__(self, make):
+        self.make = make
+
+    cdef object of(self, Building building, int shard):
+        return self.make()
+
+
+cdef class Shard(Argument):
+    """The shard's number."""
+
+    cdef object of(self, Building building, int shard):
+        return shard
+
+
+cdef class StagePlan:
+    """Operators of type `kind`, made with a region, the `words` of a row, and then `arguments`."""
+
+    cdef readonly object kind
+    cdef readonly int region
+    cdef readonly int words
+    cdef readonly tuple arguments
+
+    def __init__(self, kind, int region, int words, tuple arguments):
+        self.kind = kind
+        self.region = region
+        self.words = words
+        self.arguments = arguments
+
+    cdef object build(self, Building building):
+        cdef int shard
+        cdef list made = []
+        cdef list given
+        for shard in range(building.shards):
+            given = [building.regions[self.region], self.words]
+            for argument in self.arguments:
+                given.append((<Argument> argument).of(building, shard)
+                             if isinstance(argument, Argument) else argument)
+            made.append(self.kind(*given))
+        operators = tuple(made)
+        building.operators.append(operators)
+        return Stage(operators)
+
+
+cdef class LoopPlan(StagePlan):
+    """A loop in region `outer` whose `body` lists the numbers of its stages, in region `region`."""
+
+    cdef readonly int outer
+    cdef readonly tuple body
+    cdef object max_rounds
+
+    def __init__(self, int outer, int region, body, max_rounds):
+        self.outer = outer
+        self.region = region
+        self.body = tuple(body)
+        self.max_rounds = max_rounds
+
+    cdef object build(self, Building building):
+        loop = Loop(building.regions[self.outer], building.regions[self.region],
+                    tuple([building.stages[number] for number in self.body]), self.max_rounds)
+        building.operators.append((loop,))
+        return loop
+
+
+cdef class Building:
+    """What is made of the stages `planned`, in their order, in regions of such `depths`.
+
+    `found` has the traces of the arrangements that were found, by slot: a tuple of one for each
+    shard. Raises what the operators raise; then nothing is left.
+    """
+
+    def __init__(self, list depths, list planned, list found, int shards):
+        self.operators = []
+        self.stages = []
+        self.readers = []
+        self.found = found
+        self.shards = shards
+        self.regions = [Region(depth) for depth in depths]
+        for plan in planned:
+            self.stages.append((<StagePlan?> plan).build(self))
+
+    cdef Reader reader(self, Trace trace):
+        cdef Reader made = Reader.__new__(Reader)
+        made.trace = trace
+        self.readers.append(made)
+        return made

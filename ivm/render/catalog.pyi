@@ -1,0 +1,30 @@
+from collections.abc import Iterable
+
+from ivm.dataflow import Arrange
+from ivm.render.assembly import Assembly
+from ivm.render.collection import Collection
+from ivm.render.living import Living
+from ivm.render.physical import PhysicalPlan
+from ivm.render.pieces import Index, Piece
+
+class Catalog:
+    """`collections` by name, `arrangements` by their nodes, and the pieces that are `living`."""
+
+    def __init__(self) -> None: ...
+    @property
+    def collections(self) -> dict[str, Collection]: ...
+    @property
+    def arrangements(self) -> dict[Arrange, tuple[Piece, Index]]: ...
+    @property
+    def living(self) -> Living: ...
+    def look(self, plan: PhysicalPlan) -> list[tuple[Piece, Index]] | None:
+        """What `plan` takes from here, by slot; None if this is not as the plan takes it to be."""
+
+    def has(self, found: Iterable[tuple[Piece, Index]]) -> bool:
+        """Whether what was `found`, pieces with their indexes, is still there."""
+
+    def add(self, collection: Collection, built: Assembly) -> None:
+        """Let others find a collection, and what was built for it."""
+
+    def remove(self, name: str) -> list[Piece]:
+        """Forget a collection: the pieces that nothing needs any more, which nobody finds."""

@@ -1,0 +1,80 @@
+"""The catalog: the collections of a pool, what maintains them, and who finds what is arranged."""
+
+from ivm.render.assembly cimport Assembly
+from ivm.render.collection cimport Collection
+from ivm.render.living cimport Living
+from ivm.render.pieces cimport Piece
+
+from ivm.dataflow import Get
+
+
+cdef class Catalog:
+    """`collections` by name, `arrangements` by their nodes, and the pieces that are `living`."""
+
+    cdef readonly dict collections
+    cdef readonly dict arrangements
+    cdef readonly Living living
+
+    def __init__(self):
+        self.collections = {}
+        self.arrangements = {}
+        self.living = Living()
+
+    def look(self, plan):
+        """What `plan` takes from here, by slot; None if this is not as the plan takes it to be."""
+        cdef list found = []
+        for node in plan.absent:
+            if node in self.arrangements:
+                return None
+        for name, grows in plan.growing.items():
+            collection = self.collections.get(name)
+            if collection is None or (<Collection> collection).insert_only != grows:
+                return None
+        for node in plan.found:
+            there = self.arrangements.get(node)
+            if there is None:
+                return None
+            found.append(there)
+        return found
+
+    def has(self, found):
+        """Whether what was `found`, pieces with their indexes, is still there."""
+        for piece, _ in found:
+            if not self.living.has(<Piece> piece):
+                return False
+        return True
+
+    def add(self, Collection collection, Assembly built):
+        """Let others find a collection, and what was built for it."""
+        self.living.add(built.piece)
+        self.collections[collection.name] = collection
+        for read in collection.reads:
+            (<Collection> self.collections[read]).read_by[collection.name] = None
+        self.arrangements.update(built.arrangements)
+        self.arrangements[collection.source] = built.result
+        for node, name in built.plan.indexing:
+            (<Collection> self.collections[name]).indexes.append(built.arrangements[node])
+
+    def remove(self, str name):
+        """Forget a collection: the pieces that nothing needs any more, which nobody finds."""
+        cdef Collection gone = self.collections.pop(name)
+        cdef list unused = self.living.drop(gone.piece)
+        for read in gone.reads:
+            if read in self.collections:
+                (<Collection> self.collections[read]).read_by.pop(name, None)
+        self.arrangements.pop(gone.source, None)
+        for piece in unused:
+            self.forget(piece)
+        return unused
+
+    # Lets nobody find what a piece arranges, of which look-ups into a collection may know, too.
+    cdef int forget(self, Piece piece) except -1:
+        cdef Collection source
+        node = piece.plan.arranged
+        if node is None:
+            return 0
+        self.arrangements.pop(node, None)
+        source = self.collections.get(node.input.name) if isinstance(node.input, Get) else None
+        if source is not None:
+            source.indexes[:] = [entry for entry in source.indexes if entry[0] is not piece]
+        return 0

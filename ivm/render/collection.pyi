@@ -1,0 +1,66 @@
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from ivm.dataflow import Arrange
+from ivm.operators.capture import Capture
+from ivm.render.pieces import Index, Piece
+from ivm.rows.format import Format
+from ivm.rows.layout import Layout
+from ivm.workers.intake import Intake
+
+class Collection:
+    """An input or an installed dataflow.
+
+    Its rows leave as `layout` says. Dataflows find them by their key as `source`. `indexes` lists
+    their arrangements, `reads` the collections that it refers to, `read_by` those that refer to it;
+    `insert_only` says that no row is ever retracted, and `pending_errors` are the (message, time,
+    diff) that nobody has taken. An input has an `intake`; rows arrive in the format `arriving`.
+    """
+
+    pending_errors: list[tuple[str, int, int]]
+    def __init__(
+        self,
+        name: str,
+        layout: Layout,
+        source: Arrange,
+        piece: Piece,
+        indexes: list[tuple[Piece, Index]],
+        intake: Intake | None = None,
+        arriving: Format | None = None,
+        captures: tuple[Capture, ...] = (),
+        reads: frozenset[str] = ...,
+        insert_only: bool = False,
+    ) -> None: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def layout(self) -> Layout: ...
+    @property
+    def source(self) -> Arrange: ...
+    @property
+    def piece(self) -> Piece: ...
+    @property
+    def indexes(self) -> list[tuple[Piece, Index]]: ...
+    @property
+    def intake(self) -> Intake | None: ...
+    @property
+    def arriving(self) -> Format | None: ...
+    @property
+    def captures(self) -> tuple[Capture, ...]: ...
+    @property
+    def reads(self) -> frozenset[str]: ...
+    @property
+    def read_by(self) -> dict[str, None]: ...
+    @property
+    def insert_only(self) -> bool: ...
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of its rows."""
+
+    @property
+    def is_input(self) -> bool:
+        """Whether rows are fed to it."""
+
+    def index_on(self, names: Iterable[str]) -> Index:
+        """The arrangement whose key is exactly these columns, in any order (raises NotIndexed)."""

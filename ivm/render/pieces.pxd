@@ -1,0 +1,21 @@
+# A piece of a plan as it was built, and the pieces that it reads.
+cdef class Piece:
+    cdef readonly str name
+    cdef readonly object plan
+    cdef readonly list stages       # those of the root, upstream first
+    cdef readonly dict operators    # of the stages that hold something, by number: one for each shard
+    cdef readonly set needs
+    cdef int users                  # collections and living pieces that need it directly
+
+
+cdef Piece new_piece(str name, plan, list stages, dict operators)
+
+
+# An arrangement: its node, how its rows lie, and a trace for each shard.
+cdef class Index:
+    cdef readonly object node
+    cdef readonly object shape
+    cdef readonly tuple traces
+
+
+cdef Index new_index(node, shape, tuple traces)

@@ -1,0 +1,120 @@
+"""The plans of a pool: what comes and goes is planned once and then only built.
+
+A plan is good for as long as the pool is as the plan takes it to be; else another one is made.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import pyarrow as pa
+
+from ivm.arguments import key_positions, unrepeated
+from ivm.dataflow import Arrange, Node, stored
+from ivm.render.catalog import Catalog
+from ivm.render.inputs import arriving, plan_input
+from ivm.render.physical import PhysicalPlan
+from ivm.render.pieces import Index, Piece
+from ivm.render.renderer import Renderer
+from ivm.render.scopes import reads
+from ivm.rows.format import Format
+from ivm.rows.layout import Layout
+from ivm.rows.strings import Interner
+
+KEPT = 256
+"""Plans of dataflows that are kept, and of inputs: the latest ones that were made."""
+
+Found = list[tuple[Piece, Index]]
+
+
+@dataclass(frozen=True, slots=True)
+class InputPlan:
+    """A plan of the input that `node` arranges; rows arrive in `layout` and leave in `rows`."""
+
+    key: tuple[str, ...]
+    node: Arrange
+    plan: PhysicalPlan
+    arriving: Format
+    layout: Layout
+    rows: Layout
+
+
+@dataclass(slots=True)
+class DataflowPlan:
+    """A plan of the dataflow that maintains `wanted`, with the collections that it reads.
+
+    Its rows leave in `rows`. `last` is the name of when the dataflow was last installed, with the
+    node by which others find its rows by their key.
+    """
+
+    wanted: Arrange
+    plan: PhysicalPlan
+    reads: frozenset[str]
+    rows: Layout
+    last: tuple[str, Arrange] | None = None
+
+    def source(self, name: str) -> Arrange:
+        """The node by which others find the rows of the dataflow `name` by its key."""
+        if self.last is None or self.last[0] != name:
+            self.last = name, stored(name, self.wanted.input.schema, self.wanted.key)
+        return self.last[1]
+
+
+class Plans:
+    """Plans over what is in `catalog`."""
+
+    def __init__(self, catalog: Catalog, shards: int, interner: Interner, max_rounds: int) -> None:
+        self._catalog = catalog
+        self._shards = shards
+        self._interner = interner
+        self._max_rounds = max_rounds
+        self._dataflows: dict[tuple[Node, tuple[str, ...]], DataflowPlan] = {}
+        self._inputs: dict[str, InputPlan] = {}
+
+    def of_input(self, name: str, schema: pa.Schema, key: Sequence[str]) -> InputPlan:
+        """How to make an input (raises SchemaMismatch, Unsupported)."""
+        known, names = self._inputs.get(name), tuple(key)
+        if known is not None and known.key == names and known.rows.schema.equals(schema):
+            return known
+        unrepeated(name, schema)
+        node = stored(name, schema, key_positions(name, schema, names))
+        plan, form = plan_input(node, self._shards, self._interner), arriving(node)
+        made = InputPlan(names, node, plan, form, Layout(schema, form), Layout(schema))
+        _keep(self._inputs, name, made)
+        return made
+
+    def of_dataflow(self, name: str, node: Node, key: Sequence[str]) -> tuple[DataflowPlan, Found]:
+        """How to maintain `node` by the columns `key`, and what there is of it already.
+
+        Raises SchemaMismatch, UnknownCollection, Unsupported.
+        """
+        wanted = node, tuple(key)
+        known = self._dataflows.get(wanted)
+        found = None if known is None else self._catalog.look(known.plan)
+        if known is None or found is None:
+            arranged = Arrange(node, key_positions(name, node.schema, key))
+            renderer = Renderer(
+                self._shards,
+                self._interner,
+                self._catalog.collections,
+                self._catalog.arrangements,
+                self._max_rounds,
+            )
+            known = DataflowPlan(
+                arranged, renderer.plan(arranged), reads(node), Layout(node.schema)
+            )
+            found = [self._catalog.arrangements[there] for there in known.plan.found]
+            _keep(self._dataflows, wanted, known)
+        return known, found
+
+
+Wanted = TypeVar("Wanted")
+Plan = TypeVar("Plan")
+
+
+def _keep(plans: dict[Wanted, Plan], wanted: Wanted, plan: Plan) -> None:
+    """Put `plan` among the latest `KEPT` of `plans`."""
+    plans.pop(wanted, None)
+    plans[wanted] = plan
+    if len(plans) > KEPT:
+        del plans[next(iter(plans))]

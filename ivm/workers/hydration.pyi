@@ -1,0 +1,35 @@
+from collections.abc import Iterable
+
+from ivm.operators.operator import Reader
+from ivm.trace.trace import Trace
+from ivm.workers.stage import Stage
+
+AT_ONCE: int
+"""Updates that are caught up with while the pool stands still."""
+
+TIMES_AT_ONCE: int
+"""Times of each arrangement that a recursion takes at once: it tries the joins of a key's times."""
+
+class Hydration:
+    """The catching up of `stages`, whose `readers` read traces of their own and `shared` ones.
+
+    Make it between two steps of the pool, and call `take` and `attach` there; `begin` and `go_on`
+    may be called beside them. Afterwards the stages are complete for all times below `upto`.
+    """
+
+    def __init__(
+        self, stages: Iterable[Stage], readers: list[Reader], shared: Iterable[Trace], frontier: int
+    ) -> None: ...
+    @property
+    def upto(self) -> int: ...
+    def begin(self) -> None:
+        """Run on all that the arrangements held (raises StageFailed)."""
+
+    def take(self, frontier: int) -> bool:
+        """Take over what was sealed below `frontier` since; whether it should be the last time."""
+
+    def go_on(self) -> None:
+        """Run on what was taken over (raises StageFailed)."""
+
+    def attach(self) -> None:
+        """Read the shared arrangements from now on."""

@@ -1,0 +1,84 @@
+"""Hydration: a new dataflow catches up with the pool, which goes on meanwhile.
+
+The new stages read mirrors of the shared arrangements and belong to no schedule but their own, so
+that they can run in the thread that installs them while other threads complete times: the small
+steps of other dataflows do not wait for the hydration of a large one. First all that the
+arrangements held is new; then, in ever shorter rounds, what was sealed meanwhile. Once little is
+left, or rounds do not get shorter, the rest is done between two steps of the pool, and the stages
+read the shared arrangements from then on.
+"""
+
+from ivm.operators.operator cimport Reader
+from ivm.trace.trace cimport Trace
+from ivm.workers.schedule cimport Schedule
+
+from ivm.workers.mirror import Mirror
+
+AT_ONCE = 10_000
+TIMES_AT_ONCE = 16
+
+
+cdef class Hydration:
+    """The catching up of `stages`, whose `readers` read traces of their own and `shared` ones.
+
+    Make it between two steps of the pool, and call `take` and `attach` there; `begin` and `go_on`
+    may be called beside them. Afterwards the stages are complete for all times below `upto`.
+    """
+
+    cdef readonly object upto
+    cdef object done        # times below it are caught up with
+    cdef object taken       # updates that were taken over last; None before the first time
+    cdef Schedule schedule
+    cdef list readers
+    cdef dict mirrors       # of each shared trace
+
+    def __init__(self, stages, list readers, shared, frontier):
+        cdef Reader reader
+        self.upto = self.done = frontier
+        self.taken = None
+        self.schedule = Schedule()
+        self.schedule.add(stages)
+        self.readers = readers
+        self.mirrors = {trace: Mirror(trace) for trace in shared}
+        for reader in readers:
+            if reader.trace in self.mirrors:
+                reader.trace = self.mirrors[reader.trace].trace
+
+    def begin(self):
+        """Run on all that the arrangements held (raises StageFailed)."""
+        cdef Reader reader
+        for reader in self.readers:
+            reader.catching_up = True
+        self.schedule.run(max(self.upto - 1, 0), self.upto, all=True)
+        for reader in self.readers:
+            reader.catching_up = False
+
+    def take(self, frontier):
+        """Take over what was sealed below `frontier` since; whether it should be the last time.
+
+        It is if that is little, and if it is not much less than the time before: then the pool
+        goes on faster than the dataflow can follow, and must wait for it.
+        """
+        self.upto = frontier
+        before, self.taken = self.taken, sum([mirror.take() for mirror in self.mirrors.values()])
+        return self.taken <= AT_ONCE or (before is not None and 2 * self.taken > before)
+
+    def go_on(self):
+        """Run on what was taken over (raises StageFailed)."""
+        mirrors = self.mirrors.values()
+        while self.done < self.upto:
+            upper = self.upto
+            if self.schedule.recursive:
+                upper = min([m.after(TIMES_AT_ONCE, upper) for m in mirrors], default=upper)
+            for mirror in mirrors:
+                mirror.pass_on(upper)
+            self.schedule.run(self.done, upper, all=True)
+            self.done = upper
+
+    def attach(self):
+        """Read the shared arrangements from now on."""
+        cdef Reader reader
+        shared = {mirror.trace: trace for trace, mirror in self.mirrors.items()}
+        for reader in self.readers:
+            reader.trace = shared.get(reader.trace, reader.trace)
+        self.schedule.publish_all()
