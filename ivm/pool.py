@@ -272,13 +272,10 @@ class Pool:
                 )
                 if self._frontier == 0:
                     return self._attach(built, collection)
-                hydration = self._hydration(built)
+                shared = [trace for _, index in found for trace in index.traces]
+                hydration = Hydration(built.stages, built.readers, shared, self._frontier)
                 self._interner.open_snapshot()  # no string may go that only the new stages hold
             return self._hydrate(built, collection, hydration)
-
-    def _hydration(self, built: Assembly) -> Hydration:
-        shared = [trace for _, index in built.found for trace in index.traces]
-        return Hydration(built.stages, built.readers, shared, self._frontier)
 
     def _hydrate(self, built: Assembly, collection: Collection, hydration: Hydration) -> Installed:
         """Catch up while the pool goes on, then belong to it; closes the snapshot of strings."""

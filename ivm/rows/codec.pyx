@@ -238,7 +238,7 @@ cdef object decode_column(
     cdef const uint64_t* first = words + slot.first
     cdef const uint64_t* mask = words + slot.null_word if slot.nullable else NULL
     cdef uintptr_t target
-    type_ = layout.schema.field(c).type
+    type_, stored = layout.types[c], layout.stored[c]
     cdef Storage storage = slot.storage
     validity = None
     if slot.nullable:
@@ -246,11 +246,10 @@ cdef object decode_column(
         target = validity.address
         with nogil:
             write_bits(mask, stride, n, slot.null_bit, True, <uint8_t*> target)
-    if pa.types.is_list(type_):
-        return unpack_lists(first, n, stride, type_, validity, interner)
-    if type_ == types.INTERVAL:
+    if not slot.direct and type_ == types.INTERVAL:
         return unpack_intervals(first, n, stride, validity, interner)
-    stored = type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_
+    if not slot.direct:
+        return unpack_lists(first, n, stride, type_, validity, interner)
     if storage == BYTES:
         buffers = strings_buffers(first, n, stride, interner)
     else:

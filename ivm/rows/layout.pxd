@@ -38,6 +38,7 @@ cdef struct Slot:
     int null_word  # where it is nullable: the word of its NULL bit
     int null_bit
     bint opens     # the first column that has its NULL bit there
+    bint direct    # Arrow's array is read as it is
 
 
 cdef class Layout:
@@ -46,4 +47,6 @@ cdef class Layout:
     cdef readonly int columns
     cdef readonly bint has_mask  # some column is nullable; in a row, word 0 has bit i for column i
     cdef readonly bint direct    # Arrow's arrays of all columns are read as they are
+    cdef list types              # of the columns,
+    cdef list stored             # and of the arrays in which Arrow stores them
     cdef Slot* slots             # one for each column

@@ -77,6 +77,9 @@ cdef class Layout:
         self.words = form.words
         self.columns = len(fields)
         self.has_mask = any([field.nullable for field in fields])
+        self.types = [field.type for field in fields]
+        self.stored = [t.storage_type if isinstance(t, pa.BaseExtensionType) else t
+                       for t in self.types]
         self.direct = all([direct for _, _, direct in traits])
         self.slots = <Slot*> calloc(max(self.columns, 1), sizeof(Slot))
         if self.slots == NULL:
@@ -85,7 +88,7 @@ cdef class Layout:
             slot = &self.slots[i]
             slot.first = place.word
             slot.width = place.words
-            slot.kind, slot.storage, _ = traits[i]
+            slot.kind, slot.storage, slot.direct = traits[i]
             slot.nullable = fields[i].nullable
             slot.null_word = max(place.null_word, 0)
             slot.null_bit = max(place.null_bit, 0)
