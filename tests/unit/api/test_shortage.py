@@ -32,7 +32,7 @@ def test_a_view_for_which_memory_is_short_is_a_507_and_is_not_there(
     client: TestClient, pipeline: DirectPipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(ivm.pool.Pool, "_renderer", _short)
+        patched.setattr(ivm.pool, "Assembly", _short)
         answer = client.put("/v1/views/more", json=TOTALS)
     assert (answer.status_code, answer.json()["code"]) == (507, "out-of-memory")
     assert client.get("/v1/views/more").status_code == 404
