@@ -12,6 +12,7 @@ import numpy as np
 
 from ivm.operators.capture cimport Capture
 from ivm.operators.fallible cimport Fallible
+from ivm.rows.buffers cimport start_of
 from ivm.rows.codec cimport decode, encode_key
 from ivm.rows.hashing cimport hash_prefix, shard_of
 from ivm.rows.layout cimport Layout
@@ -47,7 +48,7 @@ def drain(captures, Layout layout, Interner interner):
         times = np.empty(all.length, np.uint64)
         diffs = np.empty(all.length, np.int64)
         _copy_column(&all, layout.words, times)
-        _copy_column(&all, layout.words + 1, diffs.view(np.uint64))
+        _copy_column(&all, layout.words + 1, diffs)
         rows = decode(all.words, all.length, all.stride, layout, interner)
         for capture in captures:        # only now: what failed can be asked for again
             capture.clear()
@@ -56,10 +57,13 @@ def drain(captures, Layout layout, Interner interner):
         release(&all)
 
 
-cdef void _copy_column(const Updates* updates, int word, uint64_t[::1] target):
+# Copies word `word` of each update to an array of as many 64-bit numbers.
+cdef int _copy_column(const Updates* updates, int word, array) except -1:
+    cdef uint64_t* target = <uint64_t*> start_of(array)
     cdef Py_ssize_t i
     for i in range(updates.length):
         target[i] = updates.words[i * updates.stride + word]
+    return 0
 
 
 def snapshot(traces, Schedule schedule, Packing packing, Layout layout, Interner interner, values,
@@ -113,7 +117,7 @@ cdef object _snapshot(traces, Schedule schedule, Packing packing, Layout layout,
         if failed != 0:
             raise MemoryError("no memory to read an arrangement")
         counts = np.empty(rows.length, np.int64)
-        _copy_column(&rows, layout.words, counts.view(np.uint64))
+        _copy_column(&rows, layout.words, counts)
         return decode(rows.words, rows.length, rows.stride, layout, interner), counts, time
     finally:
         for b in batches:
@@ -165,7 +169,7 @@ def take_errors(operators, Layout layout, Interner interner):
         times = np.empty(all.length, np.uint64)
         diffs = np.empty(all.length, np.int64)
         _copy_column(&all, 1, times)
-        _copy_column(&all, 2, diffs.view(np.uint64))
+        _copy_column(&all, 2, diffs)
         messages = decode(all.words, all.length, all.stride, layout, interner).column(0).to_pylist()
         taken = messages, times.tolist(), diffs.tolist()
         for operator in operators:

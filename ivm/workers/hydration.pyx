@@ -49,7 +49,7 @@ cdef class Hydration:
         cdef Reader reader
         for reader in self.readers:
             reader.catching_up = True
-        self.schedule.run(max(self.upto - 1, 0), self.upto, all=True)
+        self.schedule.run(max(self.upto - 1, 0), self.upto, True)
         for reader in self.readers:
             reader.catching_up = False
 
@@ -72,7 +72,7 @@ cdef class Hydration:
                 upper = min([m.after(TIMES_AT_ONCE, upper) for m in mirrors], default=upper)
             for mirror in mirrors:
                 mirror.pass_on(upper)
-            self.schedule.run(self.done, upper, all=True)
+            self.schedule.run(self.done, upper, True)
             self.done = upper
 
     def attach(self):

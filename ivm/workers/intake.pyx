@@ -4,6 +4,7 @@ from libc.stdint cimport int64_t, uint64_t
 from libcpp.vector cimport vector
 
 from ivm.operators.input cimport Input
+from ivm.rows.buffers cimport start_of
 from ivm.rows.codec cimport encode_to_owners
 from ivm.rows.layout cimport Layout
 from ivm.rows.sharding cimport Owners
@@ -34,12 +35,13 @@ cdef class Intake:
             self.queues.push_back(&shard.queue)
         self.lengths.resize(self.queues.size())
 
-    def feed(self, batch, times, const int64_t[::1] diffs):
+    def feed(self, batch, times, diffs):
         """Queue the rows of a RecordBatch; `times` is an integer or one uint64 for each row.
+
+        `diffs` has one int64 for each row; arrays are contiguous.
 
         Raises SchemaMismatch, MemoryError; then nothing is queued.
         """
-        cdef const uint64_t[::1] each
         cdef const uint64_t* at = NULL
         cdef uint64_t constant = 0
         cdef size_t s
@@ -51,14 +53,14 @@ cdef class Intake:
         if isinstance(times, int):
             constant = times
         else:
-            each = times
-            at = &each[0]
+            at = <const uint64_t*> start_of(times)
         for s in range(self.queues.size()):
             self.lengths[s] = self.queues[s].length
         for shard in self.inputs:
             shard.ordered = False
         try:
-            encode_to_owners(batch, self.layout, self.interner, at, constant, &diffs[0], 0, &owners)
+            encode_to_owners(batch, self.layout, self.interner, at, constant,
+                             <const int64_t*> start_of(diffs), 0, &owners)
         except BaseException:
             for s in range(self.queues.size()):
                 self.queues[s].length = self.lengths[s]

@@ -31,10 +31,10 @@ class Schedule:
     def remove(self, stages: Iterable[Stage]) -> None:
         """Forget stages; nothing that stays may read them."""
 
-    def run(self, lower: int, upper: int, all: bool = False) -> None:
+    def run(self, lower: int, upper: int, all: bool = False) -> int:
         """Run to completion at times from `lower` to below `upper` (raises StageFailed)."""
 
-    def publish_all(self) -> None:
+    def publish_all(self) -> int:
         """Let readers see what all stages have sealed."""
 
     def publish(self, time: int) -> None:

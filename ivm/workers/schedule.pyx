@@ -90,7 +90,7 @@ cdef class Schedule:
             _erase(&self.inputs, <void*> stage)
             _erase(&self.ran, <void*> stage)
 
-    def run(self, uint64_t lower, uint64_t upper, bint all=False) -> None:
+    cpdef int run(self, uint64_t lower, uint64_t upper, bint all=False) except -1:
         """Run to completion on all updates at times from `lower` to below `upper`.
 
         With `all` no stage waits to be called: those that were just made find what they read.
@@ -111,6 +111,7 @@ cdef class Schedule:
                 self.drain()
         except MemoryError as shortage:
             raise StageFailed(<Stage> self.running, str(shortage)) from shortage
+        return 0
 
     @property
     def troubled(self) -> bool:
@@ -121,7 +122,7 @@ cdef class Schedule:
                 return True
         return False
 
-    def publish_all(self) -> None:
+    cpdef int publish_all(self) except -1:
         """Let readers see what all stages have sealed."""
         cdef Stage stage
         cdef Trace trace
@@ -131,6 +132,7 @@ cdef class Schedule:
         for stage in self.stages:
             for trace in stage.traces:
                 trace.publish()
+        return 0
 
     def publish(self, int64_t time) -> None:
         """Let readers see what the stages that ran have sealed, and all traces as of `time`."""
