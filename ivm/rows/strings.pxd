@@ -21,7 +21,7 @@ cdef struct Entry:
     char* data        # the content; NULL for an entry that is free
     uint64_t hash     # of the content
     uint32_t length   # bytes
-    uint32_t next     # the next entry of its bucket (or free entry), from 1; the top bit is the mark
+    uint32_t next     # of a free entry: the next one, from 1, or 0
 
 
 # Entries never move: chunk k holds 64 << k of them.
@@ -31,9 +31,11 @@ cdef struct Stripe:
     uint32_t used        # entries ever handed out
     uint32_t free        # the first free entry among them, from 1, or 0
     uint32_t live        # entries that hold a string
-    uint32_t* buckets    # the first entry of each bucket, from 1, or 0
-    uint32_t mask        # buckets less one
-    size_t bytes         # of entries and buckets
+    uint64_t* slots      # the upper half of a content's hash, then its entry, from 1; 0 where empty
+    uint32_t mask        # slots less one
+    uint64_t* marks      # during a sweep: a bit for each entry that there was when it began
+    uint32_t marked      # entries that have one
+    size_t bytes         # of entries and slots
     Contents contents
 
 
@@ -69,6 +71,7 @@ cdef uint64_t content_hash(const Strings* strings, uint64_t word) noexcept nogil
 
 # The strings of one pool. `view`, `compare` and `hash` take no lock. To release strings, call
 # `begin_sweep`, `mark` every word in use, and `sweep`, all while no other thread uses the interner.
+# Where `begin_sweep` raises MemoryError, nothing is released.
 cdef class Interner:
     cdef Strings* strings
     cdef readonly int snapshots  # readers that hold words outside a step; they exclude a sweep
@@ -78,7 +81,7 @@ cdef class Interner:
     cdef const char* view(self, uint64_t word, char* buffer, Py_ssize_t* n) noexcept nogil
     cdef int compare(self, uint64_t a, uint64_t b) noexcept nogil
     cdef uint64_t hash(self, uint64_t word) noexcept nogil
-    cdef void begin_sweep(self) noexcept nogil
+    cdef int begin_sweep(self) except -1 nogil
     # Marks the strings at words[0], words[stride], ... (n of them).
     cdef void mark(self, const uint64_t* words, Py_ssize_t n, Py_ssize_t stride) noexcept nogil
     cdef void sweep(self) noexcept

@@ -4,6 +4,9 @@ An id names a stripe and an entry of it, so a reader that got the id from anothe
 orders memory between them) finds the content without a lock: the entry was written before the
 id was given out, and nothing moves it. Only `intern` locks, and only one stripe.
 
+Each stripe is open addressed, and a slot holds half of the hash beside the entry's number: what is new
+looks at no foreign entry, which would be a cache miss.
+
 Contents lie one after another in the blocks of their stripe. Only a sweep moves them, when nobody
 reads: it packs a stripe of which a quarter is no longer in use into one block.
 """
@@ -35,10 +38,9 @@ cdef enum:
     FIRST = 1 << FIRST_BITS
     CHUNKS = 23                # together 2^28 entries and more
     INLINE = 7                 # bytes that fit into the word
+    RECENT_BITS = 6            # of the contents among those interned together that may be seen to repeat
     LONG = 0xFF                # the low byte of an interned string's word
 
-cdef uint32_t MARK = 0x80000000u
-cdef uint32_t NEXT = 0x7FFFFFFFu
 cdef uint32_t MAX_ENTRIES = (1u << 28) - FIRST
 
 
@@ -82,26 +84,36 @@ cdef inline uint64_t inline_word(const char* data, Py_ssize_t n) noexcept nogil:
     return byteswap(word) | <uint64_t> n
 
 
-cdef int grow_buckets(Stripe* stripe) noexcept nogil:
-    """Doubles the buckets and threads every live entry anew; -1 where memory is short."""
-    cdef uint32_t count = 64 if stripe.buckets == NULL else 2 * (stripe.mask + 1)
-    cdef uint32_t* buckets = <uint32_t*> calloc(count, sizeof(uint32_t))
-    cdef uint32_t i, bucket
-    cdef Entry* entry
-    if buckets == NULL:
-        return -1
+# The slot at which the search for a hash begins.
+cdef inline uint32_t home_of(const Stripe* stripe, uint64_t h) noexcept nogil:
+    return <uint32_t> (h >> 32) & stripe.mask
+
+
+# Enters every live entry into the slots, which are empty.
+cdef void enter_all(Stripe* stripe) noexcept nogil:
+    cdef uint32_t i, slot
+    cdef const Entry* entry
     for i in range(stripe.used):
         entry = entry_at(stripe, i)
         if entry.data != NULL:
-            bucket = <uint32_t> (entry.hash >> 32) & (count - 1)
-            entry.next = (entry.next & MARK) | buckets[bucket]
-            buckets[bucket] = i + 1
-    if stripe.buckets != NULL:
-        stripe.bytes -= (stripe.mask + 1) * sizeof(uint32_t)
-    stripe.bytes += count * sizeof(uint32_t)
-    free(stripe.buckets)
-    stripe.buckets = buckets
+            slot = home_of(stripe, entry.hash)
+            while stripe.slots[slot] != 0:
+                slot = (slot + 1) & stripe.mask
+            stripe.slots[slot] = entry.hash >> 32 << 32 | (i + 1)
+
+
+cdef int make_slots(Stripe* stripe, uint32_t count) noexcept nogil:
+    """Enters every live entry into `count` new slots; -1 where memory is short."""
+    cdef uint64_t* slots = <uint64_t*> calloc(count, sizeof(uint64_t))
+    if slots == NULL:
+        return -1
+    if stripe.slots != NULL:
+        stripe.bytes -= (<size_t> stripe.mask + 1) * sizeof(uint64_t)
+        free(stripe.slots)
+    stripe.bytes += count * sizeof(uint64_t)
+    stripe.slots = slots
     stripe.mask = count - 1
+    enter_all(stripe)
     return 0
 
 
@@ -110,7 +122,7 @@ cdef uint32_t new_entry(Stripe* stripe) noexcept nogil:
     cdef uint32_t index = stripe.free
     cdef int chunk
     if index:
-        stripe.free = entry_at(stripe, index - 1).next & NEXT
+        stripe.free = entry_at(stripe, index - 1).next
         return index
     if stripe.used >= MAX_ENTRIES:
         return 0
@@ -126,19 +138,20 @@ cdef uint32_t new_entry(Stripe* stripe) noexcept nogil:
 
 cdef uint32_t find_or_add(Stripe* stripe, uint64_t h, const char* data, uint32_t n) noexcept nogil:
     """The index, from 1, of the content's entry; 0 where it cannot be kept."""
-    cdef uint32_t index
-    cdef uint32_t* bucket
+    cdef uint32_t index, slot
     cdef Entry* entry
     cdef char* copy
-    if (stripe.buckets == NULL or stripe.live > stripe.mask) and grow_buckets(stripe) < 0:
+    if (stripe.slots == NULL or stripe.live > stripe.mask // 4 * 3) and make_slots(
+            stripe, 2 * FIRST if stripe.slots == NULL else 2 * (stripe.mask + 1)) < 0:
         return 0
-    bucket = stripe.buckets + (<uint32_t> (h >> 32) & stripe.mask)
-    index = bucket[0]
-    while index:
-        entry = entry_at(stripe, index - 1)
-        if entry.hash == h and entry.length == n and memcmp(entry.data, data, n) == 0:
-            return index
-        index = entry.next & NEXT
+    slot = home_of(stripe, h)
+    while stripe.slots[slot] != 0:
+        if stripe.slots[slot] >> 32 == h >> 32:
+            index = <uint32_t> stripe.slots[slot]
+            entry = entry_at(stripe, index - 1)
+            if entry.hash == h and entry.length == n and memcmp(entry.data, data, n) == 0:
+                return index
+        slot = (slot + 1) & stripe.mask
     copy = new_content(&stripe.contents, n)
     if copy == NULL:
         return 0
@@ -150,8 +163,7 @@ cdef uint32_t find_or_add(Stripe* stripe, uint64_t h, const char* data, uint32_t
     entry.data = copy
     entry.hash = h
     entry.length = n
-    entry.next = bucket[0]
-    bucket[0] = index
+    stripe.slots[slot] = h >> 32 << 32 | index
     stripe.live += 1
     return index
 
@@ -169,32 +181,49 @@ cdef uint64_t intern(Strings* strings, const char* data, Py_ssize_t n) noexcept 
     return word
 
 
-# The contents of each stripe in one go: one lock, and cache misses that wait for each other.
+# Which of the recent contents one of more than INLINE bytes is compared with.
+cdef inline int recent_of(const char* data, Py_ssize_t n) noexcept nogil:
+    cdef uint64_t first, last
+    memcpy(&first, data, 8)
+    memcpy(&last, data + n - 8, 8)
+    return <int> ((first ^ last << 1) * <uint64_t> 0x9E3779B97F4A7C15 >> (64 - RECENT_BITS))
+
+
+# The contents of each stripe in one go: one lock, and cache misses that wait for each other. A column of
+# few contents repeats them: what has just been seen is not looked up again.
 cdef int intern_together(Strings* strings, const char** data, const Py_ssize_t* lengths, int n,
                          uint64_t* words) noexcept nogil:
     cdef uint64_t hashes[TOGETHER]
     cdef uint16_t order[TOGETHER]
+    cdef uint16_t recent[1 << RECENT_BITS]      # places of contents
+    cdef uint16_t same[TOGETHER]                # the first place of a content; its own for what is looked up
     cdef int ends[STRIPES]
     cdef Stripe* stripe
     cdef int i, s, start = 0, total = 0
-    for s in range(STRIPES):
-        ends[s] = 0
+    memset(ends, 0, sizeof(ends))
+    memset(recent, 0, sizeof(recent))
     for i in range(n):
         if lengths[i] <= INLINE:
             words[i] = inline_word(data[i], lengths[i])
             continue
+        s = recent_of(data[i], lengths[i])
+        if recent[s] < i and lengths[recent[s]] == lengths[i] and memcmp(
+                data[recent[s]], data[i], lengths[i]) == 0:
+            same[i] = recent[s]
+            continue
+        recent[s] = same[i] = <uint16_t> i
         hashes[i] = hash_bytes(data[i], lengths[i])
         ends[hashes[i] & (STRIPES - 1)] += 1
         stripe = &strings.stripes[hashes[i] & (STRIPES - 1)]
-        # Without the lock: where the buckets are being replaced, it is asked for in vain.
-        prefetch(stripe.buckets + (<uint32_t> (hashes[i] >> 32) & stripe.mask))
+        # Without the lock: where the slots are being replaced, it is asked for in vain.
+        prefetch(stripe.slots + home_of(stripe, hashes[i]))
     for s in range(STRIPES):
         total += ends[s]
         ends[s] = total - ends[s]
     if total == 0:
         return 0
     for i in range(n):
-        if lengths[i] > INLINE:
+        if lengths[i] > INLINE and same[i] == i:
             s = hashes[i] & (STRIPES - 1)
             order[ends[s]] = <uint16_t> i
             ends[s] += 1
@@ -203,6 +232,9 @@ cdef int intern_together(Strings* strings, const char** data, const Py_ssize_t* 
                                             order + start, ends[s] - start, words) < 0:
             return -1
         start = ends[s]
+    for i in range(n):
+        if lengths[i] > INLINE:
+            words[i] = words[same[i]]
     return 0
 
 
@@ -211,14 +243,14 @@ cdef int intern_group(Stripe* stripe, const char** data, const Py_ssize_t* lengt
                       const uint64_t* hashes, const uint16_t* order, int n,
                       uint64_t* words) noexcept nogil:
     cdef int i, at
-    cdef uint32_t index
+    cdef uint64_t held
     cdef int failed = 0
     stripe.lock.lock()
-    if stripe.buckets != NULL:
+    if stripe.slots != NULL:
         for i in range(n):
-            index = stripe.buckets[<uint32_t> (hashes[order[i]] >> 32) & stripe.mask]
-            if index:
-                prefetch(entry_at(stripe, index - 1))
+            held = stripe.slots[home_of(stripe, hashes[order[i]])]
+            if held >> 32 == hashes[order[i]] >> 32 and held != 0:
+                prefetch(entry_at(stripe, <uint32_t> held - 1))
     for i in range(n):
         at = order[i]
         words[at] = word_in(stripe, hashes[at], data[at], lengths[at])
@@ -294,26 +326,27 @@ cdef uint64_t content_hash(const Strings* strings, uint64_t word) noexcept nogil
 
 
 cdef void sweep_stripe(Stripe* stripe) noexcept nogil:
-    """Frees the unmarked entries, clears the marks and threads the buckets anew."""
-    cdef uint32_t i, bucket
+    """Frees the entries that have a bit and are not marked, and enters the others anew."""
+    cdef uint32_t i, live = stripe.live, count = stripe.mask + 1
     cdef size_t used = 0
     cdef Entry* entry
-    for i in range(stripe.mask + 1):
-        stripe.buckets[i] = 0
     for i in range(stripe.used):
         entry = entry_at(stripe, i)
         if entry.data == NULL:
             continue
-        if entry.next & MARK:
-            bucket = <uint32_t> (entry.hash >> 32) & stripe.mask
-            entry.next = stripe.buckets[bucket]
-            stripe.buckets[bucket] = i + 1
+        if i >= stripe.marked or (stripe.marks[i // 64] >> (i % 64)) & 1:
             used += entry.length
         else:
             stripe.live -= 1
             entry.data = NULL
             entry.next = stripe.free
             stripe.free = i + 1
+    if stripe.live < live:
+        while count > 2 * FIRST and stripe.live < count // 4:
+            count //= 2
+        if make_slots(stripe, count) < 0:
+            memset(stripe.slots, 0, (<size_t> stripe.mask + 1) * sizeof(uint64_t))
+            enter_all(stripe)
     if stripe.contents.held - used >= stripe.contents.held // 4:
         pack_contents(stripe, used)
 
@@ -358,7 +391,8 @@ cdef class Interner:
             free_contents(&stripe.contents)
             for i in range(CHUNKS):
                 free(stripe.chunks[i])
-            free(stripe.buckets)
+            free(stripe.slots)
+            free(stripe.marks)
             del stripe.lock
         free(self.strings)
 
@@ -388,40 +422,46 @@ cdef class Interner:
     cdef uint64_t hash(self, uint64_t word) noexcept nogil:
         return content_hash(self.strings, word)
 
-    cdef void begin_sweep(self) noexcept nogil:
+    cdef int begin_sweep(self) except -1 nogil:
         cdef Stripe* stripe
-        cdef uint32_t i
         cdef int s
         for s in range(STRIPES):
             stripe = &self.strings.stripes[s]
-            for i in range(stripe.used):
-                entry_at(stripe, i).next &= NEXT
+            free(stripe.marks)
+            stripe.marked = stripe.used
+            stripe.marks = <uint64_t*> calloc(stripe.marked // 64 + 1, sizeof(uint64_t))
+            if stripe.marks == NULL:
+                with gil:
+                    raise MemoryError("no memory to mark strings")
+        return 0
 
     cdef void mark(self, const uint64_t* words, Py_ssize_t n, Py_ssize_t stride) noexcept nogil:
-        cdef Entry* entries[TOGETHER]
-        cdef Py_ssize_t i = 0
-        cdef int taken = 0, t
-        while i < n:
-            for i in range(i, min(n, i + TOGETHER)):
-                if words[i * stride] & LONG == LONG:
-                    entries[taken] = entry_of(self.strings, words[i * stride])
-                    prefetch(entries[taken])
-                    taken += 1
-            i += 1
-            for t in range(taken):
-                entries[t].next |= MARK
-            taken = 0
+        cdef Stripe* stripe
+        cdef Py_ssize_t i
+        cdef uint32_t id, index
+        for i in range(n):
+            if words[i * stride] & LONG != LONG:
+                continue
+            id = <uint32_t> (words[i * stride] >> 8)
+            stripe = &self.strings.stripes[id & (STRIPES - 1)]
+            index = id >> STRIPE_BITS
+            if index < stripe.marked:
+                stripe.marks[index // 64] |= <uint64_t> 1 << (index % 64)
 
     cdef void sweep(self) noexcept:
+        cdef Stripe* stripe
         cdef uint64_t pinned
         cdef int s
         for pinned in self._pins:
             self.mark(&pinned, 1, 1)
         # Holding the GIL: a look-up beside the step interns its key, and must not find a string
-        # missing that is just being threaded anew, or it would be kept twice.
+        # missing that is just being entered anew, or it would be kept twice.
         for s in range(STRIPES):
-            if self.strings.stripes[s].buckets != NULL:
-                sweep_stripe(&self.strings.stripes[s])
+            stripe = &self.strings.stripes[s]
+            if stripe.slots != NULL:
+                sweep_stripe(stripe)
+            free(stripe.marks)
+            stripe.marks = NULL
 
     cpdef void open_snapshot(self) noexcept:
         self.snapshots += 1

@@ -90,6 +90,22 @@ def test_a_string_after_a_sweep_is_found_again_by_its_word() -> None:
     assert word_of(interner, b"this one stays") == kept
 
 
+def test_contents_that_repeat_in_a_column_are_told_from_those_that_resemble_them() -> None:
+    texts = [f"begin...{i % 7}{'.' * (i % 3)}{i % 5}...ends" for i in range(1000)]
+    interner = Interner()
+    batch = batch_of(schema_of(("s", pa.string(), True)), texts)
+    assert round_trip(batch, batch.schema, interner) == batch
+    assert interner.count == len(set(texts))
+
+
+def test_a_sweep_without_unused_strings_changes_no_word() -> None:
+    interner = Interner()
+    contents = [f"string number {i}".encode() for i in range(5000)]
+    words = [word_of(interner, c) for c in contents]
+    keep_only(interner, words)
+    assert [word_of(interner, c) for c in contents] == words
+
+
 def test_threads_agree_on_the_words_of_the_same_strings() -> None:
     interner = Interner()
     texts = [f"a string that threads share, number {i}" for i in range(20_000)]
