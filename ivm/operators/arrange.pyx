@@ -45,6 +45,9 @@ cdef class Arrange(Operator):
         with gil:
             raise MemoryError("no memory to sort an arrangement's updates")
 
+    # At the root all that reads the trace in this step has read it: its last time is what counts. A loop
+    # may be entered again.
     cdef int rest(self) except -1 nogil:
         Operator.rest(self)
-        return self.trace.absorb(self.region.lower)
+        return self.trace.absorb(
+            self.region.upper - 1 if self.region.depth == 1 else self.region.lower)

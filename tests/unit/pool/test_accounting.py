@@ -70,6 +70,16 @@ def _account(pool: Pool, name: str) -> ArrangementInfo:
     return info
 
 
+def test_merged_layers_hold_no_times_of_a_step_that_is_over() -> None:
+    pool, count = _pool(), 1000
+    for first in (0, count):
+        places = np.arange(first, first + count)
+        rows = pa.RecordBatch.from_pydict({"src": places, "dst": places}, EDGES)
+        pool.feed("edges", rows, np.ones(count, np.int64), places.astype(np.uint64))
+        pool.advance(first + count)
+    assert _account(pool, "edges[src]").bytes < 2 * count * 16 + 500
+
+
 def test_the_rows_that_a_recursion_over_a_growing_input_knows_are_counted() -> None:
     pool = _pool(insert_only=True)
     pool.install("out", _reached(), ["src"])
