@@ -3,10 +3,14 @@
 # Keys ascend strictly, a key's values ascend strictly, a value's updates ascend strictly in time
 # and no diff is zero. What would be constant is left out: see the NULL cases below. A batch is one
 # block of memory: this header and then its arrays, to which the pointers point.
+#
+# A batch in which nothing is but keys and values may have room behind these. What follows it is appended
+# there, and belongs to another batch, whose header lies apart: each has its own lengths, so that none
+# changes, and all hold the block.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from ivm.trace.times cimport less_equal
+from ivm.trace.times cimport compare_words, less_equal
 
 cdef int64_t MOST_UPDATES       # of one batch: positions are 32-bit
 
@@ -28,6 +32,9 @@ cdef struct Batch:
     uint32_t* time_of       # updates: indices of times; NULL: all have time 0
     size_t mapped           # bytes of the block if it is large, 0 if it is from malloc
     uint64_t serial         # its identity in this process; 0 until one is asked for (see sealed.pyx)
+    Batch* home             # the batch in whose block the arrays lie; NULL: in its own
+    Py_ssize_t room         # of a block of keys and values: how many fit, if it may be appended to; else 0
+    Py_ssize_t filled       # of such a block: how many there are of all batches, changed atomically
 
 # Numbers of elements to make room for, and which of the optional arrays.
 cdef struct Room:
@@ -77,6 +84,20 @@ cdef Batch* allocate_batch(int key_words, int val_words, int time_words,
 # Closes the gaps between the arrays and gives back the memory that is not used; only before a batch
 # is shared. Returns where the batch is then.
 cdef Batch* pack_batch(Batch* b) noexcept nogil
+
+# Whether every update is a key of its own, once and at one time that `since`, of one coordinate, has passed.
+cdef bint is_plain(const Batch* b, uint64_t since) noexcept nogil
+
+# Whether plain batches are two of which the elder's keys all come first.
+cdef inline bint follows(const Batch* elder, const Batch* younger) noexcept nogil:
+    return compare_words(key_at(elder, elder.keys - 1), younger.key, elder.key_words) < 0
+
+# How many keys may be appended to a batch's block, or -1 if it is not made for that.
+cdef Py_ssize_t room_behind(const Batch* b) noexcept nogil
+
+# A batch of the plain `elder` and the plain `younger` that follows it, at `time`, in the block of the
+# elder; NULL where there is no room, or another batch took it, or memory is short.
+cdef Batch* append_batch(Batch* elder, const Batch* younger, uint64_t time) noexcept nogil
 
 cdef size_t batch_bytes(const Batch* b) noexcept nogil
 cdef void retain(Batch* b) noexcept nogil

@@ -2,7 +2,8 @@
 
 The arrays lie behind the header in one block, those of 64-bit words first, so that each is aligned.
 A small batch costs one allocation. A large block is mapped by itself (`blocks`): pages that turn out
-not to be needed are given back, and nothing has to be moved to close gaps.
+not to be needed are given back, and nothing has to be moved to close gaps. The room of a block that may
+be appended to stays: its pages cost nothing before they are touched, unless they waited to be.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -14,6 +15,7 @@ from ivm.trace.times cimport compare_words
 
 cdef extern from *:
     int fetch_add "__sync_fetch_and_add"(int*, int) noexcept nogil
+    bint replace "__sync_bool_compare_and_swap"(Py_ssize_t*, Py_ssize_t, Py_ssize_t) noexcept nogil
 
 cdef extern from "<malloc.h>" nogil:
     enum: M_MMAP_THRESHOLD
@@ -38,6 +40,7 @@ cdef void retain(Batch* b) noexcept nogil:
 cdef void drop(Batch* b) noexcept nogil:
     if b == NULL or fetch_add(&b.references, -1) > 1:
         return
+    drop(b.home)
     if b.mapped > 0:
         give_block(b, b.mapped)
     else:
@@ -68,6 +71,8 @@ cdef Batch* allocate_batch(int key_words, int val_words, int time_words,
         return NULL
     b.references = 1
     b.serial = 0
+    b.home = NULL
+    b.room = b.filled = 0
     b.key_words = key_words
     b.val_words = val_words
     b.time_words = time_words
@@ -91,6 +96,9 @@ cdef Batch* pack_batch(Batch* b) noexcept nogil:
     cdef uint32_t* half
     cdef Batch* moved
     cdef Py_ssize_t shift
+    if b.room > 0:
+        b.filled = b.keys
+        return b
     if b.mapped > 0:
         return _copy_small(b) if batch_bytes(b) < LARGE else _trim(b)
     word = <uint64_t*> _close(word, <void**> &b.key, b.keys * b.key_words * sizeof(uint64_t))
@@ -111,6 +119,49 @@ cdef Batch* pack_batch(Batch* b) noexcept nogil:
     _shift(<void**> &moved.update_start, shift)
     _shift(<void**> &moved.time_of, shift)
     return moved
+
+
+cdef bint is_plain(const Batch* b, uint64_t since) noexcept nogil:
+    return (b.time_words == 1 and b.times[b.time_count - 1] <= since and b.diff == NULL
+            and b.val_start == NULL and b.update_start == NULL)
+
+
+cdef Py_ssize_t room_behind(const Batch* b) noexcept nogil:
+    cdef const Batch* home = b if b.home == NULL else b.home
+    if home.room == 0:
+        return -1
+    return home.room - home.filled if home.filled == b.keys else 0
+
+
+cdef Batch* append_batch(Batch* elder, const Batch* younger, uint64_t time) noexcept nogil:
+    cdef Batch* home = elder if elder.home == NULL else elder.home
+    cdef Py_ssize_t keys = elder.keys + younger.keys
+    cdef Batch* b
+    if keys > home.room:
+        return NULL
+    b = <Batch*> malloc(sizeof(Batch) + sizeof(uint64_t))
+    if b == NULL:
+        return NULL
+    if not replace(&home.filled, elder.keys, keys):
+        free(b)
+        return NULL
+    b[0] = elder[0]
+    b.references = 1
+    b.keys = b.vals = b.updates = keys
+    b.time_count = 1
+    b.times = <uint64_t*> (b + 1)
+    b.times[0] = time
+    b.time_of = NULL
+    b.mapped = 0
+    b.serial = 0
+    b.home = home
+    b.room = b.filled = 0
+    retain(home)
+    memcpy(b.key + elder.keys * b.key_words, younger.key,
+           younger.keys * b.key_words * sizeof(uint64_t))
+    memcpy(b.val + elder.keys * b.val_words, younger.val,
+           younger.keys * b.val_words * sizeof(uint64_t))
+    return b
 
 
 # A mapped batch whose arrays stay where they are: the pages between and behind them are not needed.

@@ -14,9 +14,10 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 from libcpp.algorithm cimport sort
 
+from ivm.rows.blocks cimport LARGE
 from ivm.trace.batch cimport (
-    Batch, Room, allocate_batch, diff_of, drop, first_update, first_val, key_at, pack_batch, retain,
-    seek_key, val_at,
+    MOST_UPDATES, Batch, Room, allocate_batch, diff_of, drop, first_update, first_val, follows, is_plain,
+    key_at, pack_batch, retain, seek_key, val_at,
 )
 from ivm.trace.merge_times cimport merge_times
 from ivm.trace.merge_writing cimport (
@@ -38,6 +39,7 @@ cdef enum:
 
 cdef Merge* start_merge(Batch* a, Batch* b, const uint64_t* since) noexcept nogil:
     cdef Room room
+    cdef bint appends = _appends(a, b, since)
     cdef Py_ssize_t times = a.time_count + b.time_count
     cdef size_t words = times * (1 + a.time_words)
     cdef Merge* m = <Merge*> malloc(sizeof(Merge) + words * 8 + 3 * times * sizeof(uint32_t))
@@ -49,6 +51,10 @@ cdef Merge* start_merge(Batch* a, Batch* b, const uint64_t* since) noexcept nogi
     room.updates = a.updates + b.updates
     room.times = times
     room.diff = room.val_start = room.update_start = room.time_of = True
+    if appends:
+        # Those that follow find room here, so that what comes in the order of its keys is copied twice.
+        room.keys = room.vals = min(2 * room.updates, <Py_ssize_t> MOST_UPDATES)
+        room.diff = room.val_start = room.update_start = room.time_of = False
     m.slot_diff = <int64_t*> (m + 1)
     m.slot_time = <uint32_t*> (m.slot_diff + words)
     m.a.mapped = m.slot_time + times
@@ -56,6 +62,8 @@ cdef Merge* start_merge(Batch* a, Batch* b, const uint64_t* since) noexcept nogi
     m.out = allocate_batch(a.key_words, a.val_words, a.time_words, &room)
     m.a.b = a
     m.b.b = b
+    if m.out != NULL and appends:
+        m.out.room = room.keys
     if m.out == NULL or merge_times(m, since, <uint64_t*> m.slot_diff + times) < 0:
         drop(m.out)
         free(m)
@@ -69,6 +77,12 @@ cdef Merge* start_merge(Batch* a, Batch* b, const uint64_t* since) noexcept nogi
     m.vals_from = 0 if a.val_start != NULL or b.val_start != NULL else -1
     m.updates_from = 0 if a.update_start != NULL or b.update_start != NULL else -1
     return m
+
+
+# Whether a merge only puts keys and values of one batch behind those of another, and they are large.
+cdef bint _appends(const Batch* a, const Batch* b, const uint64_t* since) noexcept nogil:
+    return ((a.keys + b.keys) * (a.key_words + a.val_words) * sizeof(uint64_t) >= LARGE
+            and is_plain(a, since[0]) and is_plain(b, since[0]) and follows(a, b))
 
 
 cdef Batch* finish_merge(Merge* m) noexcept nogil:

@@ -71,6 +71,8 @@ cdef class Trace:
     cdef uint64_t advance(self, uint64_t root) noexcept nogil
     cdef bint mergeable(self, uint64_t apart) noexcept nogil
     cdef bint merging(self, const Batch* b) noexcept nogil
+    cdef bint may_append(self, const Batch* elder, const Batch* younger) noexcept nogil
+    cdef bint outgrows(self, const Batch* elder, const Batch* younger) noexcept nogil
     cdef int merge_last(self) except -1 nogil
     cdef void replace(self, size_t i, Batch* merged) noexcept nogil
     cdef int start_merges(self, uint64_t apart) except -1 nogil

@@ -18,6 +18,11 @@ Merging compacts times to `since`, which no reader can tell: it is at or before 
 handles and of the step that runs. Once handles that held many times apart are gone, a layer may shrink by
 a third or more: it is merged with its younger neighbour, whatever their classes. Each such merge is paid
 for by the updates that it gets rid of.
+
+Rows that come in the order of their keys need no merging: a large layer of nothing but keys and values is
+made with room for as many again, and what follows it is appended there (`append_batch`), whatever the
+classes. Once the room is used up such a layer is merged with what has outgrown it, which moves as many
+updates as were appended since, and the same that follow.
 """
 
 from libc.stdint cimport int64_t, uint64_t
@@ -27,7 +32,8 @@ from libcpp.vector cimport vector
 
 from ivm.rows.updates cimport Updates, push
 from ivm.trace.batch cimport (
-    MOST_UPDATES, Batch, batch_bytes, diff_of, drop, first_update, first_val, retain, time_of, val_at,
+    MOST_UPDATES, Batch, append_batch, batch_bytes, diff_of, drop, first_update, first_val, follows,
+    is_plain, retain, room_behind, time_of, val_at,
 )
 from ivm.trace.build cimport build_batch
 from ivm.trace.merge cimport (
@@ -145,9 +151,11 @@ cdef class Trace:
         self.layers.push_back(self.fresh)
         self.fresh = NULL
         self.stale = True
-        while self.mergeable(apart) and due(
-                self.layers[self.layers.size() - 2], self.layers.back(),
-                SMALL + EFFORT * inserted):
+        while self.mergeable(apart) and (
+                due(self.layers[self.layers.size() - 2], self.layers.back(),
+                    SMALL + EFFORT * inserted)
+                or self.layers.back().updates <= SMALL + EFFORT * inserted
+                and self.may_append(self.layers[self.layers.size() - 2], self.layers.back())):
             self.merge_last()
         return self.start_merges(apart)
 
@@ -164,9 +172,26 @@ cdef class Trace:
                 return True
         return False
 
+    # Whether the younger of two neighbours may be appended to the block of the elder. What has been
+    # written down is not: it would be written again with each append.
+    cdef bint may_append(self, const Batch* elder, const Batch* younger) noexcept nogil:
+        return (elder.serial == 0 and room_behind(elder) >= younger.keys
+                and is_plain(elder, self.since[0]) and is_plain(younger, self.since[0])
+                and follows(elder, younger))
+
+    # Whether it would be, but for want of room.
+    cdef bint outgrows(self, const Batch* elder, const Batch* younger) noexcept nogil:
+        return (0 <= room_behind(elder) < younger.keys
+                and is_plain(elder, self.since[0]) and is_plain(younger, self.since[0])
+                and follows(elder, younger))
+
     cdef int merge_last(self) except -1 nogil:
         cdef size_t n = self.layers.size()
-        cdef Batch* merged = merge_batches(self.layers[n - 2], self.layers[n - 1], self.since)
+        cdef Batch* merged = NULL
+        if self.may_append(self.layers[n - 2], self.layers[n - 1]):
+            merged = append_batch(self.layers[n - 2], self.layers[n - 1], self.since[0])
+        if merged == NULL:
+            merged = merge_batches(self.layers[n - 2], self.layers[n - 1], self.since)
         if merged == NULL:
             no_memory()
         self.replace(n - 2, merged)
@@ -183,8 +208,8 @@ cdef class Trace:
             self.layers.erase(self.layers.begin() + i)
         self.stale = True
 
-    # Starts a merge of every two neighbours that are due, or of which the elder would shrink, and that
-    # are free, the youngest first.
+    # Starts a merge of every two neighbours that are due, of which the elder would shrink or the younger
+    # outgrows its room, and that are free, the youngest first.
     cdef int start_merges(self, uint64_t apart) except -1 nogil:
         cdef size_t i = self.layers.size()
         cdef Merge* m
@@ -192,6 +217,7 @@ cdef class Trace:
             i -= 1
             if (not due(self.layers[i - 1], self.layers[i], MOST_UPDATES)
                     and not shrinks(self.layers[i - 1], self.since[0])
+                    and not self.outgrows(self.layers[i - 1], self.layers[i])
                     or self.layers[i - 1].updates + self.layers[i].updates > MOST_UPDATES
                     or newest(self.layers[i]) >= apart or newest(self.layers[i - 1]) >= apart
                     or self.merging(self.layers[i - 1]) or self.merging(self.layers[i])):

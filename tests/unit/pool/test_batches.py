@@ -69,6 +69,16 @@ def test_a_batch_that_lives_on_keeps_its_serial_and_a_new_one_has_another() -> N
     assert len(after) == 2
 
 
+def test_nothing_is_appended_to_a_batch_that_was_written_down() -> None:
+    pool = pool_of(1)
+    for first in range(0, 100_000, 20_000):
+        feed(pool, range(first, first + 20_000))
+    before, batches = scanned(pool), pool.batches("people")
+    feed(pool, range(100_000, 100_010))
+    assert {batch.serial for batch in batches} < {batch.serial for batch in pool.batches("people")}
+    assert contents(batches, 10_000) == before
+
+
 def test_a_batch_is_read_as_it_was_though_the_pool_goes_on() -> None:
     pool = pool_of(1)
     feed(pool, range(200))
