@@ -5,8 +5,8 @@ from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.strings import Interner
 
-class Deal(Operator):
-    """The rows of `source`, packed, apart by which of `shards` owns their columns `key`."""
+class Exchange(Operator):
+    """The rows of all shards' sources, packed, whose columns `key` one of `shards` owns."""
 
     def __init__(
         self,
@@ -18,11 +18,4 @@ class Deal(Operator):
         interner: Interner,
         packing: Packing,
         shards: int,
-    ) -> None: ...
-
-class Exchange(Operator):
-    """What all shards' `deals` have for the shard numbered `shard`."""
-
-    def __init__(
-        self, region: Region, row_words: int, deals: tuple[Operator, ...], shard: int
     ) -> None: ...

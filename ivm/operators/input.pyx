@@ -17,6 +17,7 @@ cdef class Input(Operator):
         self.queue = empty_updates(row_words, 1)
         self.ordered = True
         self.start = 0
+        self.settles = True
 
     def __dealloc__(self):
         release(&self.queue)

@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from ivm.operators.operator cimport KEPT_UPDATES, Operator, Region
+from ivm.operators.operator cimport Operator, Region
 from ivm.operators.parking cimport Parking
 from ivm.rows.packing cimport Packing
 from ivm.rows.updates cimport Updates, append, empty_updates, push, release
@@ -177,11 +177,6 @@ cdef class Collect(Operator):
             update[self.gathered.stride - 1] = given.words[(i + 1) * given.stride - 1]
         return 0
 
-    cdef int settle(self) except -1 nogil:
-        if self.gathered.capacity > KEPT_UPDATES:
-            release(&self.gathered)
-        return Operator.settle(self)
-
     cdef bint yields(self) noexcept nogil:
         return self.gathered.length > 0
 
@@ -201,10 +196,9 @@ cdef class Leave(Operator):
         return self.collect.gathered.length
 
     cdef int step(self) except -1 nogil:
-        self.out.length = 0
-        if append(&self.out, self.collect.gathered.words, self.collect.gathered.length) < 0 or (
-                consolidate(&self.out) < 0):
+        self.out, self.collect.gathered = self.collect.gathered, self.out
+        self.collect.gathered.length = 0
+        if consolidate(&self.out) < 0:
             with gil:
                 raise MemoryError("no memory to leave a loop")
-        self.collect.gathered.length = 0
         return 0

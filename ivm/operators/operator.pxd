@@ -26,6 +26,7 @@ cdef class Operator:
     cdef void* stage                    # the root's stage that it belongs to, borrowed
     cdef int readers                    # operators that were made with this one as a source
     cdef bint parks                     # whether it may hold updates back for later rounds
+    cdef bint settles                   # whether it has to do anything at the end of a step
     cdef int note(self, source) except -1
     # Takes this activation's input and makes `out` anew.
     cdef int step(self) except -1 nogil

@@ -50,9 +50,6 @@ class New(Argument):
 
     def __init__(self, make: Callable[[], object]) -> None: ...
 
-class Shard(Argument):
-    """The shard's number."""
-
 class StagePlan:
     """Operators of type `kind`, made with a region, the `words` of a row, and then `arguments`."""
 
@@ -67,6 +64,9 @@ class StagePlan:
     def words(self) -> int: ...
     @property
     def arguments(self) -> tuple[object, ...]: ...
+
+class CrossingPlan(StagePlan):
+    """Operators that hand rows to each other, which know each other: Exchange."""
 
 class LoopPlan(StagePlan):
     """A loop in region `outer` whose `body` lists the numbers of its stages, in region `region`."""

@@ -7,7 +7,7 @@ What is the same in all shards and whenever the plan is built stands there as it
 
 from ivm.operators.operator cimport Reader, Region
 from ivm.trace.trace cimport Trace
-from ivm.workers.stage cimport Loop, Stage
+from ivm.workers.stage cimport Crossing, Loop, Stage
 
 
 cdef class Argument:
@@ -102,13 +102,6 @@ cdef class New(Argument):
         return self.make()
 
 
-cdef class Shard(Argument):
-    """The shard's number."""
-
-    cdef object of(self, Building building, int shard):
-        return shard
-
-
 cdef class StagePlan:
     """Operators of type `kind`, made with a region, the `words` of a row, and then `arguments`."""
 
@@ -135,7 +128,17 @@ cdef class StagePlan:
             made.append(self.kind(*given))
         operators = tuple(made)
         building.operators.append(operators)
+        return self.stage(operators)
+
+    cdef Stage stage(self, tuple operators):
         return Stage(operators)
+
+
+cdef class CrossingPlan(StagePlan):
+    """Operators that hand rows to each other, which know each other: Exchange."""
+
+    cdef Stage stage(self, tuple operators):
+        return Crossing(operators)
 
 
 cdef class LoopPlan(StagePlan):

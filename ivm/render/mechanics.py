@@ -6,11 +6,11 @@ import pyarrow as pa
 
 from ivm.errors import Unsupported
 from ivm.operators.arrange import Arrange
-from ivm.operators.exchange import Deal, Exchange
+from ivm.operators.exchange import Exchange
 from ivm.operators.operator import Operator
 from ivm.operators.project import Project
 from ivm.operators.roundless import ArrangeRoundless
-from ivm.render.building import Every, Read, Shard, Source, StagePlan, Traces
+from ivm.render.building import CrossingPlan, Read, Source, StagePlan, Traces
 from ivm.render.physical import PiecePlan
 from ivm.render.scopes import Rendered, Scope
 from ivm.rows.format import Format
@@ -86,9 +86,16 @@ class Mechanics:
         if self.shards == 1:
             return self.packed(source, moves, target)
         packing = Packing((source.format,), moves, target, self.interner)
-        layout = Layout(schema, source.format)
-        deals = self.stage(target, Deal, source, layout, key, self.interner, packing, self.shards)
-        return self.stage(target, Exchange, Every(deals.stage), Shard())
+        given = (
+            Source(source.stage),
+            Layout(schema, source.format),
+            tuple(key),
+            self.interner,
+            packing,
+            self.shards,
+        )
+        number = self.add(CrossingPlan(Exchange, self.scope.region, target.words, given))
+        return Rendered(number, target)
 
     def sealed(
         self, source: Rendered, key_words: int, strings: tuple[tuple[int, bool], ...]

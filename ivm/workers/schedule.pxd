@@ -1,8 +1,6 @@
 from libc.stdint cimport int64_t, uint64_t
 from libcpp.vector cimport vector
 
-from ivm.workers.stage cimport Stage
-
 
 cdef class Schedule:
     cdef readonly int64_t published
@@ -19,7 +17,6 @@ cdef class Schedule:
     cdef void* running
     cpdef int run(self, uint64_t lower, uint64_t upper, bint all=*) except -1
     cpdef int publish_all(self) except -1
-    cdef int link(self, Stage stage, Stage part) except -1
     cdef int call(self, void* stage) except -1 nogil
     cdef int drain(self) except -1 nogil
     cdef int read(self, void* stage) except -1 nogil

@@ -12,7 +12,7 @@ from ivm.operators.input cimport Input
 from ivm.operators.operator cimport Operator
 from ivm.rows.blocks cimport give_needless_back
 from ivm.trace.trace cimport Trace
-from ivm.workers.stage cimport Loop, Stage
+from ivm.workers.stage cimport Loop, Stage, follow
 
 
 class StageFailed(MemoryError):
@@ -49,28 +49,11 @@ cdef class Schedule:
             stage.awaited = 0
             stage.sources.clear()
             stage.followers.clear()
-            stage.schedule = <void*> self
+            stage.owner = <void*> self
             self.stages[stage] = None
-            self.link(stage, stage)
+            follow(stage, stage, <void*> self)
             if stage.sources.empty():
                 self.inputs.push_back(<void*> stage)
-
-    # Links `stage` with the stages of this schedule that `part` reads: itself, or one of its body's.
-    cdef int link(self, Stage stage, Stage part) except -1:
-        cdef void* source
-        for operator in part.operators:
-            for read in (<Operator> operator).reads:
-                source = (<Operator> read).stage if isinstance(read, Operator) else (
-                    <Trace> read).stage
-                if (source != NULL and source != <void*> stage
-                        and (<Stage> source).schedule == <void*> self
-                        and not _has(&stage.sources, source)):
-                    stage.sources.push_back(source)
-                    (<Stage> source).followers.push_back(<void*> stage)
-        if isinstance(part, Loop):
-            for inner in (<Loop> part).stages:
-                self.link(stage, inner)
-        return 0
 
     def remove(self, stages) -> None:
         """Forget stages, whether or not they were added; nothing that stays may read them."""
@@ -80,10 +63,10 @@ cdef class Schedule:
         for stage in stages:
             for trace in stage.traces:
                 trace.stage = NULL
-            if stage.schedule != <void*> self:
+            if stage.owner != <void*> self:
                 continue
             self.loops -= isinstance(stage, Loop)
-            stage.schedule = NULL
+            stage.owner = NULL
             del self.stages[stage]
             for i in range(stage.sources.size()):
                 _erase(&(<Stage> stage.sources[i]).followers, <void*> stage)
@@ -118,7 +101,7 @@ cdef class Schedule:
         """Whether a stage that ran has met an error of a row, or a loop its bound."""
         cdef size_t i
         for i in range(self.ran.size()):
-            if (<Stage> self.ran[i]).troubled():
+            if (<Stage> self.ran[i]).fallible and (<Stage> self.ran[i]).troubled():
                 return True
         return False
 
@@ -176,9 +159,8 @@ cdef class Schedule:
             (<Stage> stage).queued = False
             (<Stage> stage).outer.lower = self.lower
             (<Stage> stage).outer.upper = self.upper
-            if (<Stage> stage).load() > 0:
+            if (<Stage> stage).run():
                 self.ran.push_back(stage)
-                (<Stage> stage).run()
                 if (<Stage> stage).yields() and not (<Stage> stage).followers.empty():
                     (<Stage> stage).awaited = (<Stage> stage).followers.size()
                     for i in range((<Stage> stage).followers.size()):
@@ -190,7 +172,8 @@ cdef class Schedule:
         while self.settled < self.ran.size():
             self.running = self.ran[self.settled]
             self.settled += 1
-            (<Stage> self.running).settle()
+            if (<Stage> self.running).settles:
+                (<Stage> self.running).settle()
         give_needless_back()
         return 0
 
@@ -202,14 +185,6 @@ cdef class Schedule:
                 self.running = stage
                 (<Stage> stage).rest()
         return 0
-
-
-cdef bint _has(const vector[void*]* stages, void* stage) noexcept:
-    cdef size_t i
-    for i in range(stages.size()):
-        if stages[0][i] == stage:
-            return True
-    return False
 
 
 cdef void _erase(vector[void*]* stages, void* stage) noexcept:

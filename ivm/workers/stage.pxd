@@ -10,15 +10,18 @@ cdef class Stage:
     cdef vector[void*] shards           # borrowed from `operators`
     cdef vector[Py_ssize_t] loads       # of the shards, while they run
     cdef bint left                      # whether a shard's output may hold updates
+    cdef bint fallible                  # whether it can be troubled
+    cdef bint settles                   # whether there is anything to do at the end of a step
     cdef Py_ssize_t unrested            # what the shards were given since they last rested
     cdef Py_ssize_t unsettled           # and since they last settled
-    # For a stage of the root, kept by the schedule that it belongs to:
+    # Kept by the schedule or the loop that it belongs to:
+    cdef void* owner                    # that one, borrowed; NULL if there is none
+    cdef bint queued                    # whether it is to be asked in this step or round
+    cdef vector[void*] sources          # the stages of that one that it reads, borrowed
+    cdef vector[void*] followers        # and those that read it
+    # For a stage of the root, kept by the schedule:
     cdef uint64_t place                 # its rank among the stages: upstream comes first
-    cdef bint queued                    # whether it is to run in this step
     cdef size_t awaited                 # followers that have yet to read what it left behind
-    cdef vector[void*] sources          # the stages that it reads, borrowed
-    cdef vector[void*] followers        # the stages that read it, borrowed
-    cdef void* schedule                 # that one, borrowed; NULL if there is none
     cdef list traces                    # those that it writes, at any depth
     cdef readonly Region outer          # the scope that it belongs to
     # Says that `root` is the stage of the root that its operators and traces belong to.
@@ -26,8 +29,10 @@ cdef class Stage:
     cdef bint yields(self) noexcept nogil
     cdef bint troubled(self) noexcept nogil
     cdef void empty(self) noexcept nogil
-    cdef int run(self) except -1 nogil
-    cdef Py_ssize_t load(self) noexcept nogil
+    # Takes what has come; whether anything has.
+    cdef bint run(self) except -1 nogil
+    cdef int share(self) except -1 nogil
+    cdef int take_turns(self) except -1 nogil
     cdef bint parks(self)
     cdef bint parked(self, uint64_t* at) noexcept nogil
     cdef int rest(self) except -1 nogil
@@ -35,14 +40,26 @@ cdef class Stage:
     cdef void abandon(self) noexcept nogil
 
 
-# The stages of a loop's body, run round by round.
+# Lets `stage` follow the stages of `owner`, a schedule or a loop, that `part` of it reads: itself, or a
+# stage of its body; whether that reads others as well.
+cdef bint follow(Stage stage, Stage part, void* owner) except -1
+
+
+# An exchange.
+cdef class Crossing(Stage):
+    pass
+
+
+# The stages of a loop's body, run round by round. Those that nothing has reached are not looked at.
 cdef class Loop(Stage):
     cdef readonly Region region
     cdef readonly tuple stages
     cdef vector[void*] body             # borrowed from `stages`
-    cdef vector[void*] parking          # those of the body that may hold updates back
+    cdef vector[void*] entrances        # those of the body that read what is outside
+    cdef vector[void*] parking          # those that may hold updates back
     cdef readonly uint64_t max_rounds
     cdef readonly bint failed           # did not converge within `max_rounds`
     cdef void enter(self) noexcept nogil
-    cdef int round(self) except -1 nogil
+    cdef bint round(self) except -1 nogil
+    cdef int rest_body(self) except -1 nogil
     cdef bint next_round(self) noexcept nogil

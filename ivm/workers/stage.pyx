@@ -6,6 +6,9 @@ other thread awake or not.
 
 A loop is swept in lexicographic order of its coordinates with all root times of the step together,
 which is a linear extension of the product order; rounds in which nothing is parked are skipped.
+In a round only those stages are asked for work that something can have reached: those that hold
+updates back, those that read what has left something behind in it, and once more those that left
+something in the round before, so that it is past. What comes from outside is there in the first round.
 """
 
 from cython.parallel cimport prange
@@ -13,8 +16,11 @@ from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
 from ivm.operators.arrange cimport Arrange
+from ivm.operators.exchange cimport Exchange
+from ivm.operators.fallible cimport Fallible
 from ivm.operators.operator cimport Operator, Region, earlier
 from ivm.trace.times cimport MAX_COORDINATES, round_of
+from ivm.trace.trace cimport Trace
 
 cdef enum:
     SMALL_LOAD = 1 << 14    # updates below which one thread runs all shards
@@ -35,8 +41,10 @@ cdef class Stage:
         self.outer = (<Operator?> operators[0]).region
         for operator in operators:
             self.shards.push_back(<void*> (<Operator?> operator))
+            self.fallible |= isinstance(operator, Fallible)
+            self.settles |= (<Operator> operator).settles
         self.loads.resize(self.shards.size())
-        self.schedule = NULL
+        self.owner = NULL
         self.traces = []
         self.belong(self)
 
@@ -61,26 +69,38 @@ cdef class Stage:
                 return True
         return False
 
-    cdef int run(self) except -1 nogil:
+    cdef bint run(self) except -1 nogil:
         cdef Py_ssize_t s, n = self.shards.size(), total = 0
         for s in range(n):
             self.loads[s] = (<Operator> self.shards[s]).load()
             total += self.loads[s]
         if total == 0:
             self.empty()
-            return 0
+            return False
         self.left = True
         self.unrested += total
         self.unsettled += total
         if is_worth_sharing(total, n):
-            for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
-                (<Operator> self.shards[s]).step()
+            self.share()
         else:
-            for s in range(n):
-                if self.loads[s] > 0:
-                    (<Operator> self.shards[s]).step()
-                else:
-                    (<Operator> self.shards[s]).out.length = 0
+            self.take_turns()
+        return True
+
+    # Every shard by a thread of its own.
+    cdef int share(self) except -1 nogil:
+        cdef Py_ssize_t s, n = self.shards.size()
+        for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
+            (<Operator> self.shards[s]).step()
+        return 0
+
+    # One shard after the other.
+    cdef int take_turns(self) except -1 nogil:
+        cdef size_t s
+        for s in range(self.shards.size()):
+            if self.loads[s] > 0:
+                (<Operator> self.shards[s]).step()
+            else:
+                (<Operator> self.shards[s]).out.length = 0
         return 0
 
     # Nothing came: nothing is left of what the activation before put out.
@@ -90,13 +110,6 @@ cdef class Stage:
             for s in range(self.shards.size()):
                 (<Operator> self.shards[s]).out.length = 0
             self.left = False
-
-    cdef Py_ssize_t load(self) noexcept nogil:
-        cdef Py_ssize_t total = 0
-        cdef size_t s
-        for s in range(self.shards.size()):
-            total += (<Operator> self.shards[s]).load()
-        return total
 
     cdef bint parks(self):
         return any([(<Operator> operator).parks for operator in self.operators])
@@ -142,6 +155,32 @@ cdef class Stage:
             (<Operator> self.shards[s]).abandon()
 
 
+cdef class Crossing(Stage):
+    """A stage whose operators, all Exchange, hand rows to each other."""
+
+    def __init__(self, tuple operators):
+        Stage.__init__(self, operators)
+        for operator in operators:
+            (<Exchange?> operator).know(operators)
+
+    cdef int share(self) except -1 nogil:
+        cdef Py_ssize_t s, n = self.shards.size()
+        for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
+            (<Exchange> self.shards[s]).deal()
+        for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
+            (<Exchange> self.shards[s]).gather()
+        return 0
+
+    cdef int take_turns(self) except -1 nogil:
+        cdef size_t s
+        for s in range(self.shards.size()):
+            (<Exchange> self.shards[s]).out.length = 0
+        for s in range(self.shards.size()):
+            if self.loads[s] > 0:
+                (<Exchange> self.shards[s]).hand_over()
+        return 0
+
+
 cdef class Loop(Stage):
     """A stage of scope `outer` made of `stages`: those of the loop's body, in order."""
 
@@ -153,12 +192,18 @@ cdef class Loop(Stage):
         self.stages = stages
         self.max_rounds = max_rounds
         self.failed = False
+        self.fallible = True
+        self.owner = NULL
+        self.traces = []
         for stage in stages:
+            stage.owner = <void*> self
             self.body.push_back(<void*> stage)
+            self.settles |= stage.settles
             if stage.parks():
                 self.parking.push_back(<void*> stage)
-        self.schedule = NULL
-        self.traces = []
+        for stage in stages:
+            if follow(stage, stage, <void*> self):
+                self.entrances.push_back(<void*> stage)
         self.belong(self)
 
     cdef void belong(self, Stage root):
@@ -179,7 +224,7 @@ cdef class Loop(Stage):
     cdef bint troubled(self) noexcept nogil:
         cdef size_t s
         for s in range(self.body.size()):
-            if (<Stage> self.body[s]).troubled():
+            if (<Stage> self.body[s]).fallible and (<Stage> self.body[s]).troubled():
                 return True
         return self.failed
 
@@ -190,35 +235,46 @@ cdef class Loop(Stage):
                 return True
         return False
 
-    cdef Py_ssize_t load(self) noexcept nogil:
-        cdef Py_ssize_t total = 0
+    cdef bint run(self) except -1 nogil:
         cdef size_t s
+        cdef bint ran
         if self.failed:
-            return 0
+            return False
         self.enter()
-        for s in range(self.body.size()):
-            total += (<Stage> self.body[s]).load()
-        return total
-
-    cdef int run(self) except -1 nogil:
-        if self.failed:
-            return 0
-        if self.load() > 0:
-            self.round()
+        for s in range(self.entrances.size()):
+            (<Stage> self.entrances[s]).queued = True
+        ran = self.round()
         while self.next_round():
+            ran = True
             if round_of(self.region.at[self.outer.depth]) > self.max_rounds:
                 self.failed = True
                 self.abandon()
                 break
             self.round()
-        self.rest()
-        return 0
+        if ran:
+            self.rest_body()
+        return ran
 
-    cdef int round(self) except -1 nogil:
-        cdef size_t s
+    # Asks the stages that are queued, and those that they call; whether any had work.
+    cdef bint round(self) except -1 nogil:
+        cdef size_t s, i
+        cdef bint ran = False
+        cdef void* stage
+        for s in range(self.parking.size()):
+            (<Stage> self.parking[s]).queued = True
         for s in range(self.body.size()):
-            (<Stage> self.body[s]).run()
-        return 0
+            stage = self.body[s]
+            if not (<Stage> stage).queued:
+                continue
+            (<Stage> stage).queued = False
+            if not (<Stage> stage).run():
+                continue
+            ran = True
+            if (<Stage> stage).yields():
+                (<Stage> stage).queued = True
+                for i in range((<Stage> stage).followers.size()):
+                    (<Stage> (<Stage> stage).followers[i]).queued = True
+        return ran
 
     # Moves to the earliest round that holds updates, if it belongs to the outer scope's present round.
     cdef bint next_round(self) noexcept nogil:
@@ -254,19 +310,51 @@ cdef class Loop(Stage):
             earlier(at, inner, self.outer.depth)
         return found
 
-    cdef int rest(self) except -1 nogil:
+    cdef int rest_body(self) except -1 nogil:
         cdef size_t s
         for s in range(self.body.size()):
-            (<Stage> self.body[s]).rest()
+            (<Stage> self.body[s]).queued = False
+            if (<Stage> self.body[s]).unrested > 0:
+                (<Stage> self.body[s]).rest()
+        return 0
+
+    # The body rests whenever the loop has run.
+    cdef int rest(self) except -1 nogil:
         return 0
 
     cdef int settle(self) except -1 nogil:
         cdef size_t s
         for s in range(self.body.size()):
-            (<Stage> self.body[s]).settle()
+            if (<Stage> self.body[s]).settles:
+                (<Stage> self.body[s]).settle()
         return 0
 
     cdef void abandon(self) noexcept nogil:
         cdef size_t s
         for s in range(self.body.size()):
             (<Stage> self.body[s]).abandon()
+
+
+cdef bint follow(Stage stage, Stage part, void* owner) except -1:
+    cdef void* source
+    cdef bint others = False
+    for operator in part.operators:
+        for read in (<Operator> operator).reads:
+            source = (<Operator> read).stage if isinstance(read, Operator) else (<Trace> read).stage
+            if source == NULL or (source != <void*> stage and (<Stage> source).owner != owner):
+                others = True
+            elif source != <void*> stage and not _has(&stage.sources, source):
+                stage.sources.push_back(source)
+                (<Stage> source).followers.push_back(<void*> stage)
+    if isinstance(part, Loop):
+        for inner in (<Loop> part).stages:
+            others |= follow(stage, inner, owner)
+    return others
+
+
+cdef bint _has(const vector[void*]* stages, void* stage) noexcept:
+    cdef size_t i
+    for i in range(stages.size()):
+        if stages[0][i] == stage:
+            return True
+    return False
