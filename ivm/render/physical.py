@@ -57,9 +57,8 @@ class PhysicalPlan:
     `arrangements` are those that it makes, each with its piece. `result` is the one that has the
     collection's rows, of a piece that it makes or, by slot, of one that was found. The last of the
     `pieces` is the collection's own, and stage `capture`, if there is one, keeps its changes.
-    `constants` are rows that stages put in, in a layout, when the plan is built.
-
-    `indexing` are those of `arrangements` that index rows of a collection, with its name.
+    `constants` are rows that stages put in, in a layout, when the plan is built. `indexing` lists
+    the `arrangements` that index rows of a collection, with its name.
 
     The plan takes for granted that the pool has the arrangements `found`, by slot, and not those
     that are `absent`, and that each collection that it reads only grows or not, as `growing` says.
