@@ -40,7 +40,6 @@ cdef class Trace:
     cdef vector[Batch*] layers
     cdef Batch* fresh
     cdef vector[Batch*] published
-    cdef vector[Batch*] upcoming                      # prepared to be published
     cdef bint stale                                   # `published` lags behind
     cdef uint64_t since[MAX_COORDINATES]              # times before may be compacted already
     cdef vector[Merge*] merges                        # in progress, each of two adjacent layers
@@ -73,8 +72,10 @@ cdef class Trace:
     cdef bint merging(self, const Batch* b) noexcept nogil
     cdef bint may_append(self, const Batch* elder, const Batch* younger) noexcept nogil
     cdef bint outgrows(self, const Batch* elder, const Batch* younger) noexcept nogil
+    cdef size_t waiting(self) noexcept nogil
+    cdef int sum_waiting(self, uint64_t apart) except -1 nogil
     cdef int merge_last(self) except -1 nogil
-    cdef void replace(self, size_t i, Batch* merged) noexcept nogil
+    cdef void replace(self, size_t i, size_t count, Batch* merged) noexcept nogil
     cdef int start_merges(self, uint64_t apart) except -1 nogil
     cdef void work(self, Py_ssize_t fuel) noexcept nogil
     cdef void forget(self) noexcept nogil

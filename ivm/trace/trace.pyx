@@ -12,8 +12,10 @@ whose younger side is of class c moves less than 8 * 32 * 4^c updates, so it is 
 class has at most one merge in progress and few layers that wait, and absorbing a batch of n updates
 moves at most EFFORT * n updates, and SMALL, for each class, whatever the trace holds.
 
-Small layers merge at once with whatever comes, so they are always compacted. A large batch first
-merges the smaller layers before it with each other, and a first one is a layer as it is.
+Layers of a few updates wait until there are WAITING of them, and are summed then: most of the cost of
+a merge does not depend on how much is merged. Other small layers merge at once with whatever comes, so
+they are always compacted. A large batch first merges the smaller layers before it with each other, and a
+first one is a layer as it is.
 Merging compacts times to `since`, which no reader can tell: it is at or before the times of all
 handles and of the step that runs. Once handles that held many times apart are gone, a layer may shrink by
 a third or more: it is merged with its younger neighbour, whatever their classes. Each such merge is paid
@@ -35,7 +37,7 @@ from ivm.trace.batch cimport (
     MOST_UPDATES, Batch, append_batch, batch_bytes, diff_of, drop, first_update, first_val, follows,
     is_plain, retain, room_behind, time_of, val_at,
 )
-from ivm.trace.build cimport build_batch
+from ivm.trace.build cimport build_batch, sum_batches
 from ivm.trace.merge cimport (
     Merge, finish_merge, free_merge, merge_batches, start_merge, work_merge,
 )
@@ -49,6 +51,8 @@ cdef extern from *:
 
 cdef enum:
     CLASS_0 = 128       # a layer of fewer updates merges with whatever comes
+    FEW = 16            # updates of a layer that waits for others to be summed with
+    WAITING = 8         # layers that are summed
     SMALL = 128         # updates that a merge may move whatever was sealed
     EFFORT = 8          # updates that a merge in progress moves for each sealed one
     BASE_EFFORT = 64    # and for each sealed batch
@@ -151,6 +155,10 @@ cdef class Trace:
         self.layers.push_back(self.fresh)
         self.fresh = NULL
         self.stale = True
+        if inserted <= FEW:
+            if self.waiting() < WAITING:
+                return 0
+            self.sum_waiting(apart)
         while self.mergeable(apart) and (
                 due(self.layers[self.layers.size() - 2], self.layers.back(),
                     SMALL + EFFORT * inserted)
@@ -158,6 +166,28 @@ cdef class Trace:
                 and self.may_append(self.layers[self.layers.size() - 2], self.layers.back())):
             self.merge_last()
         return self.start_merges(apart)
+
+    # How many of the last layers have few updates, at most WAITING.
+    cdef size_t waiting(self) noexcept nogil:
+        cdef size_t n = self.layers.size(), i = n
+        while i > 0 and n - i < WAITING and self.layers[i - 1].updates <= FEW:
+            i -= 1
+        return n - i
+
+    # Puts the sum of the last layers in their place, but for those that are to stay apart.
+    cdef int sum_waiting(self, uint64_t apart) except -1 nogil:
+        cdef size_t first = self.layers.size() - WAITING, end = first
+        cdef Batch* sum
+        while (end < self.layers.size() and newest(self.layers[end]) < apart
+                and not self.merging(self.layers[end])):
+            end += 1
+        if end - first < 2:
+            return 0
+        sum = sum_batches(&self.layers[first], end - first, self.since)
+        if sum == NULL:
+            no_memory()
+        self.replace(first, end - first, sum)
+        return 0
 
     # Whether the last two layers may be merged now.
     cdef bint mergeable(self, uint64_t apart) noexcept nogil:
@@ -194,15 +224,16 @@ cdef class Trace:
             merged = merge_batches(self.layers[n - 2], self.layers[n - 1], self.since)
         if merged == NULL:
             no_memory()
-        self.replace(n - 2, merged)
+        self.replace(n - 2, 2, merged)
         return 0
 
-    # Puts the sum of layers i and i + 1 in their place.
-    cdef void replace(self, size_t i, Batch* merged) noexcept nogil:
-        drop(self.layers[i])
-        drop(self.layers[i + 1])
+    # Puts the sum of `count` layers from the i-th on in their place.
+    cdef void replace(self, size_t i, size_t count, Batch* merged) noexcept nogil:
+        cdef size_t j
+        for j in range(i, i + count):
+            drop(self.layers[j])
         self.layers[i] = merged
-        self.layers.erase(self.layers.begin() + i + 1)
+        self.layers.erase(self.layers.begin() + i + 1, self.layers.begin() + i + count)
         if merged.updates == 0:
             drop(merged)
             self.layers.erase(self.layers.begin() + i)
@@ -243,7 +274,7 @@ cdef class Trace:
             while self.layers[at] != m.a.b:
                 at += 1
             self.merges.erase(self.merges.begin() + i)
-            self.replace(at, finish_merge(m))
+            self.replace(at, 2, finish_merge(m))
 
     # Advances `since` as far as the holds allow; the root time from which batches stay apart.
     cdef uint64_t advance(self, uint64_t root) noexcept nogil:
@@ -342,21 +373,27 @@ cdef class Trace:
         self.guard.unlock()
 
     cdef int prepare(self) except -1:
-        self.upcoming.assign(self.layers.begin(), self.layers.end())
-        if self.fresh != NULL:
-            self.upcoming.push_back(self.fresh)
+        if self.stale:
+            self.published.reserve(self.layers.size() + 1)
         return 0
 
     cdef void publish(self) noexcept:
-        cdef Batch* b
+        cdef size_t i = 0, same
         if not self.stale:
             return
-        for b in self.upcoming:
-            retain(b)
-        for b in self.published:
-            drop(b)
-        self.published.swap(self.upcoming)
-        self.upcoming.clear()
+        while (i < self.layers.size() and i < self.published.size()
+                and self.layers[i] == self.published[i]):
+            i += 1
+        same = i
+        for i in range(same, self.published.size()):
+            drop(self.published[i])
+        self.published.resize(same)
+        for i in range(same, self.layers.size()):
+            retain(self.layers[i])
+            self.published.push_back(self.layers[i])
+        if self.fresh != NULL:
+            retain(self.fresh)
+            self.published.push_back(self.fresh)
         self.stale = False
 
     cdef int held(self, vector[Batch*]* into) except -1 nogil:

@@ -58,11 +58,10 @@ cdef class Schedule:
     def remove(self, stages) -> None:
         """Forget stages, whether or not they were added; nothing that stays may read them."""
         cdef Stage stage
-        cdef Trace trace
         cdef size_t i
         for stage in stages:
-            for trace in stage.traces:
-                trace.stage = NULL
+            for i in range(stage.traces.size()):
+                (<Trace> stage.traces[i]).stage = NULL
             if stage.owner != <void*> self:
                 continue
             self.loops -= isinstance(stage, Loop)
@@ -108,25 +107,19 @@ cdef class Schedule:
     cpdef int publish_all(self) except -1:
         """Let readers see what all stages have sealed."""
         cdef Stage stage
-        cdef Trace trace
         for stage in self.stages:
-            for trace in stage.traces:
-                trace.prepare()
+            _prepare_traces(stage)
         for stage in self.stages:
-            for trace in stage.traces:
-                trace.publish()
+            _publish_traces(stage)
         return 0
 
     def publish(self, int64_t time) -> None:
         """Let readers see what the stages that ran have sealed, and all traces as of `time`."""
         cdef size_t i
-        cdef Trace trace
         for i in range(self.ran.size()):
-            for trace in (<Stage> self.ran[i]).traces:
-                trace.prepare()
+            _prepare_traces(<Stage> self.ran[i])
         for i in range(self.ran.size()):
-            for trace in (<Stage> self.ran[i]).traces:
-                trace.publish()
+            _publish_traces(<Stage> self.ran[i])
         self.published = time
 
     def cut(self, Py_ssize_t times, uint64_t upper) -> int:
@@ -161,7 +154,7 @@ cdef class Schedule:
             (<Stage> stage).outer.upper = self.upper
             if (<Stage> stage).run():
                 self.ran.push_back(stage)
-                if (<Stage> stage).yields() and not (<Stage> stage).followers.empty():
+                if (<Stage> stage).left and not (<Stage> stage).followers.empty():
                     (<Stage> stage).awaited = (<Stage> stage).followers.size()
                     for i in range((<Stage> stage).followers.size()):
                         self.call((<Stage> stage).followers[i])
@@ -185,6 +178,19 @@ cdef class Schedule:
                 self.running = stage
                 (<Stage> stage).rest()
         return 0
+
+
+cdef int _prepare_traces(Stage stage) except -1:
+    cdef size_t i
+    for i in range(stage.traces.size()):
+        (<Trace> stage.traces[i]).prepare()
+    return 0
+
+
+cdef void _publish_traces(Stage stage) noexcept:
+    cdef size_t i
+    for i in range(stage.traces.size()):
+        (<Trace> stage.traces[i]).publish()
 
 
 cdef void _erase(vector[void*]* stages, void* stage) noexcept:

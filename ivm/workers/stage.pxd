@@ -9,7 +9,7 @@ cdef class Stage:
     cdef readonly tuple operators       # one for each shard
     cdef vector[void*] shards           # borrowed from `operators`
     cdef vector[Py_ssize_t] loads       # of the shards, while they run
-    cdef bint left                      # whether a shard's output may hold updates
+    cdef bint left                      # whether it left something for the stages that read it
     cdef bint fallible                  # whether it can be troubled
     cdef bint settles                   # whether there is anything to do at the end of a step
     cdef Py_ssize_t unrested            # what the shards were given since they last rested
@@ -22,7 +22,7 @@ cdef class Stage:
     # For a stage of the root, kept by the schedule:
     cdef uint64_t place                 # its rank among the stages: upstream comes first
     cdef size_t awaited                 # followers that have yet to read what it left behind
-    cdef list traces                    # those that it writes, at any depth
+    cdef vector[void*] traces           # those that it writes, at any depth, borrowed
     cdef readonly Region outer          # the scope that it belongs to
     # Says that `root` is the stage of the root that its operators and traces belong to.
     cdef void belong(self, Stage root)
@@ -36,7 +36,9 @@ cdef class Stage:
     cdef bint parks(self)
     cdef bint parked(self, uint64_t* at) noexcept nogil
     cdef int rest(self) except -1 nogil
+    cdef int share_rest(self) except -1 nogil
     cdef int settle(self) except -1 nogil
+    cdef int share_settling(self) except -1 nogil
     cdef void abandon(self) noexcept nogil
 
 
@@ -56,6 +58,7 @@ cdef class Loop(Stage):
     cdef readonly tuple stages
     cdef vector[void*] body             # borrowed from `stages`
     cdef vector[void*] entrances        # those of the body that read what is outside
+    cdef vector[void*] exits            # those of the body that are read outside
     cdef vector[void*] parking          # those that may hold updates back
     cdef readonly uint64_t max_rounds
     cdef readonly bint failed           # did not converge within `max_rounds`

@@ -18,6 +18,7 @@ from libcpp.vector cimport vector
 from ivm.operators.arrange cimport Arrange
 from ivm.operators.exchange cimport Exchange
 from ivm.operators.fallible cimport Fallible
+from ivm.operators.loop cimport Collect
 from ivm.operators.operator cimport Operator, Region, earlier
 from ivm.trace.times cimport MAX_COORDINATES, round_of
 from ivm.trace.trace cimport Trace
@@ -45,7 +46,6 @@ cdef class Stage:
             self.settles |= (<Operator> operator).settles
         self.loads.resize(self.shards.size())
         self.owner = NULL
-        self.traces = []
         self.belong(self)
 
     cdef void belong(self, Stage root):
@@ -53,7 +53,7 @@ cdef class Stage:
             (<Operator> operator).stage = <void*> root
             if isinstance(operator, Arrange):
                 (<Arrange> operator).trace.stage = <void*> root
-                root.traces.append((<Arrange> operator).trace)
+                root.traces.push_back(<void*> (<Arrange> operator).trace)
 
     cdef bint troubled(self) noexcept nogil:
         cdef size_t s
@@ -77,13 +77,13 @@ cdef class Stage:
         if total == 0:
             self.empty()
             return False
-        self.left = True
         self.unrested += total
         self.unsettled += total
         if is_worth_sharing(total, n):
             self.share()
         else:
             self.take_turns()
+        self.left = self.yields()
         return True
 
     # Every shard by a thread of its own.
@@ -123,12 +123,11 @@ cdef class Stage:
         return found
 
     cdef int rest(self) except -1 nogil:
-        cdef Py_ssize_t s, n = self.shards.size()
+        cdef size_t s, n = self.shards.size()
         if self.unrested == 0:
             return 0
         if is_worth_sharing(self.unrested, n):
-            for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
-                (<Operator> self.shards[s]).rest()
+            self.share_rest()
         else:
             for s in range(n):
                 (<Operator> self.shards[s]).rest()
@@ -136,17 +135,28 @@ cdef class Stage:
         self.left = False
         return 0
 
-    cdef int settle(self) except -1 nogil:
+    cdef int share_rest(self) except -1 nogil:
         cdef Py_ssize_t s, n = self.shards.size()
+        for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
+            (<Operator> self.shards[s]).rest()
+        return 0
+
+    cdef int settle(self) except -1 nogil:
+        cdef size_t s, n = self.shards.size()
         if self.unsettled == 0:
             return 0
         if is_worth_sharing(self.unsettled, n):
-            for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
-                (<Operator> self.shards[s]).settle()
+            self.share_settling()
         else:
             for s in range(n):
                 (<Operator> self.shards[s]).settle()
         self.unsettled = 0
+        return 0
+
+    cdef int share_settling(self) except -1 nogil:
+        cdef Py_ssize_t s, n = self.shards.size()
+        for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
+            (<Operator> self.shards[s]).settle()
         return 0
 
     cdef void abandon(self) noexcept nogil:
@@ -194,13 +204,14 @@ cdef class Loop(Stage):
         self.failed = False
         self.fallible = True
         self.owner = NULL
-        self.traces = []
         for stage in stages:
             stage.owner = <void*> self
             self.body.push_back(<void*> stage)
             self.settles |= stage.settles
             if stage.parks():
                 self.parking.push_back(<void*> stage)
+            if stage.operators and isinstance(stage.operators[0], Collect):
+                self.exits.push_back(<void*> stage)
         for stage in stages:
             if follow(stage, stage, <void*> self):
                 self.entrances.push_back(<void*> stage)
@@ -230,8 +241,8 @@ cdef class Loop(Stage):
 
     cdef bint yields(self) noexcept nogil:
         cdef size_t s
-        for s in range(self.body.size()):
-            if (<Stage> self.body[s]).yields():
+        for s in range(self.exits.size()):
+            if (<Stage> self.exits[s]).yields():
                 return True
         return False
 
@@ -253,6 +264,7 @@ cdef class Loop(Stage):
             self.round()
         if ran:
             self.rest_body()
+        self.left = self.yields()
         return ran
 
     # Asks the stages that are queued, and those that they call; whether any had work.
@@ -270,7 +282,7 @@ cdef class Loop(Stage):
             if not (<Stage> stage).run():
                 continue
             ran = True
-            if (<Stage> stage).yields():
+            if (<Stage> stage).left:
                 (<Stage> stage).queued = True
                 for i in range((<Stage> stage).followers.size()):
                     (<Stage> (<Stage> stage).followers[i]).queued = True

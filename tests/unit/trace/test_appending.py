@@ -46,10 +46,10 @@ def test_what_follows_is_appended_whatever_the_sizes() -> None:
     for time in range(6):
         step(trace, rows(time * MANY, MANY, time), time)
         held.append(lengths(trace))
-    step(trace, rows(6 * MANY, 1, 6), 6)
+    step(trace, rows(6 * MANY, 20, 6), 6)
     grown = [[MANY], [2 * MANY], [3 * MANY], [4 * MANY], [4 * MANY, MANY], [6 * MANY]]
     assert held == grown
-    assert lengths(trace) == [6 * MANY + 1]
+    assert lengths(trace) == [6 * MANY + 20]
 
 
 def test_a_batch_stays_as_it_was_when_others_are_appended_to_its_block() -> None:
