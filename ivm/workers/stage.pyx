@@ -2,7 +2,8 @@
 
 Shards are not threads: a small activation runs every shard on the calling thread, in whose cache
 its updates lie. To move half of them into another core's costs as much as the work on them, be the
-other thread awake or not.
+other thread awake or not. Once threads have shared a load, what comes of it in the same step lies in
+the caches of all, and they share what is less, too.
 
 A loop is swept in lexicographic order of its coordinates with all root times of the step together,
 which is a linear extension of the product order; rounds in which nothing is parked are skipped.
@@ -25,13 +26,9 @@ from ivm.trace.trace cimport Trace
 
 cdef enum:
     SMALL_LOAD = 1 << 14    # updates below which one thread runs all shards
+    SPLIT_LOAD = 1 << 10    # and once threads have shared more than that in the same step
 
 cdef uint64_t NEVER = 0xFFFFFFFFFFFFFFFF
-
-
-# Whether several threads should share so many updates of `shards` shards.
-cdef inline bint is_worth_sharing(Py_ssize_t updates, Py_ssize_t shards) noexcept nogil:
-    return shards > 1 and updates >= SMALL_LOAD
 
 
 cdef class Stage:
@@ -79,12 +76,18 @@ cdef class Stage:
             return False
         self.unrested += total
         self.unsettled += total
-        if is_worth_sharing(total, n):
+        if self.is_worth_sharing(total):
+            self.outer.shared = self.outer.lower
             self.share()
         else:
             self.take_turns()
         self.left = self.yields()
         return True
+
+    # Whether several threads should share so many updates.
+    cdef bint is_worth_sharing(self, Py_ssize_t updates) noexcept nogil:
+        return self.shards.size() > 1 and updates >= (
+            SPLIT_LOAD if self.outer.shared == self.outer.lower else SMALL_LOAD)
 
     # Every shard by a thread of its own.
     cdef int share(self) except -1 nogil:
@@ -126,7 +129,7 @@ cdef class Stage:
         cdef size_t s, n = self.shards.size()
         if self.unrested == 0:
             return 0
-        if is_worth_sharing(self.unrested, n):
+        if self.is_worth_sharing(self.unrested):
             self.share_rest()
         else:
             for s in range(n):
@@ -145,7 +148,7 @@ cdef class Stage:
         cdef size_t s, n = self.shards.size()
         if self.unsettled == 0:
             return 0
-        if is_worth_sharing(self.unsettled, n):
+        if self.is_worth_sharing(self.unsettled):
             self.share_settling()
         else:
             for s in range(n):
@@ -228,6 +231,7 @@ cdef class Loop(Stage):
         cdef int i
         self.region.lower = self.outer.lower
         self.region.upper = self.outer.upper
+        self.region.shared = self.outer.shared
         for i in range(1, self.outer.depth):
             self.region.at[i] = self.outer.at[i]
         self.region.at[self.outer.depth] = 0
@@ -264,6 +268,7 @@ cdef class Loop(Stage):
             self.round()
         if ran:
             self.rest_body()
+        self.outer.shared = self.region.shared
         self.left = self.yields()
         return ran
 
