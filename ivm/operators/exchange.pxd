@@ -15,6 +15,7 @@ cdef class Exchange(Operator):
     cdef Packing packing
     cdef vector[Updates] piles      # one for each shard, while threads deal out
     cdef vector[Updates*] own       # these
+    cdef Updates* mine              # that of them which is for this shard
     # Borrowed from all shards' operators, this one included:
     cdef vector[Updates*] outs
     cdef vector[Updates*] given     # their piles for this shard

@@ -12,7 +12,9 @@ from ivm.rows.hashing cimport hash_rows, shard_of
 from ivm.rows.layout cimport Layout
 from ivm.rows.packing cimport Packing
 from ivm.rows.strings cimport Interner
-from ivm.rows.updates cimport Updates, append, empty_updates, push, release, reserve
+from ivm.rows.updates cimport (
+    Updates, append, copy_update, empty_updates, push, release, reserve, update_at,
+)
 
 cdef enum:
     HASHED_ROWS = 512   # at once
@@ -46,6 +48,7 @@ cdef class Exchange(Operator):
     cdef int know(self, tuple operators) except -1:
         cdef Exchange other
         cdef size_t shard = operators.index(self)
+        self.mine = &self.piles[shard]
         for other in operators:
             self.outs.push_back(&other.out)
             self.given.push_back(&other.piles[shard])
@@ -57,16 +60,18 @@ cdef class Exchange(Operator):
     cdef int hand_over(self) except -1 nogil:
         return self.deal_to(self.outs.data())
 
+    # What others hand over goes behind the shard's own rows, so these get room for an even share of all.
     cdef int deal(self) except -1 nogil:
+        if reserve(self.mine, self.source.out.length) < 0:
+            self.no_memory()
         return self.deal_to(self.own.data())
 
     cdef int gather(self) except -1 nogil:
         cdef Updates* pile
-        self.out.length = 0
+        self.out, self.mine[0] = self.mine[0], self.out
+        self.mine.length = 0
         for pile in self.given:
-            if self.out.length == 0:
-                self.out, pile[0] = pile[0], self.out
-            elif append(&self.out, pile.words, pile.length) < 0:
+            if append(&self.out, pile.words, pile.length) < 0:
                 self.no_memory()
             release(pile)
         return 0
@@ -87,10 +92,6 @@ cdef class Exchange(Operator):
             self.make_room(targets, n)
             if not self.packing.identity:
                 _pack(update, n, given, self.packing, hashes, targets, shards)
-            elif given.stride == 4:     # the most frequent widths, as constants
-                _copy(update, n, 4, hashes, targets, shards)
-            elif given.stride == 5:
-                _copy(update, n, 5, hashes, targets, shards)
             else:
                 _copy(update, n, given.stride, hashes, targets, shards)
             update += n * given.stride
@@ -112,13 +113,13 @@ cdef class Exchange(Operator):
 
 
 # Appends each of `n` rows to that of `targets` that is its owner's, which has room.
-cdef inline void _copy(const uint64_t* update, Py_ssize_t n, int stride, const uint64_t* hashes,
-                       Updates** targets, size_t shards) noexcept nogil:
+cdef void _copy(const uint64_t* update, Py_ssize_t n, int stride, const uint64_t* hashes,
+                Updates** targets, size_t shards) noexcept nogil:
     cdef Updates* target
     cdef Py_ssize_t i
     for i in range(n):
         target = targets[shard_of(hashes[i], shards)]
-        memcpy(target.words + target.length * stride, update, stride * sizeof(uint64_t))
+        copy_update(update_at(target, target.length), update, stride)
         target.length += 1
         update += stride
 

@@ -8,6 +8,8 @@ cdef class Input(Operator):
     cdef Updates queue      # fed updates at times not yet completed, from `start` on
     cdef Py_ssize_t start
     cdef bint ordered       # the queue ascends by time
+    # Whether a queue that is ordered stays so if `time` follows.
+    cdef bint follows(self, uint64_t time) noexcept nogil
     # Sorts the queue by time.
     cdef int order(self) except -1 nogil
     # The time before which lie just the first `times` distinct times of the queue; the greatest

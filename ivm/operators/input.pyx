@@ -41,16 +41,17 @@ cdef class Input(Operator):
 
     cdef uint64_t after(self, Py_ssize_t times) except? 0 nogil:
         cdef Py_ssize_t i
-        cdef uint64_t last = 0, time
         self.order()
-        for i in range(self.start, self.queue.length):
-            time = self._time(i)
-            if i == self.start or time != last:
-                if times == 0:
-                    return time
-                times -= 1
-                last = time
+        i = self.start
+        while i < self.queue.length:
+            if times == 0:
+                return self._time(i)
+            times -= 1
+            i = self._first_from(self._time(i) + 1)
         return 0xFFFFFFFFFFFFFFFF
+
+    cdef bint follows(self, uint64_t time) noexcept nogil:
+        return self.queue.length == self.start or self._time(self.queue.length - 1) <= time
 
     cdef inline uint64_t _time(self, Py_ssize_t i) noexcept nogil:
         return update_at(&self.queue, i)[self.queue.row_words]

@@ -94,11 +94,15 @@ cdef void* _cut(size_t bytes) noexcept nogil:
     if best == count:
         return NULL
     block = spans[best].start
-    _shorten(best, bytes)
-    spans[best].start += bytes
-    if spans[best].bytes == 0:
-        _erase(best)
+    _take_first(best, bytes)
     return block
+
+
+cdef void _take_first(size_t i, size_t bytes) noexcept nogil:
+    _shorten(i, bytes)
+    spans[i].start += bytes
+    if spans[i].bytes == 0:
+        _erase(i)
 
 
 cdef void* _map(size_t bytes) noexcept nogil:
@@ -165,6 +169,9 @@ cdef void _forget_middle(size_t i, size_t skipped, size_t moved) noexcept nogil:
 cdef void* grow_block(void* block, size_t bytes, size_t wanted) noexcept nogil:
     cdef void* grown
     guard.lock()
+    if _take_behind(<char*> block + bytes, wanted - bytes):
+        guard.unlock()
+        return block
     grown = _cut(wanted)
     if grown == NULL:       # the kernel moves pages without a copy, unless they were mapped apart
         grown = mremap(block, bytes, wanted, MREMAP_MAYMOVE)
@@ -178,6 +185,16 @@ cdef void* grow_block(void* block, size_t bytes, size_t wanted) noexcept nogil:
         memcpy(grown, block, bytes)
         give_block(block, bytes)
     return grown
+
+
+# Takes `bytes` from the span that begins at `start`, if there is one that has them.
+cdef bint _take_behind(char* start, size_t bytes) noexcept nogil:
+    cdef size_t i
+    for i in range(count):
+        if spans[i].start == start and spans[i].bytes >= bytes:
+            _take_first(i, bytes)
+            return True
+    return False
 
 
 cdef void give_block(void* block, size_t bytes) noexcept nogil:

@@ -6,14 +6,15 @@ within the cache, hashed there, and copied from it.
 
 from cython.parallel cimport prange
 from libc.stdint cimport int64_t, uint64_t
-from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from ivm.rows.columns cimport Column, read_rows
 from ivm.rows.hashing cimport hash_rows, shard_of
 from ivm.rows.layout cimport Layout
 from ivm.rows.strings cimport Interner, Strings
-from ivm.rows.updates cimport Updates, append, empty_updates, release, reserve, update_at
+from ivm.rows.updates cimport (
+    Updates, append, copy_update, empty_updates, release, reserve, update_at,
+)
 
 cdef enum:
     BLOCK_ROWS = 512
@@ -118,23 +119,20 @@ cdef int _deal(const Given* given, Layout layout, Interner interner, Py_ssize_t 
         if failed == 0:
             hash_rows(block.words, block.length, block.stride, owners.key, owners.columns, layout,
                       interner, hashes)
-            if block.stride == 4:       # the most frequent width, as a constant
-                _scatter(&block, 4, hashes, owners.shards, targets)
-            else:
-                _scatter(&block, block.stride, hashes, owners.shards, targets)
+            _scatter(&block, hashes, owners.shards, targets)
         start += BLOCK_ROWS
     release(&block)
     return failed
 
 
 # Copies each row to its owner's target, which has room.
-cdef inline void _scatter(const Updates* block, int stride, const uint64_t* hashes, int shards,
-                          Updates** targets) noexcept nogil:
+cdef void _scatter(const Updates* block, const uint64_t* hashes, int shards,
+                   Updates** targets) noexcept nogil:
     cdef const uint64_t* update = block.words
     cdef Updates* target
     cdef Py_ssize_t i
     for i in range(block.length):
         target = targets[shard_of(hashes[i], shards)]
-        memcpy(target.words + target.length * stride, update, stride * sizeof(uint64_t))
+        copy_update(update_at(target, target.length), update, block.stride)
         target.length += 1
-        update += stride
+        update += block.stride

@@ -20,7 +20,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove, memset
 from libcpp.algorithm cimport sort
 
-from ivm.rows.updates cimport Updates, empty_updates, release, reserve
+from ivm.rows.updates cimport Updates, copy_update, empty_updates, release, reserve
 from ivm.trace.times cimport compare_words
 
 cdef extern from "sort.hpp" namespace "ivm":
@@ -71,16 +71,15 @@ cdef void _insertion_sort(Updates* updates, int compared) noexcept nogil:
     cdef int stride = updates.stride
     cdef uint64_t held[MAX_WORDS]
     cdef Py_ssize_t i, j
-    cdef size_t bytes = stride * sizeof(uint64_t)
     for i in range(1, updates.length):
         if compare_words(updates.words + (i - 1) * stride, updates.words + i * stride, compared) <= 0:
             continue
-        memcpy(held, updates.words + i * stride, bytes)
+        copy_update(held, updates.words + i * stride, stride)
         j = i
         while j > 0 and compare_words(updates.words + (j - 1) * stride, held, compared) > 0:
-            memcpy(updates.words + j * stride, updates.words + (j - 1) * stride, bytes)
+            copy_update(updates.words + j * stride, updates.words + (j - 1) * stride, stride)
             j -= 1
-        memcpy(updates.words + j * stride, held, bytes)
+        copy_update(updates.words + j * stride, held, stride)
 
 
 cdef void _add_up_in_place(Updates* updates, int compared) noexcept nogil:
@@ -96,8 +95,7 @@ cdef void _add_up_in_place(Updates* updates, int compared) noexcept nogil:
             j += 1
         if total != 0:
             if kept != i:
-                memcpy(updates.words + kept * stride, updates.words + i * stride,
-                       stride * sizeof(uint64_t))
+                copy_update(updates.words + kept * stride, updates.words + i * stride, stride)
             updates.words[kept * stride + diff] = total
             kept += 1
         i = j
@@ -140,10 +138,10 @@ cdef int _merge_in(Updates* updates, Py_ssize_t run, int compared) noexcept nogi
         last -= 1
         if order > 0:
             run -= 1
-            memcpy(words + last * stride, words + run * stride, bytes)
+            copy_update(words + last * stride, words + run * stride, stride)
         else:
             rest -= 1
-            memcpy(words + last * stride, scratch.words + rest * stride, bytes)
+            copy_update(words + last * stride, scratch.words + rest * stride, stride)
     release(&scratch)
     if last > run:      # equal ones were added up
         memmove(words + run * stride, words + last * stride, (updates.length - last) * bytes)
@@ -222,7 +220,6 @@ cdef void _deal_out(const uint64_t* words, uint64_t* target, Py_ssize_t n, int s
                     uint64_t mask, Py_ssize_t* ends) noexcept nogil:
     cdef Py_ssize_t i, total = 0, count
     cdef Py_ssize_t buckets = <Py_ssize_t> 1 << popcount(mask)
-    cdef size_t bytes = stride * sizeof(uint64_t)
     cdef const uint64_t* row = words
     cdef uint64_t bucket
     memset(ends, 0, buckets * sizeof(Py_ssize_t))
@@ -234,10 +231,7 @@ cdef void _deal_out(const uint64_t* words, uint64_t* target, Py_ssize_t n, int s
         total += count
     for i in range(n):
         bucket = extract_bits(row[word], mask)
-        if stride == 4:
-            memcpy(target + 4 * ends[bucket], row, 32)
-        else:
-            memcpy(target + ends[bucket] * stride, row, bytes)
+        copy_update(target + ends[bucket] * stride, row, stride)
         ends[bucket] += 1
         row += stride
 
@@ -426,10 +420,7 @@ cdef Py_ssize_t _gather(const Sorting* sorting, const uint64_t* rows, uint64_t* 
             total += rows[(entries[i] & position) * stride + diff]
             i += 1
         if total != 0:
-            if stride == 4:
-                memcpy(out, row, 32)
-            else:
-                memcpy(out, row, stride * sizeof(uint64_t))
+            copy_update(out, row, stride)
             out[diff] = total
             out += stride
     return (out - target) // stride

@@ -57,7 +57,7 @@ cdef class Intake:
         for s in range(self.queues.size()):
             self.lengths[s] = self.queues[s].length
         for shard in self.inputs:
-            shard.ordered = False
+            shard.ordered &= at == NULL and shard.follows(constant)
         try:
             encode_to_owners(batch, self.layout, self.interner, at, constant,
                              <const int64_t*> start_of(diffs), 0, &owners)
