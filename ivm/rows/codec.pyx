@@ -13,13 +13,13 @@ from ivm import types
 from ivm.errors import SchemaMismatch, Unsupported
 from ivm.types import arrow_array
 
-from ivm.rows.arrow cimport ArrowArray
+from ivm.rows.arrow cimport ArrowArray, add_buffer, start_batch, start_column
 from ivm.rows.columns cimport Column, describe, describe_all, number
 from ivm.rows.intervals cimport (
     INTERVAL_BYTES, Interval, pack_interval, unpack_interval,
 )
 from ivm.rows.layout cimport (
-    BYTES, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, INT128, UINT8, UINT16, UINT32, UINT64,
+    BITS, BYTES, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, INT128, UINT8, UINT16, UINT32, UINT64,
     UINT128,
     Layout, Slot, Storage,
 )
@@ -30,6 +30,9 @@ from ivm.rows.sharding cimport Owners, append_rows
 from ivm.rows.strings cimport Interner, Strings, view
 from ivm.rows.updates cimport Updates, empty_updates, release
 from ivm.rows.words cimport SIGN, decode_double, decode_signed
+
+cdef enum:
+    MOST_TEXT = 0x7FFFFFFF      # bytes of a column, whose offsets are signed numbers of 32 bits
 
 
 cdef extern from *:
@@ -174,9 +177,23 @@ cdef void write_contents(
         content += length
 
 
-cdef void write_fixed(
-    Storage storage, const uint64_t* words, Py_ssize_t stride, Py_ssize_t n, void* values
+cdef inline Py_ssize_t value_bits(Storage storage) noexcept nogil:
+    if storage == BITS:
+        return 1
+    if storage == INT8 or storage == UINT8:
+        return 8
+    if storage == INT16 or storage == UINT16:
+        return 16
+    if storage == INT32 or storage == UINT32 or storage == FLOAT32:
+        return 32
+    return 128 if storage == INT128 or storage == UINT128 else 64
+
+
+cdef void write_values(
+    const Slot* slot, const uint64_t* words, Py_ssize_t stride, Py_ssize_t n, const uint64_t* mask,
+    void* values
 ) noexcept nogil:
+    cdef Storage storage = slot.storage
     if storage == INT8:
         write_numbers(words, stride, n, <int8_t*> values)
     elif storage == INT16:
@@ -197,74 +214,87 @@ cdef void write_fixed(
         write_numbers(words, stride, n, <float*> values)
     elif storage == FLOAT64:
         write_numbers(words, stride, n, <double*> values)
+    elif storage == INT128:
+        write_decimals(words, stride, n, mask, slot.null_bit, <uint64_t*> values)
+    elif storage == UINT128:
+        write_uuids(words, stride, n, <uint64_t*> values)
     else:
         write_bits(words, stride, n, 0, False, <uint8_t*> values)
-
-
-cdef list strings_buffers(
-    const uint64_t* words, Py_ssize_t n, Py_ssize_t stride, Interner interner
-):
-    """The offsets and the contents of a string column (raises Unsupported beyond 2 GiB)."""
-    offsets = pa.allocate_buffer(4 * (n + 1))
-    cdef int32_t* positions = <int32_t*> <uintptr_t> offsets.address
-    cdef int64_t total
-    cdef char* target
-    with nogil:
-        total = write_offsets(words, stride, n, interner.strings, positions)
-    if total > 0x7FFFFFFF:
-        raise Unsupported(f"{total} bytes of text in one batch: at most 2 GiB fit; ask for fewer rows")
-    contents = pa.allocate_buffer(total)
-    target = <char*> <uintptr_t> contents.address
-    with nogil:
-        write_contents(words, stride, n, interner.strings, target)
-    return [offsets, contents]
 
 
 cdef object decode(
     const uint64_t* words, Py_ssize_t n, Py_ssize_t stride, Layout layout, Interner interner
 ):
+    cdef ArrowArray batch
     cdef int c
-    if layout.columns == 0:
-        empty = pa.StructArray.from_buffers(pa.struct([]), n, [None])
-        return pa.RecordBatch.from_struct_array(empty)
-    columns = [decode_column(words, n, stride, c, layout, interner) for c in range(layout.columns)]
-    return pa.RecordBatch.from_arrays(columns, schema=layout.schema)
+    start_batch(&batch, n, layout.columns)
+    try:
+        for c in range(layout.columns):
+            if layout.slots[c].direct:
+                write_column(words, n, stride, &layout.slots[c], interner, batch.children[c])
+            else:
+                unpacked(words, n, stride, c, layout, interner)._export_to_c(
+                    <uintptr_t> batch.children[c])
+        return pa.RecordBatch._import_from_c(<uintptr_t> &batch, layout.schema)
+    finally:
+        if batch.release != NULL:   # it was not handed over
+            batch.release(&batch)
 
 
-cdef object decode_column(
-    const uint64_t* words, Py_ssize_t n, Py_ssize_t stride, int c, Layout layout, Interner interner
-):
-    cdef const Slot* slot = &layout.slots[c]
+cdef int write_column(
+    const uint64_t* words, Py_ssize_t n, Py_ssize_t stride, const Slot* slot, Interner interner,
+    ArrowArray* column
+) except -1:
+    """Fills a column of values that Arrow has as they are (raises Unsupported for 2 GiB of text)."""
     cdef const uint64_t* first = words + slot.first
     cdef const uint64_t* mask = words + slot.null_word if slot.nullable else NULL
-    cdef uintptr_t target
-    type_, stored = layout.types[c], layout.stored[c]
-    cdef Storage storage = slot.storage
+    cdef void* target
+    cdef bint failed = False
+    cdef int64_t total = 0
+    start_column(column, n, 3 if slot.storage == BYTES else 2)
+    with nogil:
+        if slot.nullable:
+            target = add_buffer(column, 0, (n + 7) // 8)
+            failed = target == NULL
+            column.null_count = -1
+            if not failed:
+                write_bits(mask, stride, n, slot.null_bit, True, <uint8_t*> target)
+        if not failed and slot.storage == BYTES:
+            target = add_buffer(column, 1, sizeof(int32_t) * (n + 1))
+            failed = target == NULL
+            if not failed:
+                total = write_offsets(first, stride, n, interner.strings, <int32_t*> target)
+            if total <= MOST_TEXT and not failed:
+                target = add_buffer(column, 2, total)
+                failed = target == NULL
+                if not failed:
+                    write_contents(first, stride, n, interner.strings, <char*> target)
+        elif not failed:
+            target = add_buffer(column, 1, (n * value_bits(slot.storage) + 7) // 8)
+            failed = target == NULL
+            if not failed:
+                write_values(slot, first, stride, n, mask, target)
+    if failed:
+        raise MemoryError("no memory for a column")
+    if total > MOST_TEXT:
+        raise Unsupported(f"{total} bytes of text in one batch: at most 2 GiB fit; ask for fewer rows")
+    return 0
+
+
+cdef object unpacked(
+    const uint64_t* words, Py_ssize_t n, Py_ssize_t stride, int c, Layout layout, Interner interner
+):
+    """The array of column `c`, whose values are strings in rows and something else in Arrow."""
+    cdef const Slot* slot = &layout.slots[c]
+    cdef uintptr_t bits
     validity = None
     if slot.nullable:
         validity = pa.allocate_buffer((n + 7) // 8)
-        target = validity.address
-        with nogil:
-            write_bits(mask, stride, n, slot.null_bit, True, <uint8_t*> target)
-    if not slot.direct and type_ == types.INTERVAL:
-        return unpack_intervals(first, n, stride, validity, interner)
-    if not slot.direct:
-        return unpack_lists(first, n, stride, type_, validity, interner)
-    if storage == BYTES:
-        buffers = strings_buffers(first, n, stride, interner)
-    else:
-        values = pa.allocate_buffer((n * stored.bit_width + 7) // 8)
-        target = values.address
-        buffers = [values]
-        with nogil:
-            if storage == INT128:
-                write_decimals(first, stride, n, mask, slot.null_bit, <uint64_t*> target)
-            elif storage == UINT128:
-                write_uuids(first, stride, n, <uint64_t*> target)
-            else:
-                write_fixed(storage, first, stride, n, <void*> target)
-    array = pa.Array.from_buffers(stored, n, [validity, *buffers])
-    return array if stored is type_ else type_.wrap_array(array)
+        bits = validity.address
+        write_bits(words + slot.null_word, stride, n, slot.null_bit, True, <uint8_t*> bits)
+    if layout.types[c] == types.INTERVAL:
+        return unpack_intervals(words + slot.first, n, stride, validity, interner)
+    return unpack_lists(words + slot.first, n, stride, layout.types[c], validity, interner)
 
 
 def packed(array, Interner interner):
@@ -342,7 +372,7 @@ def pack_lists(array, Interner interner):
                 if row[0]:
                     value = NULL
                 failed |= append_element(&content, value, element, 1, interner.strings)
-            if content.length > 0x7FFFFFFF:
+            if content.length > MOST_TEXT:
                 raise Unsupported(f"{content.length} bytes of lists in one batch: at most 2 GiB fit")
             ends[i + 1] = content.length
         if failed:
@@ -376,7 +406,7 @@ cdef object unpack_lists(const uint64_t* words, Py_ssize_t n, Py_ssize_t stride,
             raise MemoryError("no memory to read lists")
         if rows.length > 0x7FFFFFFF:
             raise Unsupported(f"{rows.length} elements of lists in one batch: at most 2^31 fit")
-        values = decode_column(rows.words, rows.length, rows.stride, 0, layout, interner)
+        values = decode(rows.words, rows.length, rows.stride, layout, interner).column(0)
         return pa.Array.from_buffers(type_, n, [validity, pa.py_buffer(ends)], children=[values])
     finally:
         release(&rows)

@@ -47,6 +47,5 @@ cdef class Layout:
     cdef readonly int columns
     cdef readonly bint has_mask  # some column is nullable; in a row, word 0 has bit i for column i
     cdef readonly bint direct    # Arrow's arrays of all columns are read as they are
-    cdef list types              # of the columns,
-    cdef list stored             # and of the arrays in which Arrow stores them
+    cdef list types              # of the columns
     cdef Slot* slots             # one for each column

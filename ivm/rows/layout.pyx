@@ -78,8 +78,6 @@ cdef class Layout:
         self.columns = len(fields)
         self.has_mask = any([field.nullable for field in fields])
         self.types = [field.type for field in fields]
-        self.stored = [t.storage_type if isinstance(t, pa.BaseExtensionType) else t
-                       for t in self.types]
         self.direct = all([direct for _, _, direct in traits])
         self.slots = <Slot*> calloc(max(self.columns, 1), sizeof(Slot))
         if self.slots == NULL:

@@ -31,7 +31,6 @@ cdef class Stage:
     cdef void empty(self) noexcept nogil
     # Takes what has come; whether anything has.
     cdef bint run(self) except -1 nogil
-    cdef bint is_worth_sharing(self, Py_ssize_t updates) noexcept nogil
     cdef int share(self) except -1 nogil
     cdef int take_turns(self) except -1 nogil
     cdef bint parks(self)

@@ -31,6 +31,12 @@ cdef enum:
 cdef uint64_t NEVER = 0xFFFFFFFFFFFFFFFF
 
 
+# Whether several threads should share so many updates of `shards` shards in this region.
+cdef inline bint is_worth_sharing(Region region, Py_ssize_t updates, size_t shards) noexcept nogil:
+    return updates >= SPLIT_LOAD and shards > 1 and (
+        updates >= SMALL_LOAD or region.shared == region.lower)
+
+
 cdef class Stage:
     """`operators`: one for each shard."""
 
@@ -76,18 +82,13 @@ cdef class Stage:
             return False
         self.unrested += total
         self.unsettled += total
-        if self.is_worth_sharing(total):
+        if is_worth_sharing(self.outer, total, n):
             self.outer.shared = self.outer.lower
             self.share()
         else:
             self.take_turns()
         self.left = self.yields()
         return True
-
-    # Whether several threads should share so many updates.
-    cdef bint is_worth_sharing(self, Py_ssize_t updates) noexcept nogil:
-        return self.shards.size() > 1 and updates >= (
-            SPLIT_LOAD if self.outer.shared == self.outer.lower else SMALL_LOAD)
 
     # Every shard by a thread of its own.
     cdef int share(self) except -1 nogil:
@@ -129,7 +130,7 @@ cdef class Stage:
         cdef size_t s, n = self.shards.size()
         if self.unrested == 0:
             return 0
-        if self.is_worth_sharing(self.unrested):
+        if is_worth_sharing(self.outer, self.unrested, n):
             self.share_rest()
         else:
             for s in range(n):
@@ -148,7 +149,7 @@ cdef class Stage:
         cdef size_t s, n = self.shards.size()
         if self.unsettled == 0:
             return 0
-        if self.is_worth_sharing(self.unsettled):
+        if is_worth_sharing(self.outer, self.unsettled, n):
             self.share_settling()
         else:
             for s in range(n):

@@ -85,6 +85,20 @@ def test_each_row_changes_the_view_at_its_own_time(order: int) -> None:
     )
 
 
+@pytest.mark.parametrize("order", [1, -1], ids=["ascending", "descending"])
+def test_rows_fed_one_time_after_another_change_the_view_at_theirs(order: int) -> None:
+    pool, rows, ones = pool_of(2, ["id"]), batch(FEW), np.ones(FEW // 5, np.int64)
+    pool.install("copy", Get("people", SCHEMA), ["id"])
+    for time in range(5)[::order]:
+        pool.feed("people", rows.slice(time * FEW // 5, FEW // 5), ones, time)
+    seen = []
+    for time in range(5):
+        pool.advance(time + 1)
+        seen += pool.drain("copy").times.tolist()
+    assert seen == [time for time in range(5) for _ in range(FEW // 5)]
+    assert pool.scan("copy").rows.num_rows == FEW
+
+
 @pytest.mark.parametrize("count", [FEW, MANY])
 def test_of_rows_that_do_not_fit_none_is_queued(count: int) -> None:
     pool, rows, ones = pool_of(2, ["id"]), batch(count), np.ones(count, np.int64)

@@ -30,6 +30,16 @@ def test_no_two_blocks_share_memory_however_they_come_grow_and_go() -> None:
             assert (each.view()[::PAGE] == owner % 251).all(), owner
 
 
+def test_a_block_grows_where_it_lies_into_what_waits_behind_it() -> None:
+    Block(MORE_THAN_WAITS).close()
+    block = Block(MORE_THAN_WAITS - 8 * MIB)
+    start = block.view().ctypes.data
+    block.view()[::PAGE] = 7
+    block.grow(MORE_THAN_WAITS)
+    assert block.view().ctypes.data == start
+    assert (block.view()[: MORE_THAN_WAITS - 8 * MIB : PAGE] == 7).all()
+
+
 @pytest.mark.skipif(not MOVES_TOGETHER, reason="Linux moves what was mapped apart since 6.17")
 def test_a_block_larger_than_any_that_waits_takes_over_the_pages_of_several() -> None:
     apart = [Block(16 * MIB) for _ in range(3)]
