@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -31,3 +31,18 @@ def hash_of(
 
 def hash_of_first(values: Sequence[object], schema: pa.Schema, n: int, interner: Interner) -> int:
     """The hash of the first `n` columns of one row of Python values."""
+
+def content_of(interner: Interner, word: int) -> bytes:
+    """The content of a word."""
+
+def order_of(interner: Interner, a: int, b: int) -> int:
+    """Negative, zero or positive, as content a is below, equal to or above content b."""
+
+def order_prefix_of(interner: Interner, word: int) -> int:
+    """The word that orders the content of `word` among all but those that share it."""
+
+def content_hash_of(interner: Interner, word: int) -> int:
+    """The hash of a word's content."""
+
+def keep_only(interner: Interner, words: Iterable[int]) -> None:
+    """Release every string but those of `words` and those pinned."""

@@ -1,4 +1,4 @@
-"""Python's face of what the engine uses without the GIL, blocks of memory and hashes: for tests."""
+"""Python's face of what the engine uses without the GIL, blocks, hashes and strings: for tests."""
 
 from libc.stdint cimport uint8_t, uint64_t
 
@@ -8,7 +8,7 @@ from ivm.rows.blocks cimport give_block, grow_block, moves_together, take_block,
 from ivm.rows.codec cimport encode_key
 from ivm.rows.hashing cimport hash_prefix, hash_rows
 from ivm.rows.layout cimport Layout
-from ivm.rows.strings cimport Interner
+from ivm.rows.strings cimport Interner, prefix_of
 
 MOVES_TOGETHER = moves_together
 
@@ -66,3 +66,35 @@ def hash_of_first(values, schema, int n, Interner interner):
     cdef uint64_t row[256]
     encode_key(values, layout, interner, row)
     return hash_prefix(row, n, layout, interner)
+
+
+def content_of(Interner interner, uint64_t word):
+    """The content of a word."""
+    cdef char buffer[8]
+    cdef Py_ssize_t n
+    cdef const char* data = interner.view(word, buffer, &n)
+    return data[:n]
+
+
+def order_of(Interner interner, uint64_t a, uint64_t b):
+    """Negative, zero or positive, as content a is below, equal to or above content b."""
+    return interner.compare(a, b)
+
+
+def order_prefix_of(Interner interner, uint64_t word):
+    """The word that orders the content of `word` among all but those that share it."""
+    return prefix_of(interner.strings, word)
+
+
+def content_hash_of(Interner interner, uint64_t word):
+    """The hash of a word's content."""
+    return interner.hash(word)
+
+
+def keep_only(Interner interner, words):
+    """Release every string but those of `words` and those pinned."""
+    cdef uint64_t word
+    interner.begin_sweep()
+    for word in words:
+        interner.mark(&word, 1, 1)
+    interner.sweep()

@@ -1,5 +1,3 @@
-from collections.abc import Iterable
-
 class Interner:
     """The strings of one pool: equal strings have equal words."""
 
@@ -27,18 +25,3 @@ def word_of(interner: Interner, content: bytes) -> int:
 
 def pinned_word_of(interner: Interner, content: bytes) -> int:
     """The word of `content`, which is kept as long as the interner."""
-
-def content_of(interner: Interner, word: int) -> bytes:
-    """The content of a word."""
-
-def order_of(interner: Interner, a: int, b: int) -> int:
-    """Negative, zero or positive, as content a is below, equal to or above content b."""
-
-def order_prefix_of(interner: Interner, word: int) -> int:
-    """The word that orders the content of `word` among all but those that share it."""
-
-def hash_of(interner: Interner, word: int) -> int:
-    """The hash of a word's content."""
-
-def keep_only(interner: Interner, words: Iterable[int]) -> None:
-    """Release every string but those of `words` and those pinned."""

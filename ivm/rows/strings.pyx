@@ -495,35 +495,3 @@ def pinned_word_of(Interner interner, bytes content):
     word = word_of(interner, content)
     interner.pin(word)
     return word
-
-
-def content_of(Interner interner, uint64_t word):
-    """The content of a word."""
-    cdef char buffer[8]
-    cdef Py_ssize_t n
-    cdef const char* data = interner.view(word, buffer, &n)
-    return data[:n]
-
-
-def order_of(Interner interner, uint64_t a, uint64_t b):
-    """Negative, zero or positive, as content a is below, equal to or above content b."""
-    return interner.compare(a, b)
-
-
-def order_prefix_of(Interner interner, uint64_t word):
-    """The word that orders the content of `word` among all but those that share it."""
-    return prefix_of(interner.strings, word)
-
-
-def hash_of(Interner interner, uint64_t word):
-    """The hash of a word's content."""
-    return interner.hash(word)
-
-
-def keep_only(Interner interner, words):
-    """Release every string but those of `words` and those pinned."""
-    cdef uint64_t word
-    interner.begin_sweep()
-    for word in words:
-        interner.mark(&word, 1, 1)
-    interner.sweep()

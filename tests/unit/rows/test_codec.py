@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from ivm.errors import SchemaMismatch, Unsupported
 from ivm.rows.codec import round_trip, words_of_key, words_of_rows
 from ivm.rows.layout import Layout
-from ivm.rows.strings import Interner, order_of
+from ivm.rows.shims import order_of
+from ivm.rows.strings import Interner
 from ivm.types import INTERVAL, UUID
 from tests.oracle.values import canonical, compare
 from tests.unit.rows.values import EXTENDED, LISTS, TYPES, batch_of, columns, schema_of, values
