@@ -27,7 +27,7 @@ cdef class Exchange(Operator):
     cdef int deal(self) except -1 nogil
     cdef int gather(self) except -1 nogil
 
-    # Appends each of the source's rows to that of `targets` that is its owner's.
-    cdef int deal_to(self, Updates** targets) except -1 nogil
+    # Appends each of the rows `given` to that of `targets` that is its owner's.
+    cdef int deal_to(self, Updates** targets, const Updates* given) except -1 nogil
     cdef int make_room(self, Updates** targets, Py_ssize_t more) except -1 nogil
     cdef int no_memory(self) except -1 nogil

@@ -7,7 +7,7 @@ first deals its own rows out, so that no buffer has two writers, and then takes 
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
-from ivm.operators.operator cimport Operator, Region, let_go
+from ivm.operators.operator cimport Operator, Region, let_go, read_alone
 from ivm.rows.hashing cimport hash_rows, shard_of
 from ivm.rows.layout cimport Layout
 from ivm.rows.packing cimport Packing
@@ -58,13 +58,18 @@ cdef class Exchange(Operator):
         return self.source.out.length
 
     cdef int hand_over(self) except -1 nogil:
-        return self.deal_to(self.outs.data())
+        return self.deal_to(self.outs.data(), &self.source.out)
 
-    # What others hand over goes behind the shard's own rows, so these get room for an even share of all.
+    # What others hand over goes behind the shard's own rows, for which and for an even share of all there
+    # is room. If nobody else reads the source's rows, they move up where they lie.
     cdef int deal(self) except -1 nogil:
-        if reserve(self.mine, self.source.out.length) < 0:
+        cdef Updates given = self.source.out
+        if self.packing.identity and read_alone(self.source):
+            self.mine[0], self.source.out = self.source.out, self.mine[0]
+            self.mine.length = 0
+        elif reserve(self.mine, given.length) < 0:
             self.no_memory()
-        return self.deal_to(self.own.data())
+        return self.deal_to(self.own.data(), &given)
 
     cdef int gather(self) except -1 nogil:
         cdef Updates* pile
@@ -76,9 +81,8 @@ cdef class Exchange(Operator):
             release(pile)
         return 0
 
-    # Appends each of the source's rows to that of `targets` that is its owner's.
-    cdef int deal_to(self, Updates** targets) except -1 nogil:
-        cdef const Updates* given = &self.source.out
+    # No target grows into rows of `given` that are still to be read, where that is one of them.
+    cdef int deal_to(self, Updates** targets, const Updates* given) except -1 nogil:
         cdef const uint64_t* update = given.words
         cdef uint64_t hashes[HASHED_ROWS]
         cdef size_t shards = self.outs.size()
