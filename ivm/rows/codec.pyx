@@ -189,39 +189,6 @@ cdef inline Py_ssize_t value_bits(Storage storage) noexcept nogil:
     return 128 if storage == INT128 or storage == UINT128 else 64
 
 
-cdef void write_values(
-    const Slot* slot, const uint64_t* words, Py_ssize_t stride, Py_ssize_t n, const uint64_t* mask,
-    void* values
-) noexcept nogil:
-    cdef Storage storage = slot.storage
-    if storage == INT8:
-        write_numbers(words, stride, n, <int8_t*> values)
-    elif storage == INT16:
-        write_numbers(words, stride, n, <int16_t*> values)
-    elif storage == INT32:
-        write_numbers(words, stride, n, <int32_t*> values)
-    elif storage == INT64:
-        write_numbers(words, stride, n, <int64_t*> values)
-    elif storage == UINT8:
-        write_numbers(words, stride, n, <uint8_t*> values)
-    elif storage == UINT16:
-        write_numbers(words, stride, n, <uint16_t*> values)
-    elif storage == UINT32:
-        write_numbers(words, stride, n, <uint32_t*> values)
-    elif storage == UINT64:
-        write_numbers(words, stride, n, <uint64_t*> values)
-    elif storage == FLOAT32:
-        write_numbers(words, stride, n, <float*> values)
-    elif storage == FLOAT64:
-        write_numbers(words, stride, n, <double*> values)
-    elif storage == INT128:
-        write_decimals(words, stride, n, mask, slot.null_bit, <uint64_t*> values)
-    elif storage == UINT128:
-        write_uuids(words, stride, n, <uint64_t*> values)
-    else:
-        write_bits(words, stride, n, 0, False, <uint8_t*> values)
-
-
 cdef object decode(
     const uint64_t* words, Py_ssize_t n, Py_ssize_t stride, Layout layout, Interner interner
 ):
@@ -246,38 +213,91 @@ cdef int write_column(
     ArrowArray* column
 ) except -1:
     """Fills a column of values that Arrow has as they are (raises Unsupported for 2 GiB of text)."""
-    cdef const uint64_t* first = words + slot.first
-    cdef const uint64_t* mask = words + slot.null_word if slot.nullable else NULL
-    cdef void* target
-    cdef bint failed = False
-    cdef int64_t total = 0
+    cdef int failed
+    cdef int64_t text = 0
     start_column(column, n, 3 if slot.storage == BYTES else 2)
     with nogil:
-        if slot.nullable:
-            target = add_buffer(column, 0, (n + 7) // 8)
-            failed = target == NULL
-            column.null_count = -1
-            if not failed:
-                write_bits(mask, stride, n, slot.null_bit, True, <uint8_t*> target)
-        if not failed and slot.storage == BYTES:
-            target = add_buffer(column, 1, sizeof(int32_t) * (n + 1))
-            failed = target == NULL
-            if not failed:
-                total = write_offsets(first, stride, n, interner.strings, <int32_t*> target)
-            if total <= MOST_TEXT and not failed:
-                target = add_buffer(column, 2, total)
-                failed = target == NULL
-                if not failed:
-                    write_contents(first, stride, n, interner.strings, <char*> target)
-        elif not failed:
-            target = add_buffer(column, 1, (n * value_bits(slot.storage) + 7) // 8)
-            failed = target == NULL
-            if not failed:
-                write_values(slot, first, stride, n, mask, target)
-    if failed:
+        failed = write_validity(slot, words, stride, n, column)
+        if slot.storage == BYTES:
+            failed |= write_text(words + slot.first, stride, n, interner.strings, column, &text)
+        else:
+            failed |= write_values(slot, words, stride, n, column)
+    if text > MOST_TEXT:
+        raise Unsupported(f"{text} bytes of text in one batch: at most 2 GiB fit; ask for fewer rows")
+    if failed != 0:
         raise MemoryError("no memory for a column")
-    if total > MOST_TEXT:
-        raise Unsupported(f"{total} bytes of text in one batch: at most 2 GiB fit; ask for fewer rows")
+    return 0
+
+
+# These three return -1 where memory is short.
+cdef int write_validity(
+    const Slot* slot, const uint64_t* words, Py_ssize_t stride, Py_ssize_t n, ArrowArray* column
+) noexcept nogil:
+    cdef uint8_t* bits
+    if not slot.nullable:
+        return 0
+    column.null_count = -1
+    bits = <uint8_t*> add_buffer(column, 0, (n + 7) // 8)
+    if bits == NULL:
+        return -1
+    write_bits(words + slot.null_word, stride, n, slot.null_bit, True, bits)
+    return 0
+
+
+# Writes no contents if there are more than MOST_TEXT bytes.
+cdef int write_text(
+    const uint64_t* words, Py_ssize_t stride, Py_ssize_t n, const Strings* strings,
+    ArrowArray* column, int64_t* text
+) noexcept nogil:
+    cdef int32_t* offsets = <int32_t*> add_buffer(column, 1, sizeof(int32_t) * (n + 1))
+    cdef char* contents
+    if offsets == NULL:
+        return -1
+    text[0] = write_offsets(words, stride, n, strings, offsets)
+    if text[0] > MOST_TEXT:
+        return 0
+    contents = <char*> add_buffer(column, 2, text[0])
+    if contents == NULL:
+        return -1
+    write_contents(words, stride, n, strings, contents)
+    return 0
+
+
+cdef int write_values(
+    const Slot* slot, const uint64_t* words, Py_ssize_t stride, Py_ssize_t n, ArrowArray* column
+) noexcept nogil:
+    cdef const uint64_t* first = words + slot.first
+    cdef const uint64_t* mask = words + slot.null_word if slot.nullable else NULL
+    cdef Storage storage = slot.storage
+    cdef void* values = add_buffer(column, 1, (n * value_bits(storage) + 7) // 8)
+    if values == NULL:
+        return -1
+    if storage == INT8:
+        write_numbers(first, stride, n, <int8_t*> values)
+    elif storage == INT16:
+        write_numbers(first, stride, n, <int16_t*> values)
+    elif storage == INT32:
+        write_numbers(first, stride, n, <int32_t*> values)
+    elif storage == INT64:
+        write_numbers(first, stride, n, <int64_t*> values)
+    elif storage == UINT8:
+        write_numbers(first, stride, n, <uint8_t*> values)
+    elif storage == UINT16:
+        write_numbers(first, stride, n, <uint16_t*> values)
+    elif storage == UINT32:
+        write_numbers(first, stride, n, <uint32_t*> values)
+    elif storage == UINT64:
+        write_numbers(first, stride, n, <uint64_t*> values)
+    elif storage == FLOAT32:
+        write_numbers(first, stride, n, <float*> values)
+    elif storage == FLOAT64:
+        write_numbers(first, stride, n, <double*> values)
+    elif storage == INT128:
+        write_decimals(first, stride, n, mask, slot.null_bit, <uint64_t*> values)
+    elif storage == UINT128:
+        write_uuids(first, stride, n, <uint64_t*> values)
+    else:
+        write_bits(first, stride, n, 0, False, <uint8_t*> values)
     return 0
 
 

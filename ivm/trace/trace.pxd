@@ -40,6 +40,7 @@ cdef class Trace:
     cdef vector[Batch*] layers
     cdef Batch* fresh
     cdef vector[Batch*] published
+    cdef vector[Batch*] upcoming                      # prepared to be published
     cdef bint stale                                   # `published` lags behind
     cdef uint64_t since[MAX_COORDINATES]              # times before may be compacted already
     cdef vector[Merge*] merges                        # in progress, each of two adjacent layers

@@ -374,26 +374,21 @@ cdef class Trace:
 
     cdef int prepare(self) except -1:
         if self.stale:
-            self.published.reserve(self.layers.size() + 1)
+            self.upcoming.assign(self.layers.begin(), self.layers.end())
+            if self.fresh != NULL:
+                self.upcoming.push_back(self.fresh)
         return 0
 
     cdef void publish(self) noexcept:
-        cdef size_t i = 0, same
+        cdef Batch* b
         if not self.stale:
             return
-        while (i < self.layers.size() and i < self.published.size()
-                and self.layers[i] == self.published[i]):
-            i += 1
-        same = i
-        for i in range(same, self.published.size()):
-            drop(self.published[i])
-        self.published.resize(same)
-        for i in range(same, self.layers.size()):
-            retain(self.layers[i])
-            self.published.push_back(self.layers[i])
-        if self.fresh != NULL:
-            retain(self.fresh)
-            self.published.push_back(self.fresh)
+        for b in self.upcoming:
+            retain(b)
+        for b in self.published:
+            drop(b)
+        self.published.swap(self.upcoming)
+        self.upcoming.clear()
         self.stale = False
 
     cdef int held(self, vector[Batch*]* into) except -1 nogil:
