@@ -159,7 +159,8 @@ class Stack:
 
     def _lines(self, view: str) -> Iterator[bytes]:
         for segment in sorted((self._topics / f"deltas.{view}").glob("*/*.jsonl")):
-            yield from segment.read_bytes().splitlines()
+            lines = segment.read_bytes().splitlines(keepends=True)
+            yield from (line for line in lines if line.endswith(b"\n"))  # the last may be half
 
     def _records(self, view: str) -> Iterator[bytes]:
         try:
