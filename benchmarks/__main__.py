@@ -64,6 +64,7 @@ def _run(
     settings = _settings(names, scale, workers)
     sides = [OURS, *([_peer(peer, names)] if peer else [])]
     runs: dict[str, dict[str, list[Run]]] = {}
+    together: list[float] = []
     found: list[Result] = []
     with _progress() as progress:
         task = progress.add_task("", total=len(settings) * len(sides) * PAIRS[scale])
@@ -78,6 +79,8 @@ def _run(
 
             def step(side: str, name: str = name) -> None:
                 progress.update(task, description=f"{name}: {side}", advance=1)
+                if workers > 1:
+                    together.append(bounds.together(workers))
                 make_ready()
 
             runs[name] = measure(setting, commands, PAIRS[scale], step)
@@ -88,7 +91,7 @@ def _run(
     if page:
         chart = page.with_suffix(".svg")
         drawn = report.draw(runs, chart)
-        machine = bounds.machine(commands.get(PEERS["differential"]))
+        machine = bounds.machine(commands.get(PEERS["differential"]), together)
         page.write_text(report.page(found, machine, PAIRS[scale], chart.name if drawn else None))
 
 

@@ -37,7 +37,7 @@ def distances() -> Iterate:
 
 
 ROOTS = {"roots": np.array([[0, 0]], np.uint32)}
-PHASES = Phase("one edge", 500, 1, 1), Phase("1000 edges", 10, 1, 1000)
+PHASES = Phase("one edge", 2_000, 1, 1), Phase("1000 edges", 10, 1, 1000)
 WORKLOAD = Workload(
     "bfs",
     {

@@ -11,7 +11,7 @@ from benchmarks.workload import Phase, Workload
 from ivm.dataflow import Aggregate, Reduce
 
 COUNTS = Reduce(edges, (0,), (Aggregate("count", None, "count", NUMBER, False),))
-PHASES = Phase("one row", 500, 1, 1), Phase("5000 rows", 20, 1, 5000)
+PHASES = Phase("one row", 5_000, 1, 1), Phase("5000 rows", 20, 1, 5000)
 WORKLOAD = Workload(
     "count",
     {

@@ -64,7 +64,7 @@ def components() -> Concat:
     return Concat((edges, Negate(cut)))
 
 
-PHASES = Phase("100 edges", 20, 1, 100), Phase("one edge", 200, 1, 1)
+PHASES = Phase("100 edges", 20, 1, 100), Phase("one edge", 500, 1, 1)
 WORKLOAD = Workload(
     "scc",
     {

@@ -41,7 +41,7 @@ def labels() -> Iterate:
     return Iterate((("labels", body),), "labels")
 
 
-PHASES = Phase("one edge", 200, 1, 1), Phase("1000 edges", 5, 1, 1000)
+PHASES = Phase("one edge", 2_000, 1, 1), Phase("1000 edges", 5, 1, 1000)
 WORKLOAD = Workload(
     "wcc",
     {

@@ -30,16 +30,15 @@ cdef class Arrange(Operator):
             if append(&self.out, given.words, given.length) < 0:
                 self._no_memory()
             given = &self.out
-        self.date(given)
-        if consolidate(given) < 0:
+        if (self.date(given) or not self.source.consolidated) and consolidate(given) < 0:
             self._no_memory()
         self.trace.seal(given, self.region.lower)
         given.length = 0
         let_go(self.source)
         return 0
 
-    cdef void date(self, Updates* updates) noexcept nogil:
-        pass
+    cdef bint date(self, Updates* updates) noexcept nogil:
+        return False
 
     cdef int _no_memory(self) except -1 nogil:
         with gil:

@@ -6,16 +6,16 @@ from ivm.rows.packing import Packing
 from ivm.rows.strings import Interner
 
 class Exchange(Operator):
-    """The rows of all shards' sources, packed, whose columns `key` one of `shards` owns."""
+    """The sum of all shards' sources, packed: the rows whose columns `key` a shard owns."""
 
     def __init__(
         self,
         region: Region,
         row_words: int,
-        source: Operator,
+        sources: tuple[Operator, ...],
+        negated: tuple[bool, ...],
         layout: Layout,
         key: Iterable[int],
         interner: Interner,
         packing: Packing,
-        shards: int,
     ) -> None: ...

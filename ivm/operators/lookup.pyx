@@ -81,7 +81,7 @@ cdef class Lookup(Operator):
             if append(&self.copied, self.source.out.words, self.source.out.length) < 0:
                 self._no_memory()
             self.sought = &self.copied
-        if consolidate(self.sought) < 0:
+        if not self.source.consolidated and consolidate(self.sought) < 0:
             self._no_memory()
         return 0
 

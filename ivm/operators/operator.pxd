@@ -23,6 +23,7 @@ cdef class Region:
 cdef class Operator:
     cdef Region region
     cdef Updates out                    # this activation's output; valid until the next one
+    cdef bint consolidated              # it ascends, no (row, time) is there twice, and no diff is 0
     cdef readonly list reads            # the operators and traces that it was made with
     cdef void* stage                    # the root's stage that it belongs to, borrowed
     cdef int readers                    # operators that were made with this one as a source

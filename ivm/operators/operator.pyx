@@ -33,7 +33,7 @@ cdef class Operator:
         self.out = empty_updates(row_words, region.depth)
         self.reads = []
         self.stage = NULL
-        self.parks = self.settles = False
+        self.parks = self.settles = self.consolidated = False
         for argument in args:
             if isinstance(argument, tuple):
                 for source in <tuple> argument:

@@ -156,6 +156,8 @@ cdef class Reduce(Operator):
 
     # The updates sorted and added up. Each key's memory is then touched once, and its neighbours' are near.
     cdef Updates* _in_order(self, Updates* given) except NULL nogil:
+        if self.source.consolidated:
+            return given
         if not read_alone(self.source):
             self.ordered.length = 0
             if append(&self.ordered, given.words, given.length) < 0:

@@ -80,7 +80,10 @@ class Joins(Mechanics):
         source = self._without_nulls(source, given, [carried.index(c) for c in lookup.bound], index)
         picks = [carried.index(c) for c in (*lookup.bound, *others)]
         key = tuple(picks[: len(lookup.bound)])
-        source = self.exchanged(source, given, key, picks, together)
+        if self.shards == 1:
+            source = self.packed(source, [(0, i) for i in picks], together)
+        else:
+            source = self.exchanged([source], [False], given, key, picks, together)
         places = _places(index.node, _first(node, lookup.relation))
         places |= {c: (0, i) for i, c in enumerate((*lookup.bound, *others))}
         form = row_format(_fields(node, wanted))

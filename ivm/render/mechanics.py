@@ -10,7 +10,7 @@ from ivm.operators.exchange import Exchange
 from ivm.operators.operator import Operator
 from ivm.operators.project import Project
 from ivm.operators.roundless import ArrangeRoundless
-from ivm.render.building import CrossingPlan, Read, Source, StagePlan, Traces
+from ivm.render.building import CrossingPlan, Read, Several, Source, StagePlan, Traces
 from ivm.render.physical import PiecePlan
 from ivm.render.scopes import Rendered, Scope
 from ivm.rows.format import Format
@@ -75,24 +75,25 @@ class Mechanics:
 
     def exchanged(
         self,
-        source: Rendered,
+        sources: Sequence[Rendered],
+        negated: Sequence[bool],
         schema: pa.Schema,
         key: Sequence[int],
         picks: list[int],
         target: Format,
     ) -> Rendered:
-        """`source`'s columns `picks` in format `target`, each row in the shard of its key."""
-        moves = [(0, i) for i in picks]
-        if self.shards == 1:
-            return self.packed(source, moves, target)
-        packing = Packing((source.format,), moves, target, self.interner)
+        """The columns `picks` of a sum in format `target`, each row in the shard of its key.
+
+        `sources` are its terms, of one format; what is `negated` among them is subtracted.
+        """
+        form = sources[0].format
         given = (
-            Source(source.stage),
-            Layout(schema, source.format),
+            Several([Source(source.stage) for source in sources]),
+            tuple(negated),
+            Layout(schema, form),
             tuple(key),
             self.interner,
-            packing,
-            self.shards,
+            Packing((form,), [(0, i) for i in picks], target, self.interner),
         )
         number = self.add(CrossingPlan(Exchange, self.scope.region, target.words, given))
         return Rendered(number, target)

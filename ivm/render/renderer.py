@@ -217,7 +217,7 @@ class Renderer(Windows, Reductions, Joins):
         """`node`'s columns `picks` in format `target`, each row in the shard of its columns `key`.
 
         Rows that lie there already, in an arrangement or as they were put out, are read where they
-        lie, and so are such terms of a sum.
+        lie, and so are such terms of a sum. The terms of another sum are exchanged as they come.
         """
         index = self.lying(node, key)
         if index is not None:
@@ -229,7 +229,10 @@ class Renderer(Windows, Reductions, Joins):
         if any(self.lying(term, key) or self._is_placed(term, key) for term, _ in terms):
             sources = [self.keyed(term, key, picks, target) for term, _ in terms]
             return self._added(sources, [negative for _, negative in terms], target)
-        return self.exchanged(self.render(node), node.schema, key, picks, target)
+        if not terms or self.scope.home(free_names(node)) is not self.scope:
+            terms = [(node, False)]
+        sources, negated = self._terms(node, terms)
+        return self.exchanged(sources, negated, node.schema, key, picks, target)
 
     def _is_placed(self, node: Node, key: Sequence[int]) -> bool:
         """Whether each row of `node` is put out in the shard of its columns `key`."""
@@ -328,10 +331,16 @@ class Renderer(Windows, Reductions, Joins):
         return self._sum(node, _signed(node))
 
     def _sum(self, node: Node, terms: Sequence[tuple[Node, bool]]) -> Rendered:
+        return self._added(*self._terms(node, terms), row_format(node.schema))
+
+    def _terms(
+        self, node: Node, terms: Sequence[tuple[Node, bool]]
+    ) -> tuple[list[Rendered], list[bool]]:
+        """The `terms` of which `node` is the sum, in its format, and which are subtracted."""
         form = row_format(node.schema)
         picks = [(0, i) for i in range(len(node.schema))]
         sources = [self.packed(self.render(term), picks, form) for term, _ in terms]
-        return self._added(sources, [negative for _, negative in terms], form)
+        return sources, [negative for _, negative in terms]
 
     def _added(
         self, sources: Sequence[Rendered], negated: Sequence[bool], form: Format

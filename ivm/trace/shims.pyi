@@ -3,11 +3,23 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ivm.rows.layout import Layout
+from ivm.rows.strings import Interner
 from ivm.trace.subscription import Subscription
 from ivm.trace.trace import Trace
 
 def consolidated(array: NDArray[np.uint64], row_words: int) -> NDArray[np.uint64]:
     """The updates sorted by (row, time) with equal ones added up and none zero."""
+
+def dealt(
+    parts: Sequence[tuple[NDArray[np.uint64], bool]],
+    row_words: int,
+    key: Sequence[int],
+    layout: Layout,
+    interner: Interner,
+    shards: int,
+) -> list[NDArray[np.uint64]]:
+    """What each shard gets of the (updates, negated) of `parts`, by their columns `key`."""
 
 def seal(trace: Trace, array: NDArray[np.uint64], since: int) -> None:
     """Seal the consolidated updates as the trace's fresh batch."""

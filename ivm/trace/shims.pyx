@@ -9,11 +9,15 @@ from libcpp.vector cimport vector
 
 import numpy as np
 
+from ivm.rows.layout cimport Layout
+from ivm.rows.sharding cimport Owners
+from ivm.rows.strings cimport Interner
 from ivm.rows.updates cimport Updates, append, empty_updates, push, release
 from ivm.trace.batch cimport (
     Batch, batch_bytes, count_as_of, diff_of, drop, first_update, first_val, key_at, seek_key,
     time_of, val_at,
 )
+from ivm.trace.dealing cimport Part, deal_out
 from ivm.trace.probe cimport GROUP, probe
 from ivm.trace.sort cimport consolidate
 from ivm.trace.subscription cimport Subscription
@@ -50,6 +54,33 @@ def consolidated(array, int row_words):
         return _write(&updates)
     finally:
         release(&updates)
+
+
+def dealt(parts, int row_words, key, Layout layout, Interner interner, int shards):
+    """What each shard gets of the (updates, negated) of `parts`, by their columns `key`."""
+    cdef vector[Updates] given, queues
+    cdef vector[Updates*] targets
+    cdef vector[Part] listed
+    cdef vector[int] columns = key
+    cdef Owners owners
+    cdef size_t i
+    for array, _ in parts:
+        given.push_back(_read(array, row_words))
+    for i, (_, negated) in enumerate(parts):
+        listed.push_back(Part(&given[i], &given[i], negated, True))
+    queues.resize(shards, empty_updates(row_words, given[0].time_words))
+    for i in range(queues.size()):
+        targets.push_back(&queues[i])
+    owners = Owners(targets.data(), shards, columns.data(), <int> columns.size())
+    try:
+        with nogil:
+            deal_out(listed.data(), <int> listed.size(), &owners, layout, interner)
+        return [_write(&queues[i]) for i in range(queues.size())]
+    finally:
+        for i in range(given.size()):
+            release(&given[i])
+        for i in range(queues.size()):
+            release(&queues[i])
 
 
 def seal(Trace trace, array, uint64_t since):

@@ -1,5 +1,45 @@
+from libc.stdint cimport uint64_t
+
 from ivm.rows.updates cimport Updates
+
+cdef extern from "sort.hpp" namespace "ivm":
+    uint64_t extract_bits(uint64_t word, uint64_t mask) noexcept nogil
+
+cdef enum:
+    DIGIT_BITS = 11          # 2,048 counters stay in the first-level cache
+    MAX_WORDS = 256          # a row's words; `ivm.rows` refuses wider schemas
 
 # Sorts by (row, time), adds up the diffs of equal (row, time) and drops those that come to zero:
 # survivors ascend strictly. 0, or -1 where memory is short (then nothing is lost, but unsorted).
 cdef int consolidate(Updates* updates) noexcept nogil
+
+# --- for who deals rows out by himself, before they are sorted ---
+
+# What all rounds share.
+cdef struct Sorting:
+    int stride
+    int compared        # words of a row and its time
+    uint64_t* entries   # scratch for twice a bucket's rows, or twice all
+
+# For `n` rows at most; -1 where memory is short.
+cdef int begin_sorting(Sorting* sorting, int stride, int compared, Py_ssize_t n) noexcept nogil
+cdef void end_sorting(Sorting* sorting) noexcept nogil
+
+# Adds to `masks`, per word, the bits that differ between any of `n` rows and `reference`.
+cdef void note_varying_bits(const uint64_t* reference, const uint64_t* words, Py_ssize_t n,
+                            int stride, int compared, uint64_t* masks) noexcept nogil
+
+# By how many bits `n` rows are to be dealt out into buckets.
+cdef int bits_to_deal(Py_ssize_t n) noexcept nogil
+
+# Finds the first `word` that varies and leaves of its mask the leading bits, `most` at most: how many.
+cdef int leading_bits(uint64_t* masks, int compared, int most, int* word) noexcept nogil
+
+# Whether no bit that varies comes before those of `mask`, which are some of one word: `varying` are those
+# of that word, `before` those of the words before it.
+cdef bint are_leading(uint64_t mask, uint64_t varying, uint64_t before) noexcept nogil
+
+# Sorts and adds up what was dealt out by leading varying bits; writes it to `target`, which has as much
+# room, and returns how many remain. `ends` are those of the buckets; `equal` says that no bit varies.
+cdef Py_ssize_t sort_dealt(const Sorting* sorting, uint64_t* dealt, const Py_ssize_t* ends,
+                           Py_ssize_t buckets, bint equal, uint64_t* target) noexcept nogil

@@ -24,7 +24,6 @@ from ivm.rows.updates cimport Updates, copy_update, empty_updates, release, rese
 from ivm.trace.times cimport compare_words
 
 cdef extern from "sort.hpp" namespace "ivm":
-    uint64_t extract_bits(uint64_t word, uint64_t mask) noexcept nogil
     void sort_by_words(uint64_t* entries, int64_t n, uint64_t position, const uint64_t* words,
                        int stride, int first, int last) noexcept nogil
 
@@ -35,13 +34,12 @@ cdef extern from *:
 cdef enum:
     INSERTION_LENGTH = 24    # below, moving rows in place beats any set-up
     RADIX_LENGTH = 64        # above, counting passes beat insertion into sorted pairs
-    DIGIT_BITS = 11          # 2,048 counters stay in the first-level cache
     SPARE_BITS = 5           # sorted by radix beyond the logarithm of the number of rows
     BUCKET_LENGTH = 1 << 14  # rows that are sorted within the second-level cache
     DEALT_LENGTH = 1 << 13   # rows that a bucket is to have
     LEAST_BITS = 6           # of a round, so that few rounds nest
+    SAMPLED = 1 << 12        # rows that tell by which bits to deal, until counting shows others to vary
     LONG_RUN = 4             # a run that is at least one in so many of the rows is not sorted again
-    MAX_WORDS = 256          # a row's words; `ivm.rows` refuses wider schemas
 
 
 cdef int consolidate(Updates* updates) noexcept nogil:
@@ -151,23 +149,12 @@ cdef int _merge_in(Updates* updates, Py_ssize_t run, int compared) noexcept nogi
 
 # --- beyond insertion ---
 
-# What all rounds share.
-cdef struct Sorting:
-    int stride
-    int compared        # words of a row and its time
-    uint64_t* entries   # scratch for twice BUCKET_LENGTH rows, or twice all
-
-
 cdef int _sort_large(Updates* updates, int compared) noexcept nogil:
     cdef Sorting sorting
     cdef Py_ssize_t n = updates.length
     cdef Updates scratch = empty_updates(updates.row_words, updates.time_words)
-    sorting.stride = updates.stride
-    sorting.compared = compared
-    sorting.entries = <uint64_t*> malloc(
-        2 * min(n, <Py_ssize_t> BUCKET_LENGTH) * sizeof(uint64_t))
-    if sorting.entries == NULL or reserve(&scratch, n) < 0:
-        free(sorting.entries)
+    if begin_sorting(&sorting, updates.stride, compared, n) < 0 or reserve(&scratch, n) < 0:
+        end_sorting(&sorting)
         return -1
     if n > BUCKET_LENGTH:
         updates.length = _deal(&sorting, updates.words, scratch.words, n)
@@ -176,8 +163,20 @@ cdef int _sort_large(Updates* updates, int compared) noexcept nogil:
         memcpy(updates.words, scratch.words,
                <size_t> updates.length * updates.stride * sizeof(uint64_t))
     release(&scratch)
-    free(sorting.entries)
+    end_sorting(&sorting)
     return 0
+
+
+cdef int begin_sorting(Sorting* sorting, int stride, int compared, Py_ssize_t n) noexcept nogil:
+    sorting.stride = stride
+    sorting.compared = compared
+    sorting.entries = <uint64_t*> malloc(
+        2 * min(n, <Py_ssize_t> BUCKET_LENGTH) * sizeof(uint64_t))
+    return -1 if sorting.entries == NULL else 0
+
+
+cdef void end_sorting(Sorting* sorting) noexcept nogil:
+    free(sorting.entries)
 
 
 # Sorts and adds up `n` rows at `words` in their place; returns how many remain.
@@ -185,47 +184,91 @@ cdef Py_ssize_t _deal(const Sorting* sorting, uint64_t* words, uint64_t* scratch
                       Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t ends[1 << DIGIT_BITS]
     cdef uint64_t masks[MAX_WORDS]
-    cdef int stride = sorting.stride, wanted = LEAST_BITS, w, first = 0
-    cdef Py_ssize_t i, start = 0, end, kept = 0, bucket
-    _varying_bits(words, n, stride, sorting.compared, masks)
-    while wanted < DIGIT_BITS and (n >> wanted) > DEALT_LENGTH:
-        wanted += 1
-    while first < sorting.compared - 1 and masks[first] == 0:
-        first += 1
-    w = popcount(masks[first])
-    while w > wanted:           # the word's leading varying bits only
-        masks[first] &= masks[first] - 1
-        w -= 1
-    _deal_out(words, scratch, n, stride, first, masks[first], ends)
-    for bucket in range(1 << w):
+    cdef int stride = sorting.stride, compared = sorting.compared, bits, word = 0
+    cdef int step = 1 + <int> (n // SAMPLED)
+    cdef int most = max(LEAST_BITS, bits_to_deal(n))
+    memset(masks, 0, compared * sizeof(uint64_t))
+    note_varying_bits(words, words, n // step, step * stride, compared, masks)
+    bits = leading_bits(masks, compared, most, &word)
+    if not _count(words, n, stride, word, masks[word], ends):
+        note_varying_bits(words, words, n, stride, compared, masks)
+        bits = leading_bits(masks, compared, most, &word)
+        _count(words, n, stride, word, masks[word], ends)
+    _deal_out(words, scratch, n, stride, word, masks[word], ends)
+    return sort_dealt(sorting, scratch, ends, 1 << bits, bits == 0, words)
+
+
+cdef int bits_to_deal(Py_ssize_t n) noexcept nogil:
+    cdef int bits = 0
+    while bits < DIGIT_BITS and (n >> bits) > DEALT_LENGTH:
+        bits += 1
+    return bits
+
+
+cdef int leading_bits(uint64_t* masks, int compared, int most, int* word) noexcept nogil:
+    cdef int bits
+    word[0] = 0
+    while word[0] < compared - 1 and masks[word[0]] == 0:
+        word[0] += 1
+    bits = popcount(masks[word[0]])
+    while bits > most:
+        masks[word[0]] &= masks[word[0]] - 1
+        bits -= 1
+    return bits
+
+
+cdef Py_ssize_t sort_dealt(const Sorting* sorting, uint64_t* dealt, const Py_ssize_t* ends,
+                           Py_ssize_t buckets, bint equal, uint64_t* target) noexcept nogil:
+    cdef int stride = sorting.stride
+    cdef Py_ssize_t start = 0, end, kept = 0, bucket, n
+    for bucket in range(buckets):
         end = ends[bucket]
-        if end - start > BUCKET_LENGTH and w > 0:
-            i = _deal(sorting, scratch + start * stride, words + kept * stride, end - start)
-            memcpy(words + kept * stride, scratch + start * stride,
-                   <size_t> i * stride * sizeof(uint64_t))
-            kept += i
-        elif end - start > BUCKET_LENGTH:
-            kept += _add_up_equal(sorting, scratch + start * stride, words + kept * stride,
+        if end - start <= BUCKET_LENGTH:
+            if end > start:
+                kept += _sort_bucket(sorting, dealt + start * stride, target + kept * stride,
+                                     end - start)
+        elif equal:
+            kept += _add_up_equal(sorting, dealt + start * stride, target + kept * stride,
                                   end - start)
-        elif end > start:
-            kept += _sort_bucket(sorting, scratch + start * stride, words + kept * stride,
-                                 end - start)
+        else:
+            n = _deal(sorting, dealt + start * stride, target + kept * stride, end - start)
+            memcpy(target + kept * stride, dealt + start * stride,
+                   <size_t> n * stride * sizeof(uint64_t))
+            kept += n
         start = end
     return kept
 
 
-# Moves the rows to `target`, ordered by the bits `mask` of word `word`; writes where the rows of
-# each pattern of bits end.
+# Counts the rows by the bits `mask` of word `word`; whether these come before all others that vary.
+cdef bint _count(const uint64_t* words, Py_ssize_t n, int stride, int word, uint64_t mask,
+                 Py_ssize_t* counts) noexcept nogil:
+    cdef uint64_t varying = 0, before = 0
+    cdef const uint64_t* row = words
+    cdef Py_ssize_t i
+    cdef int w
+    memset(counts, 0, (<Py_ssize_t> 1 << popcount(mask)) * sizeof(Py_ssize_t))
+    for i in range(n):
+        for w in range(word):
+            before |= row[w] ^ words[w]
+        varying |= row[word] ^ words[word]
+        counts[extract_bits(row[word], mask)] += 1
+        row += stride
+    return are_leading(mask, varying, before)
+
+
+cdef bint are_leading(uint64_t mask, uint64_t varying, uint64_t before) noexcept nogil:
+    varying &= ~mask
+    return before == 0 and (varying == 0 or varying < (mask & (0 - mask)))
+
+
+# Moves the rows, of which there are so many of each pattern of bits, to `target`, ordered by these; writes
+# where each pattern's rows end.
 cdef void _deal_out(const uint64_t* words, uint64_t* target, Py_ssize_t n, int stride, int word,
                     uint64_t mask, Py_ssize_t* ends) noexcept nogil:
     cdef Py_ssize_t i, total = 0, count
-    cdef Py_ssize_t buckets = <Py_ssize_t> 1 << popcount(mask)
     cdef const uint64_t* row = words
     cdef uint64_t bucket
-    memset(ends, 0, buckets * sizeof(Py_ssize_t))
-    for i in range(n):
-        ends[extract_bits(words[i * stride + word], mask)] += 1
-    for i in range(buckets):
+    for i in range(<Py_ssize_t> 1 << popcount(mask)):
         count = ends[i]
         ends[i] = total
         total += count
@@ -251,29 +294,27 @@ cdef Py_ssize_t _add_up_equal(const Sorting* sorting, const uint64_t* rows, uint
 
 # --- within the cache ---
 
-# Per word the bits that differ between any two rows.
-cdef void _varying_bits(const uint64_t* words, Py_ssize_t n, int stride, int compared,
-                        uint64_t* masks) noexcept nogil:
+cdef void note_varying_bits(const uint64_t* reference, const uint64_t* words, Py_ssize_t n,
+                            int stride, int compared, uint64_t* masks) noexcept nogil:
     cdef Py_ssize_t i
     cdef int w
     cdef uint64_t first, second, third
     cdef const uint64_t* row = words
-    memset(masks, 0, compared * sizeof(uint64_t))
     if compared == 3:
         first = second = third = 0
-        for i in range(1, n):
+        for i in range(n):
+            first |= row[0] ^ reference[0]
+            second |= row[1] ^ reference[1]
+            third |= row[2] ^ reference[2]
             row += stride
-            first |= row[0] ^ words[0]
-            second |= row[1] ^ words[1]
-            third |= row[2] ^ words[2]
-        masks[0] = first
-        masks[1] = second
-        masks[2] = third
+        masks[0] |= first
+        masks[1] |= second
+        masks[2] |= third
         return
-    for i in range(1, n):
-        row += stride
+    for i in range(n):
         for w in range(compared):
-            masks[w] |= row[w] ^ words[w]
+            masks[w] |= row[w] ^ reference[w]
+        row += stride
 
 
 # Moves the rows, sorted and added up, to `target`; returns how many remain.
@@ -282,7 +323,8 @@ cdef Py_ssize_t _sort_bucket(const Sorting* sorting, const uint64_t* rows, uint6
     cdef uint64_t masks[MAX_WORDS]
     cdef int room, bits = 0, packed = 0, compared = sorting.compared
     cdef int low = 1 if n < 2 else 64 - leading_zeros(n - 1)    # bits of a position
-    _varying_bits(rows, n, sorting.stride, compared, masks)
+    memset(masks, 0, compared * sizeof(uint64_t))
+    note_varying_bits(rows, rows, n, sorting.stride, compared, masks)
     while packed < compared and bits + popcount(masks[packed]) <= 64 - low:
         bits += popcount(masks[packed])
         packed += 1

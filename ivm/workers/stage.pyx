@@ -21,6 +21,7 @@ from ivm.operators.exchange cimport Exchange
 from ivm.operators.fallible cimport Fallible
 from ivm.operators.loop cimport Collect
 from ivm.operators.operator cimport Operator, Region, earlier
+from ivm.trace.dealing cimport Part
 from ivm.trace.times cimport MAX_COORDINATES, round_of
 from ivm.trace.trace cimport Trace
 
@@ -179,16 +180,22 @@ cdef class Crossing(Stage):
 
     cdef int share(self) except -1 nogil:
         cdef Py_ssize_t s, n = self.shards.size()
-        for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
-            (<Exchange> self.shards[s]).deal()
-        for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
-            (<Exchange> self.shards[s]).gather()
+        cdef vector[Part] parts
+        if not (<Exchange> self.shards[0]).packing.identity:
+            for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
+                (<Exchange> self.shards[s]).pack()
+        for s in range(n):
+            (<Exchange> self.shards[s]).out.length = 0
+            (<Exchange> self.shards[s]).consolidated = True
+            (<Exchange> self.shards[s]).list_parts(&parts)
+        (<Exchange> self.shards[0]).deal_all(&parts)
         return 0
 
     cdef int take_turns(self) except -1 nogil:
         cdef size_t s
         for s in range(self.shards.size()):
             (<Exchange> self.shards[s]).out.length = 0
+            (<Exchange> self.shards[s]).consolidated = False
         for s in range(self.shards.size()):
             if self.loads[s] > 0:
                 (<Exchange> self.shards[s]).hand_over()

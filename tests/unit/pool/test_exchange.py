@@ -15,6 +15,7 @@ from ivm.dataflow import (
     Get,
     Iterate,
     Join,
+    Negate,
     Recursive,
     Reduce,
     columns,
@@ -66,6 +67,18 @@ def test_what_many_rows_brought_is_taken_out_by_few_and_by_many(workers: int) ->
     _feed(pool, 50, 1)
     _feed(pool, MANY, -1)
     assert _counts(pool) == [0] * GROUPS
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("rows", [50, MANY])
+def test_what_a_sum_subtracts_is_subtracted_wherever_its_group_is(workers: int, rows: int) -> None:
+    above = Call("ge", (columns(pairs)[0], Literal(GROUPS, INT)), pa.bool_(), False)
+    first = Concat((pairs, Negate(Filter(pairs, above))))
+    pool = Pool(workers)
+    pool.create_input("pairs", PAIRS, ["a"])
+    pool.install("counted", Reduce(first, (1,), counted.aggregates), ["b"])
+    _feed(pool, rows, 1)
+    assert _counts(pool) == [1] * GROUPS
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])

@@ -1,0 +1,18 @@
+# Many rows to the shards that own them.
+
+from ivm.rows.layout cimport Layout
+from ivm.rows.sharding cimport Owners
+from ivm.rows.strings cimport Interner
+from ivm.rows.updates cimport Updates
+
+# Rows to be dealt out; all parts have one format.
+cdef struct Part:
+    Updates* rows
+    const Updates* keyed    # as many of the layout in whose key columns each row's owner is found
+    bint negated            # their diffs change sign
+    bint read_alone         # nobody else reads them: what is large goes back once it is dealt out
+
+# Moves all rows of `count` parts to the queues of their owners, which are empty before and consolidated
+# afterwards. As many threads as there are shards share every pass. Raises MemoryError.
+cdef int deal_out(Part* parts, int count, const Owners* owners, Layout layout,
+                  Interner interner) except -1 nogil

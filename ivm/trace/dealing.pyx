@@ -1,0 +1,273 @@
+"""Dealing: many rows go to the shards that own them, and threads share every pass over them.
+
+An exchange moves each row once, and so does a sort of more rows than the cache holds, which first deals
+them out by their leading varying bits into buckets (`ivm.trace.sort`). Here one pass does both: a row
+goes to its bucket among those of its owner, whichever thread reads it. Its place there is known, since
+the rows have been counted before, so that no thread waits for another within a pass. Each shard's thread
+then sorts its own buckets within the cache.
+"""
+
+from cython.parallel cimport prange
+from libc.stdint cimport uint16_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libcpp.vector cimport vector
+
+from ivm.rows.hashing cimport hash_rows, shard_of
+from ivm.rows.layout cimport Layout
+from ivm.rows.strings cimport Interner
+from ivm.rows.updates cimport (
+    Updates, block_bytes, copy_update, empty_updates, release, reserve, update_at,
+)
+from ivm.trace.sort cimport (
+    Sorting, are_leading, begin_sorting, bits_to_deal, end_sorting, extract_bits, leading_bits,
+    note_varying_bits, sort_dealt,
+)
+
+cdef extern from *:
+    int popcount "__builtin_popcountll"(unsigned long long) noexcept nogil
+
+cdef enum:
+    STRETCH = 512       # rows that are hashed together
+    SAMPLED = 1 << 13   # rows that tell by which bits to deal, until counting shows others to vary
+    MOST_PILES = 1 << 16
+
+
+# What all passes share.
+cdef struct Dealing:
+    const Part* parts
+    Py_ssize_t rows
+    int threads
+    int stride
+    int compared        # words of a row and its time
+    int word            # a row's bucket is given by the bits `mask` of this word
+    uint64_t mask
+    Py_ssize_t buckets  # of each shard
+    uint16_t* piles     # of each row: its owner and its bucket there, as one number
+
+
+# Some rows of one part, the first of which is the `first` of all.
+cdef struct Stretch:
+    const uint64_t* row
+    const uint64_t* keyed
+    int keyed_stride
+    Py_ssize_t first
+    Py_ssize_t length
+    bint negated
+
+
+cdef int deal_out(Part* parts, int count, const Owners* owners, Layout layout,
+                  Interner interner) except -1 nogil:
+    cdef Dealing dealing
+    cdef vector[Updates] dealt      # to each shard, before they are sorted
+    cdef int shard
+    cdef const Updates* form = parts[0].rows
+    dealing.parts = parts
+    dealing.rows = total_of(parts, count)
+    dealing.threads = owners.shards
+    dealing.stride = form.stride
+    dealing.compared = form.stride - 1
+    if dealing.rows == 0:
+        return 0
+    dealt.resize(owners.shards, empty_updates(form.row_words, form.time_words))
+    dealing.piles = <uint16_t*> malloc(dealing.rows * sizeof(uint16_t))
+    try:
+        if dealing.piles == NULL:
+            no_memory()
+        move_all(&dealing, parts, count, owners, layout, interner, dealt.data())
+    finally:
+        free(dealing.piles)
+        for shard in range(owners.shards):
+            release(&dealt[shard])
+    return 0
+
+
+cdef Py_ssize_t total_of(const Part* parts, int count) noexcept nogil:
+    cdef Py_ssize_t total = 0
+    cdef int p
+    for p in range(count):
+        total += parts[p].rows.length
+    return total
+
+
+# Deals all rows out, gives back where they came from, and sorts what was dealt into the queues.
+cdef int move_all(Dealing* dealing, Part* parts, int count, const Owners* owners, Layout layout,
+                  Interner interner, Updates* dealt) except -1 nogil:
+    cdef vector[Py_ssize_t] places  # of each thread: the next one in each pile
+    cdef vector[Py_ssize_t] ends    # of each pile, among those of its shard
+    cdef int threads = dealing.threads, failed = 0, t, p
+    count_all(dealing, owners, layout, interner, &places)
+    ends.resize(owners.shards * dealing.buckets)
+    find_places(dealing, owners.shards, places.data(), ends.data())
+    for t in range(owners.shards):
+        failed |= reserve(&dealt[t], ends[(t + 1) * dealing.buckets - 1])
+    if failed != 0:
+        no_memory()
+    for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
+        move_rows(dealing, t, dealt, places.data() + t * ends.size())
+    for p in range(count):
+        if parts[p].read_alone and block_bytes(parts[p].rows) > 0:
+            release(parts[p].rows)
+    for t in prange(owners.shards, num_threads=threads, schedule="static", chunksize=1):
+        dealt[t].length = ends[(t + 1) * dealing.buckets - 1]
+        failed |= sort_shard(dealing, &dealt[t], ends.data() + t * dealing.buckets,
+                             owners.queues[t])
+    if failed != 0:
+        no_memory()
+    return 0
+
+
+cdef int no_memory() except -1 nogil:
+    with gil:
+        raise MemoryError("no memory to exchange updates")
+
+
+# The next rows of a thread, from the `at`-th of all on, of which it has those before `end`.
+cdef bint next_stretch(const Dealing* dealing, Py_ssize_t* at, Py_ssize_t end,
+                       Stretch* stretch) noexcept nogil:
+    cdef const Part* part = dealing.parts
+    cdef Py_ssize_t i = at[0]
+    if i >= end:
+        return False
+    while i >= part.rows.length:
+        i -= part.rows.length
+        part += 1
+    stretch.row = update_at(part.rows, i)
+    stretch.keyed = update_at(part.keyed, i)
+    stretch.keyed_stride = part.keyed.stride
+    stretch.first = at[0]
+    stretch.length = min(min(part.rows.length - i, end - at[0]), <Py_ssize_t> STRETCH)
+    stretch.negated = part.negated
+    at[0] += stretch.length
+    return True
+
+
+cdef inline Py_ssize_t first_row(const Dealing* dealing, int thread) noexcept nogil:
+    return thread * dealing.rows // dealing.threads
+
+
+# Decides by which bits to deal rows into buckets: some leading ones of those that vary, `masks`.
+cdef void choose_buckets(Dealing* dealing, int shards, uint64_t* masks) noexcept nogil:
+    cdef int bits = bits_to_deal(dealing.rows // shards)
+    while shards << bits > MOST_PILES and bits > 0:
+        bits -= 1
+    leading_bits(masks, dealing.compared, bits, &dealing.word)
+    dealing.mask = masks[dealing.word]
+    dealing.buckets = <Py_ssize_t> 1 << popcount(dealing.mask)
+
+
+# Notes the bits that vary in one of `step` stretches of rows from the `at`-th to before `end`.
+cdef void note_bits(const Dealing* dealing, Py_ssize_t at, Py_ssize_t end, Py_ssize_t step,
+                    uint64_t* masks) noexcept nogil:
+    cdef Py_ssize_t start = 0
+    cdef Stretch first, stretch
+    next_stretch(dealing, &start, 1, &first)
+    while next_stretch(dealing, &at, end, &stretch):
+        note_varying_bits(first.row, stretch.row, stretch.length, dealing.stride, dealing.compared,
+                          masks)
+        at += (step - 1) * STRETCH
+
+
+# Counts each thread's rows by pile. Which bits to deal by is guessed from some of the rows first; if the
+# counting shows that others vary before them, it is found out and all is counted again.
+cdef int count_all(Dealing* dealing, const Owners* owners, Layout layout, Interner interner,
+                   vector[Py_ssize_t]* counts) except -1 nogil:
+    cdef vector[uint64_t] masks
+    cdef size_t i, compared = dealing.compared
+    cdef int threads = dealing.threads, t
+    masks.resize(threads * compared)
+    note_bits(dealing, 0, dealing.rows, 1 + dealing.rows // SAMPLED, masks.data())
+    choose_buckets(dealing, owners.shards, masks.data())
+    if count_by_threads(dealing, owners, layout, interner, counts) == 0:
+        return 0
+    for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
+        note_bits(dealing, first_row(dealing, t), first_row(dealing, t + 1), 1,
+                  masks.data() + t * compared)
+    for i in range(compared, masks.size()):
+        masks[i % compared] |= masks[i]
+    choose_buckets(dealing, owners.shards, masks.data())
+    count_by_threads(dealing, owners, layout, interner, counts)
+    return 0
+
+
+# Above 0 if bits vary that come before those of the buckets.
+cdef int count_by_threads(const Dealing* dealing, const Owners* owners, Layout layout,
+                          Interner interner, vector[Py_ssize_t]* counts) except -1 nogil:
+    cdef size_t piles = owners.shards * dealing.buckets
+    cdef int threads = dealing.threads, others = 0, t
+    counts.clear()
+    counts.resize(threads * piles)
+    for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
+        others |= count_rows(dealing, t, owners, layout, interner, counts.data() + t * piles)
+    return others
+
+
+# Counts a thread's rows by pile; not 0 if bits vary that come before those of the buckets.
+cdef int count_rows(const Dealing* dealing, int thread, const Owners* owners, Layout layout,
+                    Interner interner, Py_ssize_t* counts) noexcept nogil:
+    cdef Py_ssize_t at = first_row(dealing, thread), start = 0, i
+    cdef uint64_t hashes[STRETCH]
+    cdef uint64_t mask = dealing.mask, varying = 0, before = 0, pile
+    cdef const uint64_t* row
+    cdef Stretch first, stretch
+    cdef int word = dealing.word, w
+    next_stretch(dealing, &start, 1, &first)
+    while next_stretch(dealing, &at, first_row(dealing, thread + 1), &stretch):
+        hash_rows(stretch.keyed, stretch.length, stretch.keyed_stride, owners.key, owners.columns,
+                  layout, interner, hashes)
+        row = stretch.row
+        for i in range(stretch.length):
+            for w in range(word):
+                before |= row[w] ^ first.row[w]
+            varying |= row[word] ^ first.row[word]
+            pile = (shard_of(hashes[i], owners.shards) * <uint64_t> dealing.buckets
+                    + extract_bits(row[word], mask))
+            dealing.piles[stretch.first + i] = <uint16_t> pile
+            counts[pile] += 1
+            row += dealing.stride
+    return 0 if mask == 0 or are_leading(mask, varying, before) else 1
+
+
+# Replaces each thread's counts by the places of its first rows.
+cdef void find_places(const Dealing* dealing, int shards, Py_ssize_t* places,
+                      Py_ssize_t* ends) noexcept nogil:
+    cdef Py_ssize_t total = 0, count, pile, piles = shards * dealing.buckets
+    cdef int t
+    for pile in range(piles):
+        if pile % dealing.buckets == 0:
+            total = 0
+        for t in range(dealing.threads):
+            count = places[t * piles + pile]
+            places[t * piles + pile] = total
+            total += count
+        ends[pile] = total
+
+
+# Copies a thread's rows to their places.
+cdef void move_rows(const Dealing* dealing, int thread, Updates* dealt,
+                    Py_ssize_t* places) noexcept nogil:
+    cdef Py_ssize_t at = first_row(dealing, thread), i
+    cdef int stride = dealing.stride, shift = popcount(dealing.buckets - 1)
+    cdef const uint16_t* pile
+    cdef uint64_t* target
+    cdef Stretch stretch
+    while next_stretch(dealing, &at, first_row(dealing, thread + 1), &stretch):
+        pile = dealing.piles + stretch.first
+        for i in range(stretch.length):
+            target = update_at(&dealt[pile[i] >> shift], places[pile[i]])
+            places[pile[i]] += 1
+            copy_update(target, stretch.row + i * stride, stride)
+            if stretch.negated:
+                target[stride - 1] = 0 - target[stride - 1]
+
+
+# Sorts what was dealt to a shard into its queue; not 0 where memory is short.
+cdef int sort_shard(const Dealing* dealing, Updates* dealt, const Py_ssize_t* ends,
+                    Updates* queue) noexcept nogil:
+    cdef Sorting sorting
+    cdef int failed = reserve(queue, dealt.length)
+    failed |= begin_sorting(&sorting, dealing.stride, dealing.compared, dealt.length)
+    if failed == 0 and dealt.length > 0:
+        queue.length = sort_dealt(&sorting, dealt.words, ends, dealing.buckets, False, queue.words)
+    end_sorting(&sorting)
+    release(dealt)
+    return failed
