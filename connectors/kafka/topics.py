@@ -36,6 +36,7 @@ _UNLED = (
     KafkaError.UNKNOWN_LEADER_EPOCH,
     KafkaError.NOT_LEADER_FOR_PARTITION,
     KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError._NOENT,  # librdkafka's own word where none of the partitions asked for has a leader
 )
 _REFUSALS = (
     KafkaError.TOPIC_AUTHORIZATION_FAILED,

@@ -109,14 +109,14 @@ cdef class Exchange(Operator):
 
     cdef int list_parts(self, vector[Part]* parts) except -1 nogil:
         cdef Updates* given
+        cdef Updates* rows
         cdef size_t s
         for s in range(self.inputs.size()):
-            given = &(<Operator> self.inputs[s]).out
-            if self.packing.identity:
-                parts.push_back(Part(given, given, self.negated[s],
-                                     read_alone(<Operator> self.inputs[s])))
-            else:
-                parts.push_back(Part(&self.packed[s], given, self.negated[s], True))
+            given = rows = &(<Operator> self.inputs[s]).out
+            if not self.packing.identity:
+                rows = &self.packed[s]
+            parts.push_back(Part(rows, given, self.negated[s],
+                                 read_alone(<Operator> self.inputs[s])))
         return 0
 
     cdef int deal_all(self, vector[Part]* parts) except -1 nogil:

@@ -8,9 +8,9 @@ from ivm.rows.updates cimport Updates
 # Rows to be dealt out; all parts have one format.
 cdef struct Part:
     Updates* rows
-    const Updates* keyed    # as many of the layout in whose key columns each row's owner is found
-    bint negated            # their diffs change sign
-    bint read_alone         # nobody else reads them: what is large goes back once it is dealt out
+    Updates* keyed      # these, or what they were made of: an owner is found in the key columns of its layout
+    bint negated        # the rows' diffs change sign
+    bint read_alone     # nobody else reads `keyed`: what is large goes back once it is dealt out
 
 # Moves all rows of `count` parts to the queues of their owners, which are empty before and consolidated
 # afterwards. As many threads as there are shards share every pass. Raises MemoryError.

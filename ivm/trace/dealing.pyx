@@ -105,8 +105,10 @@ cdef int move_all(Dealing* dealing, Part* parts, int count, const Owners* owners
     for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
         move_rows(dealing, t, dealt, places.data() + t * ends.size())
     for p in range(count):
-        if parts[p].read_alone and block_bytes(parts[p].rows) > 0:
-            release(parts[p].rows)
+        if parts[p].rows != parts[p].keyed:
+            give_back(parts[p].rows)
+        if parts[p].read_alone:
+            give_back(parts[p].keyed)
     for t in prange(owners.shards, num_threads=threads, schedule="static", chunksize=1):
         dealt[t].length = ends[(t + 1) * dealing.buckets - 1]
         failed |= sort_shard(dealing, &dealt[t], ends.data() + t * dealing.buckets,
@@ -114,6 +116,11 @@ cdef int move_all(Dealing* dealing, Part* parts, int count, const Owners* owners
     if failed != 0:
         no_memory()
     return 0
+
+
+cdef void give_back(Updates* updates) noexcept nogil:
+    if block_bytes(updates) > 0:
+        release(updates)
 
 
 cdef int no_memory() except -1 nogil:
