@@ -61,9 +61,11 @@ def dealt(parts, int row_words, key, Layout layout, Interner interner, int shard
     cdef vector[Updates] given, queues
     cdef vector[Updates*] targets
     cdef vector[Part] listed
-    cdef vector[int] columns = key
+    cdef vector[int] columns
     cdef Owners owners
     cdef size_t i
+    for column in key:
+        columns.push_back(column)
     for array, _ in parts:
         given.push_back(_read(array, row_words))
     for i, (_, negated) in enumerate(parts):

@@ -7,7 +7,6 @@ failing, and the pool must then be as the operation's contract says; n counts up
 gets through without reaching it. Prints a line with the number of failures for each node.
 """
 
-import ctypes
 import random
 import sys
 from collections import Counter
@@ -21,12 +20,10 @@ from ivm.dataflow import Map, Node, columns
 from ivm.errors import OutOfMemory, PoolFailed, UnknownCollection
 from ivm.expressions import Call
 from ivm.pool import Pool
+from tests.faults.arming import arm, disarm
 from tests.oracle import evaluate
 from tests.property.engine import PEOPLE, Change, Output, Row, contents, feed, new_pool, people
 from tests.property.nodes import NODES
-
-shortage = ctypes.CDLL(None)
-shortage.shortage_arm.argtypes = [ctypes.c_long]
 
 TEAM = columns(people)[1]
 UPPER = Call("upper", (TEAM,), pa.string(), True)
@@ -173,13 +170,13 @@ OPERATIONS = {
 def fails(act: Callable[[], object], n: int) -> tuple[bool, bool]:
     """Whether the n-th allocation was reached, and whether the operation failed of it."""
     failed = False
-    shortage.shortage_arm(n)
+    arm(n)
     try:
         act()
     except OutOfMemory:
         failed = True
     finally:
-        reached = bool(shortage.shortage_disarm())
+        reached = disarm()
     return reached, failed
 
 

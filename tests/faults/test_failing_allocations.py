@@ -41,14 +41,41 @@ def shortage(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_failing_allocation_is_an_error_and_the_pool_keeps_its_word(
     shortage: Path, operation: str, nodes: tuple[str, ...]
 ) -> None:
+    printed = _run(shortage, "tests.faults.sweep", operation, *nodes)
+    failures = [int(line.split()[0]) for line in printed]
+    assert len(failures) == len(nodes)
+    assert all(failures), printed
+
+
+def test_that_memory_is_short_while_rows_are_dealt_out_is_told(shortage: Path) -> None:
+    assert "no memory to exchange updates" in _told(shortage, "deal")
+
+
+def test_a_step_names_the_arrangement_for_which_threads_could_not_exchange_rows(
+    shortage: Path,
+) -> None:
+    wanted = "a step did not complete: pairs[a]: no memory to exchange updates"
+    assert wanted in _told(shortage, "advance")
+
+
+def test_that_memory_is_short_for_any_part_of_a_decoded_column_is_told(shortage: Path) -> None:
+    columns, buffers = 2, 2 + 3  # validity and numbers; validity, offsets and texts
+    assert _told(shortage, "decode").count("no memory for a column") == columns + buffers
+
+
+def _told(shortage: Path, call: str) -> list[str]:
+    """What was told when each allocation of a call had failed."""
+    return _run(shortage, "tests.faults.telling", call)
+
+
+def _run(shortage: Path, module: str, *arguments: str) -> list[str]:
+    """The lines that a module prints which makes allocations fail."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.faults.sweep", operation, *nodes],
+        [sys.executable, "-m", module, *arguments],
         cwd=ROOT,
         env=os.environ | {"LD_PRELOAD": str(shortage)},
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    failures = [int(line.split()[0]) for line in done.stdout.splitlines()]
-    assert len(failures) == len(nodes)
-    assert all(failures), done.stdout
+    return done.stdout.splitlines()

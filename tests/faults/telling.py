@@ -1,0 +1,91 @@
+"""Lets every allocation of one call fail in turn, and prints what the caller is told.
+
+    LD_PRELOAD=shortage.so python -m tests.faults.telling CALL
+
+The call is prepared and made with its n-th allocation failing; n counts up until a call gets
+through without reaching it. Prints a line for each error; what is answered must be right.
+"""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ivm.dataflow import Get
+from ivm.errors import reason
+from ivm.pool import Pool
+from ivm.rows.codec import round_trip
+from ivm.rows.layout import Layout
+from ivm.rows.strings import Interner
+from ivm.trace.shims import dealt
+from tests.faults.arming import arm, disarm
+
+PAIRS = pa.schema([pa.field(name, pa.int64(), nullable=False) for name in ("a", "b")])
+NUMBERS = np.arange(20_000)  # of rows, which threads share
+GROUPS = NUMBERS % 11
+
+Act = Callable[[], Any]
+Answer = Callable[[Any], object]
+
+
+def dealing() -> tuple[Act, Answer]:
+    """Two threads deal rows out."""
+    columns = np.broadcast_arrays(NUMBERS, GROUPS, 0, 1)
+    part = np.stack(columns, axis=1).astype(np.uint64), False
+    layout, interner = Layout(PAIRS), Interner()
+    return lambda: dealt([part], 2, (1,), layout, interner, 2), lambda found: [*map(bytes, found)]
+
+
+def advancing() -> tuple[Act, Answer]:
+    """Two threads of a pool exchange rows in a step."""
+    pool = Pool(2)
+    pool.create_input("pairs", PAIRS, ["b"])
+    pool.install("grouped", Get("pairs", PAIRS), ["a"])
+    rows = pa.record_batch([pa.array(GROUPS), pa.array(NUMBERS)], schema=PAIRS)
+    pool.feed("pairs", rows, np.ones(len(NUMBERS), np.int64), 0)
+    return lambda: pool.advance(1), lambda _: pool.scan("grouped").rows
+
+
+def decoding() -> tuple[Act, Answer]:
+    """A column of numbers and one of texts, both with NULL, become rows and columns again."""
+    rows = pa.record_batch({"number": [1, None, 3], "text": ["a", None, "more than seven bytes"]})
+    interner = Interner()
+    return lambda: round_trip(rows, rows.schema, interner), lambda decoded: decoded
+
+
+CALLS = {"deal": dealing, "advance": advancing, "decode": decoding}
+
+
+def outcome(act: Act, n: int) -> tuple[bool, str, Any]:
+    """Whether the n-th allocation was reached, what was told of it, and what was answered."""
+    told, answered = "", None
+    arm(n)
+    try:
+        answered = act()
+    except MemoryError as shortage:
+        told = reason(shortage)
+    finally:
+        reached = disarm()
+    return reached, told, answered
+
+
+def main() -> None:
+    """Sweep."""
+    prepare = CALLS[sys.argv[1]]
+    act, answer = prepare()
+    right = answer(act())
+    n, reached = 0, True
+    while reached:
+        n += 1
+        act, answer = prepare()
+        reached, told, answered = outcome(act, n)
+        if told:
+            print(told, flush=True)
+        else:
+            assert answer(answered) == right, f"wrong after allocation {n} had failed"
+
+
+if __name__ == "__main__":
+    main()
