@@ -30,7 +30,8 @@ cdef class Intake:
         self.inputs = inputs
         self.layout = layout
         self.interner = interner
-        self.key = key
+        for column in key:
+            self.key.push_back(column)
         for shard in inputs:
             self.queues.push_back(&shard.queue)
         self.lengths.resize(self.queues.size())

@@ -117,6 +117,23 @@ def advancing(node: Node) -> Trial:
     return lambda: pool.advance(2), check
 
 
+def creating(_: Node) -> Trial:
+    """Nothing has changed; another attempt succeeds."""
+    pool = new_pool()
+    before = pool.arrangements()
+
+    def act() -> None:
+        pool.create_input("more", PEOPLE, ["id"])
+
+    def check(failed: bool) -> None:
+        if failed:
+            assert pool.arrangements() == before
+            act()
+        assert pool.scan("more").rows.num_rows == 0
+
+    return act, check
+
+
 def installing(node: Node) -> Trial:
     """Nothing has changed; another installation succeeds."""
     pool = new_pool()
@@ -161,6 +178,7 @@ def scanning(node: Node) -> Trial:
 OPERATIONS = {
     "feed": feeding,
     "advance": advancing,
+    "create": creating,
     "install": installing,
     "drain": draining,
     "scan": scanning,

@@ -31,6 +31,7 @@ def shortage(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("advance", LINEAR),
         ("advance", GROUPED),
         ("advance", LOOPS),
+        ("create", ("get",)),
         ("install", LINEAR),
         ("install", GROUPED),
         ("install", LOOPS),
