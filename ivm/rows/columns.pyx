@@ -20,7 +20,7 @@ cdef extern from *:
     uint64_t byteswap "__builtin_bswap64"(uint64_t) noexcept nogil
 
 cdef enum:
-    BLOCK = 1024
+    BLOCK = 256
 
 
 cdef Column describe(object array, const Slot* slot):

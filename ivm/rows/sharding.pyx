@@ -1,20 +1,27 @@
 """Rows of Arrow's columns into the queues of the shards that own them.
 
-A row that is queued where it belongs is never moved to another shard. Rows are written to a block
-within the cache, hashed there, and copied from it.
+A row that is queued where it belongs is never moved again. Rows are written to a block within the
+cache, hashed there, and copied from it to their places.
+
+Threads take a block each and write and hash it beside each other. Then they claim places for its rows, one
+after the other in the order of the blocks, so that the queues come out as one thread would make them, and
+copy rows to the places that they claimed while others claim theirs. A queue must not move meanwhile: one
+that is to grow waits until nobody copies.
 """
 
 from cython.parallel cimport prange
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t, uint16_t, uint64_t
+from libcpp.mutex cimport mutex
 from libcpp.vector cimport vector
 
 from ivm.rows.columns cimport Column, read_rows
 from ivm.rows.hashing cimport hash_rows, shard_of
 from ivm.rows.layout cimport Layout
 from ivm.rows.strings cimport Interner, Strings
-from ivm.rows.updates cimport (
-    Updates, append, copy_update, empty_updates, release, reserve, update_at,
-)
+from ivm.rows.updates cimport Updates, copy_update, empty_updates, release, reserve, update_at
+
+cdef extern from "<sched.h>":
+    int sched_yield() nogil
 
 cdef enum:
     BLOCK_ROWS = 512
@@ -29,6 +36,26 @@ cdef struct Given:
     const int64_t* diffs
     int64_t diff
 
+# How many rows of a block a shard owns, and where the first of them goes.
+cdef struct Share:
+    Py_ssize_t count
+    uint64_t* place
+
+# A block of rows, which a thread works on, and the order of these by their owners.
+cdef struct Block:
+    Updates rows
+    uint64_t hashes[BLOCK_ROWS]
+    uint16_t order[BLOCK_ROWS + 1]      # one more than there are rows is written
+    Share* shares                       # of each shard
+
+# How far threads have come: the first block that nobody has taken, the one whose turn it is to claim
+# places, and how many threads copy rows.
+cdef struct Progress:
+    mutex* guard
+    Py_ssize_t untaken
+    Py_ssize_t turn
+    int copying
+
 
 cdef int append_rows(
     const Column* columns, Layout layout, Interner interner, Py_ssize_t n, const uint64_t* times,
@@ -39,100 +66,152 @@ cdef int append_rows(
     if owners.shards == 1:
         with nogil:
             failed = _append(&given, interner.strings, 0, n, owners.queues[0])
-    elif n < MANY_ROWS:
-        with nogil:
-            failed = _deal(&given, layout, interner, 0, n, owners, owners.queues)
     else:
-        failed = _append_by_threads(&given, layout, interner, n, owners)
+        failed = _deal(&given, layout, interner, n, owners)
     if failed != 0:
         raise MemoryError
     return 0
 
 
-# Each thread deals out a part of the rows, then puts together what one shard owns of all parts; not 0
-# where memory is short.
-cdef int _append_by_threads(const Given* given, Layout layout, Interner interner, Py_ssize_t n,
-                            const Owners* owners) except -1:
-    cdef Py_ssize_t part, shard, parts = owners.shards
-    cdef vector[Updates] pieces
-    cdef vector[Updates*] targets
+# Appends each row to the queue of its owner; not 0 where memory is short.
+cdef int _deal(const Given* given, Layout layout, Interner interner, Py_ssize_t n,
+               const Owners* owners) except -1:
+    cdef int shards = owners.shards, threads = shards if n >= MANY_ROWS else 1, t, failed = 0
+    cdef mutex guard
+    cdef Progress progress = Progress(&guard, 0, 0, 0)
+    cdef Progress* shared = &progress
+    cdef vector[Share] shares
+    shares.resize(threads * shards)
+    if n > BLOCK_ROWS:
+        for t in range(shards):     # some more than an even share, so that few need more
+            failed |= reserve(owners.queues[t], n // shards + n // shards // 16)
+    if threads == 1:
+        with nogil:
+            failed |= _deal_blocks(given, layout, interner, n, owners, shared, shares.data())
+    else:
+        for t in prange(threads, nogil=True, num_threads=threads, schedule="static", chunksize=1):
+            failed |= _deal_blocks(given, layout, interner, n, owners, shared,
+                                   shares.data() + t * shards)
+    return failed != 0
+
+
+# One thread's work: takes blocks until none is left.
+cdef int _deal_blocks(const Given* given, Layout layout, Interner interner, Py_ssize_t n,
+                      const Owners* owners, Progress* progress, Share* shares) noexcept nogil:
+    cdef Block block
+    cdef Py_ssize_t number
     cdef int failed = 0
-    for part in range(parts * parts):
-        pieces.push_back(empty_updates(owners.queues[0].row_words, owners.queues[0].time_words))
-    for part in range(parts * parts):
-        targets.push_back(&pieces[part])
-    for part in prange(parts, nogil=True, num_threads=parts, schedule="static", chunksize=1):
-        failed |= _deal(given, layout, interner, part * n // parts, (part + 1) * n // parts, owners,
-                        targets.data() + part * parts)
-    if failed == 0:
-        for shard in prange(parts, nogil=True, num_threads=parts, schedule="static", chunksize=1):
-            failed |= _join(targets.data() + shard, parts, owners.queues[shard])
-    for part in range(parts * parts):
-        release(&pieces[part])
+    block.rows = empty_updates(owners.queues[0].row_words, owners.queues[0].time_words)
+    block.shares = shares
+    while True:
+        number = _take(progress)
+        if number * BLOCK_ROWS >= n:
+            break
+        failed |= _fill(&block, given, layout, interner, number * BLOCK_ROWS,
+                        min(n, (number + 1) * BLOCK_ROWS), owners)
+        failed |= _claim(&block, number, owners, progress)
+        _copy(&block, owners.shards)
+        progress.guard.lock()
+        progress.copying -= 1
+        progress.guard.unlock()
+    release(&block.rows)
     return failed
 
 
-# Appends a shard's pieces, which lie `parts` apart, to its queue; not 0 where memory is short.
-cdef int _join(Updates** pieces, Py_ssize_t parts, Updates* queue) noexcept nogil:
-    cdef Py_ssize_t part
-    for part in range(parts):
-        if queue.length == 0:
-            queue[0], pieces[part * parts][0] = pieces[part * parts][0], queue[0]
-        elif append(queue, pieces[part * parts].words, pieces[part * parts].length) < 0:
-            return 1
-    return 0
+cdef Py_ssize_t _take(Progress* progress) noexcept nogil:
+    cdef Py_ssize_t number
+    progress.guard.lock()
+    number = progress.untaken
+    progress.untaken += 1
+    progress.guard.unlock()
+    return number
 
 
-# Appends the rows from `start` to `end`; not 0 where memory is short.
+# Writes the rows from `start` to `end` to the block, and puts them in the order of their owners; there are
+# none, and it is not 0, where memory is short.
+cdef int _fill(Block* block, const Given* given, Layout layout, Interner interner, Py_ssize_t start,
+               Py_ssize_t end, const Owners* owners) noexcept nogil:
+    cdef Py_ssize_t i, n = 0, first
+    cdef int failed
+    cdef size_t shard, shards = owners.shards
+    block.rows.length = 0
+    failed = _append(given, interner.strings, start, end, &block.rows)
+    hash_rows(block.rows.words, block.rows.length, block.rows.stride, owners.key, owners.columns, layout,
+              interner, block.hashes)
+    for shard in range(shards):     # no branch, and no counter in memory, on which the next row would wait
+        first = n
+        for i in range(block.rows.length):
+            block.order[n] = <uint16_t> i
+            n += shard_of(block.hashes[i], shards) == shard
+        block.shares[shard].count = n - first
+    return failed
+
+
+# Claims places for the block's rows once those of all blocks before have theirs. The thread that claims
+# copies, until it says that it is done. Not 0, and the block is empty, where memory is short.
+cdef int _claim(Block* block, Py_ssize_t number, const Owners* owners, Progress* progress) noexcept nogil:
+    cdef Updates* queue
+    cdef int failed = 0, shard
+    progress.guard.lock()
+    while progress.turn != number or (progress.copying > 0 and _lacks_room(block, owners)):
+        progress.guard.unlock()
+        sched_yield()
+        progress.guard.lock()
+    for shard in range(owners.shards):
+        failed |= reserve(owners.queues[shard], block.shares[shard].count)
+    if failed != 0:
+        block.rows.length = 0
+    else:
+        for shard in range(owners.shards):
+            queue = owners.queues[shard]
+            block.shares[shard].place = update_at(queue, queue.length)
+            queue.length += block.shares[shard].count
+    progress.turn += 1
+    progress.copying += 1
+    progress.guard.unlock()
+    return failed
+
+
+cdef bint _lacks_room(const Block* block, const Owners* owners) noexcept nogil:
+    cdef int shard
+    for shard in range(owners.shards):
+        if owners.queues[shard].capacity - owners.queues[shard].length < block.shares[shard].count:
+            return True
+    return False
+
+
+# Copies the block's rows to the places that were claimed for them.
+cdef void _copy(Block* block, int shards) noexcept nogil:
+    cdef const uint16_t* next = block.order
+    cdef uint64_t* place
+    cdef Py_ssize_t i
+    cdef int shard, stride = block.rows.stride
+    if block.rows.length == 0:
+        return
+    for shard in range(shards):
+        place = block.shares[shard].place
+        for i in range(block.shares[shard].count):
+            copy_update(place, block.rows.words + next[i] * stride, stride)
+            place += stride
+        next += block.shares[shard].count
+
+
+# Appends the rows from `start` to `end`, a block after the other; not 0 where memory is short.
 cdef int _append(const Given* given, Strings* strings, Py_ssize_t start, Py_ssize_t end,
                  Updates* out) noexcept nogil:
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, next
     cdef uint64_t* update
     if reserve(out, end - start) < 0:
         return 1
-    update = update_at(out, out.length)
-    if read_rows(given.columns, given.count, start, end, update, out.stride, strings) < 0:
-        return 1
-    for i in range(start, end):
-        update[out.row_words] = given.time if given.times == NULL else given.times[i]
-        update[out.stride - 1] = <uint64_t> (given.diff if given.diffs == NULL else given.diffs[i])
-        update += out.stride
-    out.length += end - start
+    while start < end:
+        next = min(end, start + BLOCK_ROWS)
+        update = update_at(out, out.length)
+        if read_rows(given.columns, given.count, start, next, update, out.stride, strings) < 0:
+            return 1
+        out.length += next - start
+        for i in range(start, next):
+            update[out.row_words] = given.time if given.times == NULL else given.times[i]
+            update[out.stride - 1] = <uint64_t> (given.diff if given.diffs == NULL else given.diffs[i])
+            update += out.stride
+        start = next
     return 0
-
-
-# Appends each row from `start` to `end` to that of the `targets` that is its owner's; not 0 where memory
-# is short.
-cdef int _deal(const Given* given, Layout layout, Interner interner, Py_ssize_t start, Py_ssize_t end,
-               const Owners* owners, Updates** targets) noexcept nogil:
-    cdef Updates block = empty_updates(owners.queues[0].row_words, owners.queues[0].time_words)
-    cdef uint64_t hashes[BLOCK_ROWS]
-    cdef Py_ssize_t share = (end - start) // owners.shards
-    cdef int failed = 0, shard
-    for shard in range(owners.shards):      # some more than an even share, so that few need more
-        failed |= reserve(targets[shard], share + share // 16)
-    while start < end and failed == 0:
-        block.length = 0
-        failed = _append(given, interner.strings, start, min(end, start + BLOCK_ROWS), &block)
-        for shard in range(owners.shards):
-            failed |= reserve(targets[shard], block.length)
-        if failed == 0:
-            hash_rows(block.words, block.length, block.stride, owners.key, owners.columns, layout,
-                      interner, hashes)
-            _scatter(&block, hashes, owners.shards, targets)
-        start += BLOCK_ROWS
-    release(&block)
-    return failed
-
-
-# Copies each row to its owner's target, which has room.
-cdef void _scatter(const Updates* block, const uint64_t* hashes, int shards,
-                   Updates** targets) noexcept nogil:
-    cdef const uint64_t* update = block.words
-    cdef Updates* target
-    cdef Py_ssize_t i
-    for i in range(block.length):
-        target = targets[shard_of(hashes[i], shards)]
-        copy_update(update_at(target, target.length), update, block.stride)
-        target.length += 1
-        update += block.stride

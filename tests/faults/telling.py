@@ -38,6 +38,20 @@ def dealing() -> tuple[Act, Answer]:
     return lambda: dealt([part], 2, (1,), layout, interner, 2), lambda found: [*map(bytes, found)]
 
 
+def feeding() -> tuple[Act, Answer]:
+    """Two threads of a pool queue rows of which one shard owns most, so that its queue grows."""
+    pool = Pool(2)
+    pool.create_input("pairs", PAIRS, ["a"])
+    rows = pa.record_batch([pa.array(NUMBERS // 15_000), pa.array(NUMBERS)], schema=PAIRS)
+    diffs = np.ones(len(NUMBERS), np.int64)
+
+    def answer(_: None) -> object:
+        pool.advance(1)
+        return pool.scan("pairs").rows
+
+    return lambda: pool.feed("pairs", rows, diffs, 0), answer
+
+
 def advancing() -> tuple[Act, Answer]:
     """Two threads of a pool exchange rows in a step."""
     pool = Pool(2)
@@ -55,7 +69,7 @@ def decoding() -> tuple[Act, Answer]:
     return lambda: round_trip(rows, rows.schema, interner), lambda decoded: decoded
 
 
-CALLS = {"deal": dealing, "advance": advancing, "decode": decoding}
+CALLS = {"deal": dealing, "feed": feeding, "advance": advancing, "decode": decoding}
 
 
 def outcome(act: Act, n: int) -> tuple[bool, str, Any]:

@@ -52,6 +52,10 @@ def test_that_memory_is_short_while_rows_are_dealt_out_is_told(shortage: Path) -
     assert "no memory to exchange updates" in _told(shortage, "deal")
 
 
+def test_that_memory_is_short_while_threads_queue_rows_is_told(shortage: Path) -> None:
+    assert set(_told(shortage, "feed")) == {"input 'pairs': no memory"}
+
+
 def test_a_step_names_the_arrangement_for_which_threads_could_not_exchange_rows(
     shortage: Path,
 ) -> None:
