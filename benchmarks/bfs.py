@@ -7,18 +7,8 @@ import numpy as np
 from benchmarks.course import NUMBER, pair
 from benchmarks.rewiring import EDGES, edges, run, scale
 from benchmarks.workload import Phase, Workload
-from ivm.dataflow import (
-    Aggregate,
-    Arrange,
-    Concat,
-    Get,
-    Iterate,
-    Join,
-    Map,
-    Recursive,
-    Reduce,
-    columns,
-)
+from ivm.aggregates import Aggregate
+from ivm.dataflow import Arrange, Concat, Get, Iterate, Join, Map, Recursive, Reduce, columns
 from ivm.expressions import Call, Literal
 
 DISTANCES = pair("node", "distance")

@@ -12,8 +12,8 @@ import pyarrow as pa
 from benchmarks.course import NUMBER, pair
 from benchmarks.rewiring import EDGES, edges, run, scale, small_first
 from benchmarks.workload import Phase, Workload
+from ivm.aggregates import Aggregate
 from ivm.dataflow import (
-    Aggregate,
     Arrange,
     Concat,
     Distinct,

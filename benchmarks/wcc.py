@@ -9,8 +9,8 @@ from functools import partial
 from benchmarks.course import NUMBER, pair
 from benchmarks.rewiring import edges, run, scale, small_first
 from benchmarks.workload import Phase, Workload
+from ivm.aggregates import Aggregate
 from ivm.dataflow import (
-    Aggregate,
     Arrange,
     Concat,
     Distinct,

@@ -9,12 +9,12 @@ NULL keys out beforehand.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal as OneOf
 from typing import TypeAlias
 
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
+from ivm.aggregates import Aggregate, Order, WindowCall
 from ivm.expressions import Column, Expression, Value
 from ivm.hashed import Hashed
 
@@ -234,61 +234,6 @@ class DeltaJoin(Hashed):
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """One column of an ordering."""
-
-    column: int
-    descending: bool = False
-    nulls_first: bool = False
-
-
-AggregateFunction: TypeAlias = OneOf[
-    "count", "sum", "avg", "comoment", "min", "max", "first",
-    "percentile_cont", "percentile_disc", "list", "set", "join",
-]  # fmt: skip
-
-LINEAR = ("count", "sum", "avg", "comoment")
-"""Functions whose result for two sets of rows follows from those for each."""
-
-
-@dataclass(frozen=True, slots=True)
-class Aggregate:
-    """`function` of input column `column` (None: of the row itself, for `count`).
-
-    Of no value that is not NULL they are NULL, except where it says otherwise:
-
-    - `count` counts rows, or a column's values that are not NULL, as int64.
-    - `sum` and `avg` take integers, decimals and floats. What the `type` cannot hold is an error
-      row. An average in decimal rounds half away from zero.
-    - `comoment`: the sum of (x - avg x) (y - avg y) over the rows where neither x, which is
-      `column`, nor y, column `other`, is NULL. A number by itself, or two floats; the sums behind
-      it are exact, and it is a float64, NaN where a value is not finite.
-    - `min` and `max` take any type: of booleans they are "all" and "any".
-    - `first` has the value of the first row in `order`, NULL or not; of rows that tie the least.
-    - `percentile_cont` and `percentile_disc`: where the fraction `parameter`, 0 to 1, of the values
-      lies, in the direction of `order`, which has the one column. Continuous, between two float64
-      values; or else the first value that is not before it.
-    - `list` has all values, NULL among them, and `set` each distinct one once, in ascending order,
-      NULL last and equal to NULL, or in `order`, ties ascending; a `set` only by the column itself.
-      With the boolean column `where` they have the values of the rows where it is true, and of no
-      such row they are NULL. `type` is `pa.list_` of the column's.
-    - `join` has all texts that are not NULL, in the same manner, `parameter` between them.
-
-    What has more than 1 GiB is an error row.
-    """
-
-    function: AggregateFunction
-    column: int | None
-    name: str
-    type: pa.DataType
-    nullable: bool
-    other: int | None = None
-    order: tuple[Order, ...] = ()
-    where: int | None = None
-    parameter: float | str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Reduce(Hashed):
     """One row for each key that has rows: the key columns, then the aggregates.
 
@@ -379,58 +324,6 @@ class Due(Hashed):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", pa.schema(list(self.events.schema)[1:]))
-
-
-FrameUnit: TypeAlias = OneOf["rows", "groups", "range"]
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """The rows around a row that a window call looks at: BETWEEN `start` AND `end`, as in SQL.
-
-    Both are counted from the row on, negative before it: in rows; in groups of peers, which are
-    rows that tie in the order; or, with "range", as distances in the order's only column, in days,
-    microseconds, or units of its last decimal place. 0 is the row itself, with all its peers unless
-    `unit` is "rows"; None is the partition's first row as `start`, its last one as `end`.
-    """
-
-    unit: FrameUnit = "range"
-    start: int | float | None = None
-    end: int | float | None = 0
-
-
-UP_TO_PEERS = Frame()
-"""SQL's frame where none is given; of a window without order it is the whole partition."""
-
-
-WindowFunction: TypeAlias = OneOf[
-    "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile",
-    "lag", "lead",
-    "first_value", "last_value", "nth_value",
-    "count", "sum", "avg", "comoment", "min", "max",
-]  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class WindowCall:
-    """`function` over the rows of a partition, for each of them, as in SQL.
-
-    `row_number`, `rank` and `dense_rank` are int64, `percent_rank` and `cume_dist` float64; `ntile`
-    numbers `count` buckets, as an integer type. `lag` and `lead` are the value of `column` in the
-    row `count` rows before or after, and where there is none that of column `default` in the row
-    itself, or NULL. The others are over `frame`: the value of `column` in its first, last or
-    `count`-th row, NULL where it has none; and the aggregates of `Aggregate`, with its `other`.
-    """
-
-    function: WindowFunction
-    column: int | None
-    name: str
-    type: pa.DataType
-    nullable: bool
-    frame: Frame = UP_TO_PEERS
-    count: int = 1
-    default: int | None = None
-    other: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

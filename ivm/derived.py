@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
+from ivm.aggregates import LINEAR, Aggregate
 from ivm.dataflow import (
-    LINEAR,
-    Aggregate,
     Arrange,
     Concat,
     Distinct,

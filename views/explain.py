@@ -6,6 +6,7 @@ column at position 2.
 
 from collections.abc import Collection, Iterator
 
+from ivm import aggregates as agg
 from ivm import dataflow as df
 from ivm.expressions import Column, Expression, Literal
 from views.catalog import Catalog
@@ -153,7 +154,7 @@ def _call(call: AggregateCall) -> str:
     )
 
 
-def _reduction(a: df.Aggregate) -> str:
+def _reduction(a: agg.Aggregate) -> str:
     return _aggregate(
         f"{a.function}(",
         [f"${c}" for c in (a.column, a.other) if c is not None],
@@ -183,7 +184,7 @@ def _plan_call(call: WindowCall) -> str:
 
 
 def _call_text(
-    function: str, argument: str | None, count: int, second: str | None, frame: df.Frame
+    function: str, argument: str | None, count: int, second: str | None, frame: agg.Frame
 ) -> str:
     """A call over a window, with its frame where that is not the usual one."""
     given = [part for part in (argument, second) if part is not None]
@@ -192,7 +193,7 @@ def _call_text(
     if function == "count" and not given:
         given = ["*"]
     text = f"{function}({', '.join(given)})"
-    if frame == df.UP_TO_PEERS:
+    if frame == agg.UP_TO_PEERS:
         return text
     return f"{text} {frame.unit} {_end(frame.start, 'first')} to {_end(frame.end, 'last')}"
 
@@ -276,7 +277,7 @@ def _dataflow_line(node: df.Node) -> str:
             return name
 
 
-def _dataflow_call(call: df.WindowCall) -> str:
+def _dataflow_call(call: agg.WindowCall) -> str:
     second = call.default if call.other is None else call.other
     read = [None if c is None else f"${c}" for c in (call.column, second)]
     return _call_text(call.function, read[0], call.count, read[1], call.frame)

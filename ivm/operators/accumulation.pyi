@@ -2,7 +2,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from ivm.dataflow import Aggregate
+from ivm.aggregates import Aggregate
 from ivm.operators.logic import Logic
 from ivm.rows.format import Format
 

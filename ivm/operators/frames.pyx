@@ -38,7 +38,7 @@ cdef int128_t _wide(value):
 
 
 cdef class Frame:
-    """The frame `unit` BETWEEN `start` AND `end`, as in `ivm.dataflow.Frame`.
+    """The frame `unit` BETWEEN `start` AND `end`, as in `ivm.aggregates.Frame`.
 
     `place` is where the values have the order's first column, of type `type_`; both None without one.
     """

@@ -9,16 +9,8 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from ivm.dataflow import (
-    LINEAR,
-    Aggregate,
-    Distinct,
-    Node,
-    Order,
-    Reduce,
-    TopK,
-    project,
-)
+from ivm.aggregates import LINEAR, Aggregate, Order
+from ivm.dataflow import Distinct, Node, Reduce, TopK, project
 from ivm.errors import Unsupported
 from ivm.operators.accumulate import Accumulate, AccumulateNew
 from ivm.operators.accumulation import Accumulation

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 
-from ivm.dataflow import Aggregate, Node, Order, Window, WindowCall
+from ivm.aggregates import Aggregate, Order, WindowCall
+from ivm.dataflow import Node, Window
 from ivm.operators.accumulation import Accumulation
 from ivm.operators.fallible import Settle
 from ivm.operators.frames import Frame

@@ -2,7 +2,8 @@
 
 Inside a noexcept function the exception of a vector that cannot grow is printed and forgotten, and
 the step goes on with wrong data. Cython declares assign(n, value), copies and a map's [key] without
-an exception: there std::bad_alloc ends the process. Write resize(), assign(begin, end), insert().
+an exception: there std::bad_alloc ends the process. Write resize(), assign(begin, end), insert();
+and push_back() each element of a sequence of Python's, of which Cython makes a vector to copy.
 """
 
 import re
@@ -15,6 +16,7 @@ FUNCTION = re.compile(
 GROWS = re.compile(r"\.(?:push_back|emplace_back|emplace|resize|assign|insert|reserve|append)\(")
 ASSIGNS_VALUE = re.compile(r"\.assign\([^()]*(?:\([^()]*\)[^()]*)*, 0\)")
 COPIES = re.compile(r"^ *cdef vector\[[^=\n]*\] \w+ = (?!.*\()", re.MULTILINE)
+ATTRIBUTE = re.compile(r"^ +cdef (?:readonly |public )?vector\[.*\] (\w+)", re.MULTILINE)
 
 
 def _bodies(text: str) -> list[tuple[str, str]]:
@@ -46,6 +48,28 @@ def test_no_vector_is_copied_or_filled_where_no_exception_is_declared() -> None:
         for match in pattern.finditer(path.read_text())
     ]
     assert wrong == []
+
+
+def _assigned(declarations: str, text: str) -> list[str]:
+    """The vectors among the attributes that `declarations` make that are assigned to as a whole."""
+    attributes = ATTRIBUTE.findall(declarations)
+    return [name for name in attributes if re.search(rf"\bself\.{name} = (?!vector\[)", text)]
+
+
+def test_no_attribute_that_is_a_vector_is_assigned_to() -> None:
+    wrong = {
+        path.name: found
+        for path in (ROOT / "ivm").rglob("*.pyx")
+        for declared in [path.with_suffix(".pxd")]
+        for text in [path.read_text()]
+        if (found := _assigned(text + (declared.read_text() if declared.exists() else ""), text))
+    }
+    assert wrong == {}
+
+
+def test_an_attribute_that_is_a_vector_and_assigned_to_is_found() -> None:
+    declared = "cdef class A:\n    cdef vector[int] key\n    cdef int other\n"
+    assert _assigned(declared, "        self.key = key\n        self.other = other\n") == ["key"]
 
 
 def test_growth_in_a_function_that_cannot_raise_is_found() -> None:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
+from ivm import aggregates as agg
 from ivm import dataflow as df
 from ivm.errors import NoFixedPoint
 from tests.oracle import scalars
@@ -193,7 +194,7 @@ class Evaluator:
         for row, n in given.rows.items():
             groups[tuple(row[i] for i in node.key)].extend([row] * n)
         named = {o.column for o in node.order}
-        rest = [df.Order(i) for i in range(len(node.schema)) if i not in named]
+        rest = [agg.Order(i) for i in range(len(node.schema)) if i not in named]
         by = _key(lambda a, b: _ordering(a, b, (*node.order, *rest)))
         end = None if node.limit is None else node.offset + node.limit
         rows: Counter[Row] = Counter()
@@ -207,7 +208,7 @@ class Evaluator:
         for row, n in given.rows.items():
             partitions[tuple(row[i] for i in node.key)].extend([row] * n)
         named = {o.column for o in node.order}
-        rest = [df.Order(i) for i in range(len(node.input.schema)) if i not in named]
+        rest = [agg.Order(i) for i in range(len(node.input.schema)) if i not in named]
         by = _key(lambda a, b: _ordering(a, b, (*node.order, *rest)))
         rows: Counter[Row] = Counter()
         errors = Counter(given.errors)
@@ -259,7 +260,7 @@ class Evaluator:
         return Result(rows, given.errors)
 
 
-def aggregate(spec: df.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcome:
+def aggregate(spec: agg.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcome:
     """One aggregate over the rows of a group, with their counts."""
     if spec.column is None:
         return sum(n for _, n in members)
@@ -295,16 +296,16 @@ def aggregate(spec: df.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcome
     return fit(EXACT.divide(Decimal(total), Decimal(count)), spec.type)
 
 
-def _in_order(spec: df.Aggregate, members: Sequence[tuple[Row, int]]) -> list[Any]:
+def _in_order(spec: agg.Aggregate, members: Sequence[tuple[Row, int]]) -> list[Any]:
     """The values of `spec` in its order, one for each copy of a row that counts."""
     assert spec.column is not None
-    by = _key(lambda a, b: _ordering(a, b, (*spec.order, df.Order(spec.column or 0))))
+    by = _key(lambda a, b: _ordering(a, b, (*spec.order, agg.Order(spec.column or 0))))
     counted = [(r, n) for r, n in members if spec.where is None or r[spec.where] is True]
     rows = sorted((row for row, n in counted for _ in range(n)), key=by)
     return [row[spec.column] for row in rows]
 
 
-def _gathered(spec: df.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcome:
+def _gathered(spec: agg.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcome:
     values = _in_order(spec, members)
     if spec.function == "join":
         texts = [v for v in values if v is not None]
@@ -314,7 +315,7 @@ def _gathered(spec: df.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcome
     return tuple(values) if values else None
 
 
-def _percentile(spec: df.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcome:
+def _percentile(spec: agg.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcome:
     values = [v for v in _in_order(spec, members) if v is not None]
     assert isinstance(spec.parameter, float)
     if spec.function == "percentile_disc":
@@ -328,7 +329,7 @@ def _percentile(spec: df.Aggregate, members: Sequence[tuple[Row, int]]) -> Outco
     return canonical(low + (at - math.floor(at)) * (high - low))
 
 
-def _comoment(spec: df.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcome:
+def _comoment(spec: agg.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcome:
     """By its definition, in rational numbers."""
     assert spec.column is not None
     other = spec.column if spec.other is None else spec.other
@@ -371,7 +372,7 @@ def _total(values: Iterable[tuple[Any, int]]) -> Any:
     return sum(v * n for v, n in given)
 
 
-def _ordering(a: Row, b: Row, order: Iterable[df.Order]) -> int:
+def _ordering(a: Row, b: Row, order: Iterable[agg.Order]) -> int:
     for o in order:
         x, y = a[o.column], b[o.column]
         if x is None or y is None:

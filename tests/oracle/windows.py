@@ -7,11 +7,12 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
+from ivm import aggregates as agg
 from ivm import dataflow as df
 from tests.oracle.values import Outcome, Scalar, compare
 
 Row: TypeAlias = tuple[Scalar, ...]
-Aggregate = Callable[[df.Aggregate, Sequence[tuple[Row, int]]], Outcome]
+Aggregate = Callable[[agg.Aggregate, Sequence[tuple[Row, int]]], Outcome]
 
 
 class Partition:
@@ -29,7 +30,7 @@ class Partition:
         """What every call makes of row i."""
         return [self._result(call, i) for call in self.node.calls]
 
-    def _result(self, call: df.WindowCall, i: int) -> Outcome:
+    def _result(self, call: agg.WindowCall, i: int) -> Outcome:
         n, rank = len(self.rows), self.peers.index(self.peers[i]) + 1
         match call.function:
             case "row_number":
@@ -50,19 +51,19 @@ class Partition:
         frame = [j for j in range(n) if self._in_frame(call.frame, i, j)]
         return self._over(call, frame)
 
-    def _neighbour(self, call: df.WindowCall, i: int) -> Outcome:
+    def _neighbour(self, call: agg.WindowCall, i: int) -> Outcome:
         assert call.column is not None
         there = i + (call.count if call.function == "lead" else -call.count)
         if 0 <= there < len(self.rows):
             return self.rows[there][call.column]
         return None if call.default is None else self.rows[i][call.default]
 
-    def _over(self, call: df.WindowCall, frame: Sequence[int]) -> Outcome:
+    def _over(self, call: agg.WindowCall, frame: Sequence[int]) -> Outcome:
         if call.function in ("first_value", "last_value", "nth_value"):
             assert call.column is not None
             at = {"first_value": 0, "last_value": len(frame) - 1}.get(call.function, call.count - 1)
             return self.rows[frame[at]][call.column] if 0 <= at < len(frame) else None
-        spec = df.Aggregate(
+        spec = agg.Aggregate(
             call.function,  # type: ignore[arg-type]
             call.column,
             call.name,
@@ -72,7 +73,7 @@ class Partition:
         )
         return self.aggregate(spec, [(self.rows[j], 1) for j in frame])
 
-    def _in_frame(self, frame: df.Frame, i: int, j: int) -> bool:
+    def _in_frame(self, frame: agg.Frame, i: int, j: int) -> bool:
         start, end = frame.start, frame.end
         if frame.unit == "rows":
             away = j - i
@@ -98,7 +99,7 @@ class Partition:
 
 
 def _moved(value: Any, distance: Any, kind: pa.DataType) -> Any:
-    """`value` plus a distance in the units of `df.Frame`."""
+    """`value` plus a distance in the units of `agg.Frame`."""
     if pa.types.is_date(kind):
         return value + timedelta(days=distance)
     if pa.types.is_timestamp(kind):

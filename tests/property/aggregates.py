@@ -2,7 +2,8 @@
 
 import pyarrow as pa
 
-from ivm.dataflow import Aggregate, Map, Node, Order, Reduce, columns
+from ivm.aggregates import Aggregate, Order
+from ivm.dataflow import Map, Node, Reduce, columns
 from ivm.derived import reduce
 from ivm.expressions import Call, Literal
 from tests.property.engine import people

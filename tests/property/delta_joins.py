@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 
+from ivm.aggregates import Aggregate
 from ivm.dataflow import (
-    Aggregate,
     Arrange,
     Concat,
     Distinct,

@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 
+from ivm.aggregates import Aggregate, Order
 from ivm.dataflow import (
-    Aggregate,
     Arrange,
     Concat,
     Consolidate,
@@ -17,7 +17,6 @@ from ivm.dataflow import (
     Map,
     Negate,
     Node,
-    Order,
     Recursive,
     Reduce,
     Threshold,

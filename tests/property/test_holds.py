@@ -7,8 +7,8 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
+from ivm.aggregates import Aggregate
 from ivm.dataflow import (
-    Aggregate,
     Arrange,
     Concat,
     Distinct,

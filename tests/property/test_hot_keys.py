@@ -8,16 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import (
-    Aggregate,
-    Arrange,
-    Concat,
-    Iterate,
-    Join,
-    Map,
-    Recursive,
-    columns,
-)
+from ivm.aggregates import Aggregate
+from ivm.dataflow import Arrange, Concat, Iterate, Join, Map, Recursive, columns
 from ivm.derived import reduce
 from ivm.expressions import Call, Literal
 from ivm.pool import Pool

@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import Aggregate, Get, Node, Order, Reduce, TopK
+from ivm.aggregates import Aggregate, Order
+from ivm.dataflow import Get, Node, Reduce, TopK
 from ivm.pool import Pool
 from tests.oracle import evaluate
 

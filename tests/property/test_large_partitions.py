@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import UP_TO_PEERS, Frame, Get, Order, Window, WindowCall, WindowFunction
+from ivm.aggregates import UP_TO_PEERS, Frame, Order, WindowCall, WindowFunction
+from ivm.dataflow import Get, Window
 from ivm.pool import Pool
 from tests.oracle import evaluate
 

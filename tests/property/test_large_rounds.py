@@ -5,7 +5,8 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
-from ivm.dataflow import Aggregate, Arrange, Concat, Get, Iterate, Join, Map, Recursive, columns
+from ivm.aggregates import Aggregate
+from ivm.dataflow import Arrange, Concat, Get, Iterate, Join, Map, Recursive, columns
 from ivm.derived import reduce
 from ivm.expressions import Call, Literal
 from ivm.pool import Pool

@@ -5,7 +5,8 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
-from ivm.dataflow import Aggregate, FlatMap, Get
+from ivm.aggregates import Aggregate
+from ivm.dataflow import FlatMap, Get
 from ivm.derived import reduce
 from ivm.pool import Pool
 from tests.property.engine import edges

@@ -2,19 +2,8 @@
 
 import pyarrow as pa
 
-from ivm.dataflow import (
-    UP_TO_PEERS,
-    Arrange,
-    Concat,
-    Frame,
-    Join,
-    Node,
-    Order,
-    Window,
-    WindowCall,
-    WindowFunction,
-    project,
-)
+from ivm.aggregates import UP_TO_PEERS, Frame, Order, WindowCall, WindowFunction
+from ivm.dataflow import Arrange, Concat, Join, Node, Window, project
 from tests.property.engine import edges, people
 
 INT = pa.int64()

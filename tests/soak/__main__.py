@@ -20,8 +20,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 from rich.table import Table
 
+from ivm.aggregates import Aggregate, Order
 from ivm.dataflow import (
-    Aggregate,
     Arrange,
     Concat,
     Distinct,
@@ -30,7 +30,6 @@ from ivm.dataflow import (
     Iterate,
     Join,
     Node,
-    Order,
     Recursive,
     Reduce,
     TopK,

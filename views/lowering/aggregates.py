@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
+from ivm import aggregates as agg
 from ivm import dataflow as df
 from ivm import derived
 from ivm.expressions import Column, Expression
@@ -102,7 +103,7 @@ class _Rows:
         return self.places[column]
 
 
-def _aggregate(rows: _Rows, call: AggregateCall, single: bool) -> df.Aggregate:
+def _aggregate(rows: _Rows, call: AggregateCall, single: bool) -> agg.Aggregate:
     """`call` over `rows`, beside which there is a row of NULLs that does not count if `single`."""
     name = call.attribute.name or call.function
     column = where = None
@@ -110,7 +111,7 @@ def _aggregate(rows: _Rows, call: AggregateCall, single: bool) -> df.Aggregate:
         column = rows.place(call.argument, name)
     if call.where is not None or (call.function == "list" and single):
         where = rows.place(call.where, "where")
-    return df.Aggregate(
+    return agg.Aggregate(
         _function(call),
         column,
         name,
@@ -118,14 +119,15 @@ def _aggregate(rows: _Rows, call: AggregateCall, single: bool) -> df.Aggregate:
         call.attribute.nullable,
         None if call.other is None else rows.place(call.other, name),
         tuple(
-            df.Order(rows.place(o.column, "order"), o.descending, o.nulls_first) for o in call.order
+            agg.Order(rows.place(o.column, "order"), o.descending, o.nulls_first)
+            for o in call.order
         ),
         where,
         call.parameter,
     )
 
 
-def _function(call: AggregateCall) -> df.AggregateFunction:
+def _function(call: AggregateCall) -> agg.AggregateFunction:
     if call.function == "mode":
         return "first"
     if call.function == "list" and call.distinct:
@@ -134,13 +136,13 @@ def _function(call: AggregateCall) -> df.AggregateFunction:
 
 
 def _counted(
-    node: df.Node, width: int, mode: df.Aggregate
-) -> tuple[df.Node, tuple[df.Aggregate, ...]]:
+    node: df.Node, width: int, mode: agg.Aggregate
+) -> tuple[df.Node, tuple[agg.Aggregate, ...]]:
     """The mode as the first of the values counted by themselves; NULL, counted as none, is last."""
     assert mode.column is not None
-    count = df.Aggregate("count", mode.column, "count", pa.int64(), False)
+    count = agg.Aggregate("count", mode.column, "count", pa.int64(), False)
     counts = df.Reduce(node, (*range(width), mode.column), (count,))
-    order = (df.Order(width + 1, descending=True), df.Order(width, mode.order[0].descending))
+    order = (agg.Order(width + 1, descending=True), agg.Order(width, mode.order[0].descending))
     return counts, (replace(mode, column=width, order=order),)
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from ivm import aggregates as agg
 from ivm import dataflow as df
 from ivm import derived
 from ivm.expressions import Column, Expression
@@ -227,19 +228,21 @@ def _top(below: Lowered, plan: TopK) -> df.TopK:
     return df.TopK(below.node, key, order, plan.limit, plan.offset)
 
 
-def _partition(below: Lowered, plan: TopK | Window) -> tuple[tuple[int, ...], tuple[df.Order, ...]]:
+def _partition(
+    below: Lowered, plan: TopK | Window
+) -> tuple[tuple[int, ...], tuple[agg.Order, ...]]:
     """The positions of a plan's keys, and its order."""
     key = tuple(dict.fromkeys(below.positions[k.index] for k in plan.keys))
     return key, tuple(_order(below, o) for o in plan.order)
 
 
-def _window_call(below: Lowered, call: WindowCall) -> df.WindowCall:
+def _window_call(below: Lowered, call: WindowCall) -> agg.WindowCall:
     made = call.attribute
     column, default, other = (
         None if c is None else below.positions[c.index]
         for c in (call.argument, call.default, call.other)
     )
-    return df.WindowCall(
+    return agg.WindowCall(
         call.function,
         column,
         made.name,
@@ -252,8 +255,8 @@ def _window_call(below: Lowered, call: WindowCall) -> df.WindowCall:
     )
 
 
-def _order(below: Lowered, key: SortKey) -> df.Order:
-    return df.Order(below.positions[key.column.index], key.descending, key.nulls_first)
+def _order(below: Lowered, key: SortKey) -> agg.Order:
+    return agg.Order(below.positions[key.column.index], key.descending, key.nulls_first)
 
 
 def _cheapest(plan: Project) -> tuple[Attribute, Expression]:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from ivm.dataflow import UP_TO_PEERS, Frame, WindowFunction
+from ivm.aggregates import UP_TO_PEERS, Frame, WindowFunction
 from ivm.expressions import Column, Expression, Value
 
 
@@ -168,7 +168,7 @@ AggregateFunction: TypeAlias = OneOf[
 class AggregateCall:
     """`function` over the values of column `argument` (None: over rows), as column `attribute`.
 
-    `distinct`: each value once. The functions are those of `ivm.dataflow.Aggregate`, which says
+    `distinct`: each value once. The functions are those of `ivm.aggregates.Aggregate`, which says
     what `other`, `order`, `where` and `parameter` mean, and `mode`: the most frequent value, of
     several the first in `order`.
     """
@@ -261,7 +261,7 @@ class TopK:
 
 @dataclass(frozen=True, slots=True)
 class WindowCall:
-    """`function` over a window, as column `attribute`; as in `ivm.dataflow.WindowCall`."""
+    """`function` over a window, as column `attribute`; as in `ivm.aggregates.WindowCall`."""
 
     attribute: Attribute
     function: WindowFunction

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
-from ivm.dataflow import UP_TO_PEERS, Frame, WindowFunction
+from ivm.aggregates import UP_TO_PEERS, Frame, WindowFunction
 from ivm.expressions import Expression, Literal
 from views.errors import (
     AmbiguousColumn,

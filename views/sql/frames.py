@@ -11,7 +11,7 @@ from typing import get_args
 import pyarrow as pa
 from sqlglot import exp
 
-from ivm.dataflow import UP_TO_PEERS, Frame, FrameUnit
+from ivm.aggregates import UP_TO_PEERS, Frame, FrameUnit
 from ivm.expressions import Literal
 from ivm.types import INTERVAL
 from views.errors import InvalidLiteral, SqlSyntaxError

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 from sqlglot import exp
 
-from ivm.dataflow import WindowFunction
+from ivm.aggregates import WindowFunction
 from ivm.expressions import Call, Column, Expression, Literal
 from views.errors import DuplicateColumn, GroupingError, UnknownTable
 from views.plan.nodes import Attribute, Plan, Project, Window, WindowCall

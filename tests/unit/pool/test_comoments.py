@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import Aggregate, Get, Reduce
+from ivm.aggregates import Aggregate
+from ivm.dataflow import Get, Reduce
 from ivm.pool import Pool
 
 DOUBLE = pa.float64()

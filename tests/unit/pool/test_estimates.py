@@ -3,18 +3,8 @@
 import numpy as np
 import pyarrow as pa
 
-from ivm.dataflow import (
-    Aggregate,
-    Arrange,
-    Concat,
-    Filter,
-    Get,
-    Join,
-    Map,
-    Node,
-    Reduce,
-    project,
-)
+from ivm.aggregates import Aggregate
+from ivm.dataflow import Arrange, Concat, Filter, Get, Join, Map, Node, Reduce, project
 from ivm.expressions import Call, Column, Expression, Literal
 from ivm.pool import Pool
 from ivm.results import Foretold

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from ivm.aggregates import Aggregate
 from ivm.dataflow import (
-    Aggregate,
     Arrange,
     Concat,
     Distinct,

@@ -7,7 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import Aggregate, Concat, Get, Iterate, Recursive, Reduce, project
+from ivm.aggregates import Aggregate
+from ivm.dataflow import Concat, Get, Iterate, Recursive, Reduce, project
 from ivm.pool import Pool
 
 HUGE = pa.decimal128(38, 0)

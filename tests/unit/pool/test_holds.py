@@ -4,7 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import Aggregate, Arrange, Get, Join, Reduce
+from ivm.aggregates import Aggregate
+from ivm.dataflow import Arrange, Get, Join, Reduce
 from ivm.errors import (
     InvalidTime,
     TimeCompacted,

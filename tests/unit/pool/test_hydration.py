@@ -8,17 +8,8 @@ import pyarrow as pa
 import pytest
 
 from ivm import pool as face
-from ivm.dataflow import (
-    Aggregate,
-    Arrange,
-    Concat,
-    Distinct,
-    Get,
-    Iterate,
-    Join,
-    Recursive,
-    Reduce,
-)
+from ivm.aggregates import Aggregate
+from ivm.dataflow import Arrange, Concat, Distinct, Get, Iterate, Join, Recursive, Reduce
 from ivm.errors import InUse, UnknownCollection
 from ivm.pool import Pool
 from ivm.workers import hydration

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ivm.dataflow import Aggregate, Get, Reduce
+from ivm.aggregates import Aggregate
+from ivm.dataflow import Get, Reduce
 from ivm.pool import Pool
 from ivm.results import Deltas
 

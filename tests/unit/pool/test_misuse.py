@@ -7,7 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import Aggregate, Get, Reduce
+from ivm.aggregates import Aggregate
+from ivm.dataflow import Get, Reduce
 from ivm.errors import (
     DuplicateName,
     InUse,

@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pytest
 
+from ivm.aggregates import Aggregate
 from ivm.dataflow import (
-    Aggregate,
     Arrange,
     Concat,
     Distinct,

@@ -6,16 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import (
-    Aggregate,
-    Arrange,
-    Constant,
-    Distinct,
-    Get,
-    Join,
-    Node,
-    Reduce,
-)
+from ivm.aggregates import Aggregate
+from ivm.dataflow import Arrange, Constant, Distinct, Get, Join, Node, Reduce
 from ivm.errors import SchemaMismatch, UnknownCollection
 from ivm.operators.capture import Capture
 from ivm.pool import Pool

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from ivm.aggregates import Aggregate, Order
 from ivm.dataflow import (
-    Aggregate,
     Arrange,
     Concat,
     Get,
@@ -16,7 +16,6 @@ from ivm.dataflow import (
     Join,
     Map,
     Node,
-    Order,
     Recursive,
     Reduce,
     TopK,
