@@ -15,7 +15,6 @@ cdef class Region:
     cdef readonly int depth             # coordinates of its times: 1 at the root
     cdef uint64_t lower                 # no time of this activation has a smaller root coordinate
     cdef uint64_t upper                 # nor one that is not below this
-    cdef uint64_t shared                # `lower` of the latest activation that threads have shared
     cdef uint64_t at[MAX_COORDINATES]   # the present round of each loop, from index 1 on
 
 

@@ -10,8 +10,6 @@ from ivm.rows.updates cimport empty_updates, release
 from ivm.trace.batch cimport Batch
 from ivm.trace.trace cimport Trace
 
-cdef uint64_t NEVER = 0xFFFFFFFFFFFFFFFF
-
 
 cdef class Region:
     """The position of one scope; `depth` counts its times' coordinates."""
@@ -22,7 +20,6 @@ cdef class Region:
             self.at[i] = 0
         self.lower = 0
         self.upper = 0
-        self.shared = NEVER
 
 
 cdef class Operator:

@@ -25,7 +25,7 @@ cdef extern from "<sched.h>":
 
 cdef enum:
     BLOCK_ROWS = 512
-    MANY_ROWS = 1 << 14     # from which on several threads write them
+    MANY_ROWS = 1 << 12     # from which on several threads write them
 
 # What rows are written from.
 cdef struct Given:

@@ -1,9 +1,8 @@
 """Stages: one operator in every shard, and loops of stages.
 
 Shards are not threads: a small activation runs every shard on the calling thread, in whose cache
-its updates lie. To move half of them into another core's costs as much as the work on them, be the
-other thread awake or not. Once threads have shared a load, what comes of it in the same step lies in
-the caches of all, and they share what is less, too.
+its updates lie. To wake another thread, and to move half of them into its core's cache, costs as much
+as the work on them.
 
 A loop is swept in lexicographic order of its coordinates with all root times of the step together,
 which is a linear extension of the product order; rounds in which nothing is parked are skipped.
@@ -26,16 +25,14 @@ from ivm.trace.times cimport MAX_COORDINATES, round_of
 from ivm.trace.trace cimport Trace
 
 cdef enum:
-    SMALL_LOAD = 1 << 14    # updates below which one thread runs all shards
-    SPLIT_LOAD = 1 << 10    # and once threads have shared more than that in the same step
+    SMALL_LOAD = 1 << 10    # updates below which one thread runs all shards
 
 cdef uint64_t NEVER = 0xFFFFFFFFFFFFFFFF
 
 
-# Whether several threads should share so many updates of `shards` shards in this region.
-cdef inline bint is_worth_sharing(Region region, Py_ssize_t updates, size_t shards) noexcept nogil:
-    return updates >= SPLIT_LOAD and shards > 1 and (
-        updates >= SMALL_LOAD or region.shared == region.lower)
+# Whether several threads should share so many updates of `shards` shards.
+cdef inline bint is_worth_sharing(Py_ssize_t updates, size_t shards) noexcept nogil:
+    return updates >= SMALL_LOAD and shards > 1
 
 
 cdef class Stage:
@@ -83,8 +80,7 @@ cdef class Stage:
             return False
         self.unrested += total
         self.unsettled += total
-        if is_worth_sharing(self.outer, total, n):
-            self.outer.shared = self.outer.lower
+        if is_worth_sharing(total, n):
             self.share()
         else:
             self.take_turns()
@@ -131,7 +127,7 @@ cdef class Stage:
         cdef size_t s, n = self.shards.size()
         if self.unrested == 0:
             return 0
-        if is_worth_sharing(self.outer, self.unrested, n):
+        if is_worth_sharing(self.unrested, n):
             self.share_rest()
         else:
             for s in range(n):
@@ -150,7 +146,7 @@ cdef class Stage:
         cdef size_t s, n = self.shards.size()
         if self.unsettled == 0:
             return 0
-        if is_worth_sharing(self.outer, self.unsettled, n):
+        if is_worth_sharing(self.unsettled, n):
             self.share_settling()
         else:
             for s in range(n):
@@ -239,7 +235,6 @@ cdef class Loop(Stage):
         cdef int i
         self.region.lower = self.outer.lower
         self.region.upper = self.outer.upper
-        self.region.shared = self.outer.shared
         for i in range(1, self.outer.depth):
             self.region.at[i] = self.outer.at[i]
         self.region.at[self.outer.depth] = 0
@@ -276,7 +271,6 @@ cdef class Loop(Stage):
             self.round()
         if ran:
             self.rest_body()
-        self.outer.shared = self.region.shared
         self.left = self.yields()
         return ran
 
