@@ -20,7 +20,7 @@ cdef extern from *:
     uint64_t byteswap "__builtin_bswap64"(uint64_t) noexcept nogil
 
 cdef enum:
-    BLOCK = 256
+    BLOCK = 256     # rows of which one column is written after the other, within the first cache
 
 
 cdef Column describe(object array, const Slot* slot):

@@ -76,22 +76,24 @@ cdef int append_rows(
 # Appends each row to the queue of its owner; not 0 where memory is short.
 cdef int _deal(const Given* given, Layout layout, Interner interner, Py_ssize_t n,
                const Owners* owners) except -1:
-    cdef int shards = owners.shards, threads = shards if n >= MANY_ROWS else 1, t, failed = 0
+    cdef int shards = owners.shards, threads = shards if n >= MANY_ROWS else 1
+    cdef int shard, thread, failed = 0
     cdef mutex guard
     cdef Progress progress = Progress(&guard, 0, 0, 0)
     cdef Progress* shared = &progress
     cdef vector[Share] shares
     shares.resize(threads * shards)
     if n > BLOCK_ROWS:
-        for t in range(shards):     # some more than an even share, so that few need more
-            failed |= reserve(owners.queues[t], n // shards + n // shards // 16)
+        for shard in range(shards):     # some more than an even share, so that few need more
+            failed |= reserve(owners.queues[shard], n // shards + n // shards // 16)
     if threads == 1:
         with nogil:
             failed |= _deal_blocks(given, layout, interner, n, owners, shared, shares.data())
     else:
-        for t in prange(threads, nogil=True, num_threads=threads, schedule="static", chunksize=1):
+        for thread in prange(threads, nogil=True, num_threads=threads, schedule="static",
+                             chunksize=1):
             failed |= _deal_blocks(given, layout, interner, n, owners, shared,
-                                   shares.data() + t * shards)
+                                   shares.data() + thread * shards)
     return failed != 0
 
 
