@@ -65,7 +65,7 @@ impl<R: Row + Data> Outputs<R> {
         collection: VecCollection<'scope, u64, R>,
     ) -> VecCollection<'scope, u64, R> {
         let changes = Rc::clone(&self.changes);
-        collection.inspect_container(move |event| {
+        collection.inspect_core(move |event| {
             if let Ok((_, batch)) = event {
                 changes.borrow_mut().extend_from_slice(batch);
             }
