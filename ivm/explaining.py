@@ -11,7 +11,7 @@ from ivm.results import Forecast, Foretold
 
 
 def forecast(
-    wanted: Arrange,
+    wanted: Node,
     arrangements: Mapping[Arrange, tuple[Piece, Index]],
     find: Callable[[str], Collection],
 ) -> Forecast:
@@ -36,7 +36,7 @@ def forecast(
             continue
         pairs = max(pairs, estimates.pairs(each))
         if isinstance(each, Get):
-            reused[find(each.name).indexes[0][0].name] = None
+            reused[find(each.name).first_index()[0].name] = None
         elif isinstance(each, Arrange):
             get = each.input if isinstance(each.input, Get) else None
             source = find(get.name).name if get else "(new)"
@@ -53,5 +53,5 @@ def forecast(
 
 def _records(collection: Collection) -> int:
     """The updates that a collection's first arrangement holds: its rows, once compacted."""
-    piece, _ = collection.indexes[0]
+    piece, _ = collection.first_index()
     return sum(trace.account()[0] for trace in piece.traces)

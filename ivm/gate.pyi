@@ -1,13 +1,29 @@
 from types import TracebackType
 
-class Gate:
-    """A re-entrant lock that nobody passes any more once `failure` says what went wrong.
+class Lock:
+    """A re-entrant lock, as a context; whoever waits for it lets other threads run Python."""
 
-    Entering it then raises PoolFailed. Compiled, since it is passed twice for each update.
+    def __enter__(self) -> None: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+class Gate(Lock):
+    """A lock that nobody passes any more once `failure` says what went wrong.
+
+    Entering it then raises PoolFailed.
     """
 
     failure: str
     def __init__(self) -> None: ...
+
+class Both:
+    """Two locks as one context, taken in this order."""
+
+    def __init__(self, first: Lock, second: Gate) -> None: ...
     def __enter__(self) -> None: ...
     def __exit__(
         self,

@@ -5,7 +5,6 @@ A pool holds inputs, dataflows, and the arrangements that they share. Time is on
 one consistent cut.
 """
 
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
@@ -17,9 +16,7 @@ from ivm.accounting import accounts
 from ivm.arguments import LAST_TIME, diffs_of_rows, key_positions, one_time, times_of_rows
 from ivm.dataflow import Arrange, Node
 from ivm.errors import (
-    DuplicateName,
     InsertOnly,
-    InUse,
     NoFixedPoint,
     OutOfMemory,
     SchemaMismatch,
@@ -30,7 +27,7 @@ from ivm.errors import (
     reason,
 )
 from ivm.explaining import forecast
-from ivm.gate import Gate
+from ivm.gate import Both, Gate, Lock
 from ivm.holds import Hold, Holds
 from ivm.naming import Naming
 from ivm.render.assembly import Assembly
@@ -69,8 +66,9 @@ class Pool:
         if workers < 1:
             raise ValueError(f"workers is {workers}: at least one is needed")
         self._shards = workers
-        self._changing = threading.RLock()  # held by one that adds or drops collections
+        self._changing = Lock()  # held by one that adds or drops collections
         self._gate = Gate()  # held during a step, and while anything is looked up
+        self._standing = Both(self._changing, self._gate)
         self._interner = Interner()
         self._schedule = Schedule()
         self._catalog = Catalog()
@@ -85,6 +83,11 @@ class Pool:
     def frontier(self) -> int:
         """Every time below is complete; the pool starts at 0."""
         return self._frontier
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all inputs and dataflows."""
+        return frozenset(self._collections)
 
     @property
     def string_bytes(self) -> int:
@@ -102,19 +105,18 @@ class Pool:
         is cheaper: distinct rows, and recursion. Raises DuplicateName, Unsupported; SchemaMismatch
         for a key that is not among the columns, and for columns or key columns that are repeated.
         """
-        with self._changing, self._gate, Naming("input", name):
-            self._refuse_duplicate(name)
+        with self._standing, Naming("input", name):
+            self._catalog.refuse_duplicate(name)
             planned = self._plans.of_input(name, schema, key)
             built = Assembly(planned.plan, name, (), self._shards, self._interner, 0)
             intake = Intake(built.inputs, planned.layout, self._interner, planned.node.key)
             collection = Collection(
                 name,
+                built,
                 planned.rows,
                 planned.node,
-                built.piece,
-                [built.result],
-                intake,
-                planned.arriving,
+                intake=intake,
+                arriving=planned.arriving,
                 insert_only=insert_only,
             )
             self._schedule.add(built.stages)
@@ -122,9 +124,9 @@ class Pool:
 
     def drop_input(self, name: str) -> None:
         """Forget an input and its arrangements (raises UnknownCollection, InUse)."""
-        with self._changing, self._gate:
-            self._collection(name, is_input=True)
-            self._refuse_in_use(name)
+        with self._standing:
+            self._catalog.find_input(name)
+            self._catalog.refuse_in_use(name)
             self._remove(name)
 
     def feed(
@@ -140,7 +142,7 @@ class Pool:
         is queued.
         """
         with self._gate:
-            collection = self._collection(name, is_input=True)
+            collection = self._catalog.find_input(name)
             assert collection.intake is not None
             if not isinstance(rows, pa.RecordBatch):
                 raise SchemaMismatch(f"input {name!r} takes a RecordBatch, not {type(rows)}")
@@ -164,8 +166,8 @@ class Pool:
         Nothing is copied, and any thread may read them beside the pool. Raises UnknownCollection.
         """
         with self._gate:
-            collection = self._collection(name, is_input=True)
-            index = collection.indexes[0][1]
+            collection = self._catalog.find_input(name)
+            index = collection.first_index()[1]
             return sealed(index.traces, index.shape.restored, collection.layout, self._interner)
 
     # --- running ---
@@ -246,34 +248,34 @@ class Pool:
 
     # --- dataflows ---
 
-    def install(self, name: str, node: Node, key: Sequence[str]) -> Installed:
+    def install(self, name: str, node: Node, key: Sequence[str] | None) -> Installed:
         """Maintain `node` as collection `name`, arranged for look-ups by the columns `key`.
+
+        Without a key (None) its changes alone are kept, until they are drained: no memory holds its
+        rows, and neither readers nor other dataflows can read them.
 
         It is hydrated from existing arrangements before the call returns; other threads may
         complete times meanwhile. Its first deltas are a snapshot as of `frontier - 1` of when the
-        call began. Raises DuplicateName, UnknownCollection, SchemaMismatch, Unsupported,
-        NoFixedPoint; then nothing is changed.
+        call began. Raises DuplicateName, UnknownCollection, SchemaMismatch, NotIndexed,
+        Unsupported, NoFixedPoint; then nothing is changed.
         """
         with self._changing, Naming("dataflow", name):
             with self._gate:
-                self._refuse_duplicate(name)
+                self._catalog.refuse_duplicate(name)
                 planned, found = self._plans.of_dataflow(name, node, key)
                 plan, now = planned.plan, max(self._frontier - 1, 0)
                 built = Assembly(plan, name, found, self._shards, self._interner, now)
                 collection = Collection(
                     name,
+                    built,
                     planned.rows,
                     planned.source(name),
-                    built.piece,
-                    [built.result],
-                    captures=built.captures,
                     reads=planned.reads,
                     insert_only=plan.only_grows,
                 )
                 if self._frontier == 0:
                     return self._attach(built, collection)
-                shared = [trace for _, index in found for trace in index.traces]
-                hydration = Hydration(built.stages, built.readers, shared, self._frontier)
+                hydration = Hydration(built.stages, built.readers, built.shared, self._frontier)
                 self._interner.open_snapshot()  # no string may go that only the new stages hold
             return self._hydrate(built, collection, hydration)
 
@@ -321,9 +323,9 @@ class Pool:
 
     def drop(self, name: str) -> None:
         """Stop a dataflow and free what only it used (raises UnknownCollection, InUse)."""
-        with self._changing, self._gate:
-            self._collection(name, is_input=False)
-            self._refuse_in_use(name)
+        with self._standing:
+            self._catalog.find_dataflow(name)
+            self._catalog.refuse_in_use(name)
             self._remove(name)
 
     def _remove(self, name: str) -> None:
@@ -338,7 +340,7 @@ class Pool:
     def drain(self, name: str) -> Deltas:
         """Take the deltas of a dataflow since the last call, or since it was installed."""
         with self._gate, Naming("deltas of", name):
-            collection = self._collection(name, is_input=False)
+            collection = self._catalog.find_dataflow(name)
             rows, times, diffs = drain(collection.captures, collection.layout, self._interner)
             return Deltas(rows, times, diffs, *drained(collection))
 
@@ -347,11 +349,12 @@ class Pool:
     def hold(self, name: str, time: int | None = None) -> Hold:
         """Keep an input or dataflow readable as of each time from `time` on (None: the last one).
 
-        Without a hold only the last completed time is. Raises UnknownCollection, InvalidTime, and
-        TimeCompacted for an earlier time, unless another hold keeps that.
+        Without a hold only the last completed time is. Raises UnknownCollection, NotIndexed,
+        InvalidTime, and TimeCompacted for an earlier time, unless another hold keeps that.
         """
         with self._gate, Naming("a hold of", name):
-            collection = self._collection(name)
+            collection = self._catalog.find(name)
+            collection.first_index()
             last = max(self._frontier - 1, 0)
             wanted = last if time is None else one_time(time)
             hold = self._holds.new(name, wanted, last, [index for _, index in collection.indexes])
@@ -367,21 +370,21 @@ class Pool:
         With `as_of` the rows at that time: raises InvalidTime, TimeIncomplete for one that is not
         completed yet, TimeCompacted for one before the last that no `hold` keeps.
         """
-        collection = self._collection(name)
+        collection = self._catalog.find(name)
         index = collection.index_on(key)
         return self._read(collection, index, [key[column] for column in index.key_names], as_of)
 
     def look_up(self, name: str, keys: pa.RecordBatch) -> Found:
         """The rows of an input or dataflow with each of many `keys`; else as `peek`."""
-        collection = self._collection(name)
+        collection = self._catalog.find(name)
         index = collection.index_on(keys.schema.names)
         with Naming("a look-up in", name):
             return index.look_up(keys, collection.layout, self._interner)
 
     def scan(self, name: str, *, as_of: int | None = None) -> Snapshot:
         """All rows of an input or dataflow (raises as `peek` does)."""
-        collection = self._collection(name)
-        return self._read(collection, collection.indexes[0][1], None, as_of)
+        collection = self._catalog.find(name)
+        return self._read(collection, collection.first_index()[1], None, as_of)
 
     def _read(
         self, collection: Collection, index: Index, values: list[object] | None, as_of: int | None
@@ -416,29 +419,12 @@ class Pool:
         """
         return accounts(list(self._catalog.living), list(self._collections.values()))
 
-    def explain(self, node: Node, key: Sequence[str]) -> Forecast:
+    def explain(self, node: Node, key: Sequence[str] | None) -> Forecast:
         """What `install` would reuse and create, and how large, without doing so.
 
-        Raises UnknownCollection, SchemaMismatch.
+        Raises UnknownCollection, SchemaMismatch, NotIndexed.
         """
-        wanted = Arrange(node, key_positions("the view", node.schema, key))
-        return forecast(wanted, self._catalog.arrangements, self._collection)
-
-    # --- names ---
-
-    def _collection(self, name: str, *, is_input: bool | None = None) -> Collection:
-        collection = self._collections.get(name)
-        if collection is None or (is_input is not None and collection.is_input != is_input):
-            kind = {None: "input or dataflow", True: "input", False: "dataflow"}[is_input]
-            raise UnknownCollection(f"there is no {kind} {name!r}")
-        return collection
-
-    def _refuse_duplicate(self, name: str) -> None:
-        if name in self._collections:
-            kind = "an input" if self._collections[name].is_input else "a dataflow"
-            raise DuplicateName(f"{name!r} is {kind} already: drop it first or choose another name")
-
-    def _refuse_in_use(self, name: str) -> None:
-        users = self._collections[name].read_by
-        if users:
-            raise InUse(f"{name!r} is read by {', '.join(users)}: drop that first")
+        wanted = node
+        if key is not None:
+            wanted = Arrange(node, key_positions("the view", node.schema, key))
+        return forecast(wanted, self._catalog.arrangements, self._catalog.find)

@@ -8,13 +8,15 @@ from ivm.render.physical import PhysicalPlan
 from ivm.render.pieces import Index, Piece
 from ivm.results import Installed
 from ivm.rows.strings import Interner
+from ivm.trace.trace import Trace
 from ivm.workers.stage import Stage
 
 class Assembly:
     """What `plan` makes, as `name`, of what was `found`; its constants are there from `now` on.
 
     `pieces` are the new ones, the collection's own last, and `stages` the root's, upstream first;
-    `arrangements` are the new ones, and `result`, with its piece, has the collection's rows.
+    `arrangements` are the new ones, and `result`, with its piece, has the collection's rows; it is
+    None if none has.
     """
 
     def __init__(
@@ -37,6 +39,10 @@ class Assembly:
         """Those of all operators."""
 
     @property
+    def shared(self) -> list[Trace]:
+        """The traces of all that was found."""
+
+    @property
     def pieces(self) -> list[Piece]: ...
     @property
     def piece(self) -> Piece:
@@ -45,7 +51,7 @@ class Assembly:
     @property
     def arrangements(self) -> dict[Arrange, tuple[Piece, Index]]: ...
     @property
-    def result(self) -> tuple[Piece, Index]: ...
+    def result(self) -> tuple[Piece, Index] | None: ...
     @property
     def inputs(self) -> tuple[Input, ...]:
         """The operators of the first stage."""

@@ -105,26 +105,32 @@ cdef class New(Argument):
 cdef class StagePlan:
     """Operators of type `kind`, made with a region, the `words` of a row, and then `arguments`."""
 
-    cdef readonly object kind
+    cdef readonly type kind
     cdef readonly int region
     cdef readonly int words
     cdef readonly tuple arguments
+    cdef list given             # a region, the words and the arguments,
+    cdef list varying           # of which these, by their place, stand for others each time
 
-    def __init__(self, kind, int region, int words, tuple arguments):
+    def __init__(self, type kind, int region, int words, tuple arguments):
         self.kind = kind
         self.region = region
         self.words = words
         self.arguments = arguments
+        self.given = [None, words, *arguments]
+        self.varying = [place for place, argument in enumerate(self.given)
+                        if isinstance(argument, Argument)]
 
     cdef object build(self, Building building):
         cdef int shard
+        cdef Py_ssize_t place
         cdef list made = []
         cdef list given
         for shard in range(building.shards):
-            given = [building.regions[self.region], self.words]
-            for argument in self.arguments:
-                given.append((<Argument> argument).of(building, shard)
-                             if isinstance(argument, Argument) else argument)
+            given = self.given[:]
+            given[0] = building.regions[self.region]
+            for place in self.varying:
+                given[place] = (<Argument> self.given[place]).of(building, shard)
             made.append(self.kind(*given))
         operators = tuple(made)
         building.operators.append(operators)

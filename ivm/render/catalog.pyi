@@ -17,6 +17,21 @@ class Catalog:
     def arrangements(self) -> dict[Arrange, tuple[Piece, Index]]: ...
     @property
     def living(self) -> Living: ...
+    def find(self, name: str) -> Collection:
+        """The input or dataflow `name` (raises UnknownCollection)."""
+
+    def find_input(self, name: str) -> Collection:
+        """The input `name` (raises UnknownCollection)."""
+
+    def find_dataflow(self, name: str) -> Collection:
+        """The dataflow `name` (raises UnknownCollection)."""
+
+    def refuse_duplicate(self, name: str) -> None:
+        """Raises DuplicateName if there is a collection `name`."""
+
+    def refuse_in_use(self, name: str) -> None:
+        """Raises InUse if others read the collection `name`."""
+
     def look(self, plan: PhysicalPlan) -> list[tuple[Piece, Index]] | None:
         """What `plan` takes from here, by slot; None if this is not as the plan takes it to be."""
 

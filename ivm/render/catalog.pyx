@@ -3,9 +3,11 @@
 from ivm.render.assembly cimport Assembly
 from ivm.render.collection cimport Collection
 from ivm.render.living cimport Living
+from ivm.render.physical cimport PhysicalPlan
 from ivm.render.pieces cimport Piece
 
 from ivm.dataflow import Get
+from ivm.errors import DuplicateName, InUse, UnknownCollection
 
 
 cdef class Catalog:
@@ -20,7 +22,44 @@ cdef class Catalog:
         self.arrangements = {}
         self.living = Living()
 
-    def look(self, plan):
+    def find(self, str name):
+        """The input or dataflow `name` (raises UnknownCollection)."""
+        return self._find(name, "input or dataflow")
+
+    def find_input(self, str name):
+        """The input `name` (raises UnknownCollection)."""
+        cdef Collection found = self._find(name, "input")
+        if found.intake is None:
+            raise UnknownCollection(f"there is no input {name!r}")
+        return found
+
+    def find_dataflow(self, str name):
+        """The dataflow `name` (raises UnknownCollection)."""
+        cdef Collection found = self._find(name, "dataflow")
+        if found.intake is not None:
+            raise UnknownCollection(f"there is no dataflow {name!r}")
+        return found
+
+    cdef Collection _find(self, str name, str kind):
+        found = self.collections.get(name)
+        if found is None:
+            raise UnknownCollection(f"there is no {kind} {name!r}")
+        return found
+
+    def refuse_duplicate(self, str name):
+        """Raises DuplicateName if there is a collection `name`."""
+        known = self.collections.get(name)
+        if known is not None:
+            kind = "an input" if known.is_input else "a dataflow"
+            raise DuplicateName(f"{name!r} is {kind} already: drop it first or choose another name")
+
+    def refuse_in_use(self, str name):
+        """Raises InUse if others read the collection `name`."""
+        cdef Collection known = self.collections[name]
+        if known.read_by:
+            raise InUse(f"{name!r} is read by {', '.join(known.read_by)}: drop that first")
+
+    def look(self, PhysicalPlan plan):
         """What `plan` takes from here, by slot; None if this is not as the plan takes it to be."""
         cdef list found = []
         for node in plan.absent:
@@ -51,7 +90,8 @@ cdef class Catalog:
         for read in collection.reads:
             (<Collection> self.collections[read]).read_by[collection.name] = None
         self.arrangements.update(built.arrangements)
-        self.arrangements[collection.source] = built.result
+        if collection.source is not None:
+            self.arrangements[collection.source] = built.result
         for node, name in built.plan.indexing:
             (<Collection> self.collections[name]).indexes.append(built.arrangements[node])
 

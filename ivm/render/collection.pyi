@@ -4,31 +4,32 @@ import pyarrow as pa
 
 from ivm.dataflow import Arrange
 from ivm.operators.capture import Capture
+from ivm.render.assembly import Assembly
 from ivm.render.pieces import Index, Piece
 from ivm.rows.format import Format
 from ivm.rows.layout import Layout
 from ivm.workers.intake import Intake
 
 class Collection:
-    """An input or an installed dataflow.
+    """An input or an installed dataflow, maintained by what was `built` for it.
 
-    Its rows leave as `layout` says. Dataflows find them by their key as `source`. `indexes` lists
-    their arrangements, `reads` the collections that it refers to, `read_by` those that refer to it;
-    `insert_only` says that no row is ever retracted, and `pending_errors` are the (message, time,
-    diff) that nobody has taken. An input has an `intake`; rows arrive in the format `arriving`.
+    Its rows leave as `layout` says. Dataflows find them by their key as `source`, unless there is
+    none: then its changes alone are kept. `indexes` lists their arrangements, `reads` the
+    collections that it refers to, `read_by` those that refer to it; `insert_only` says that no row
+    is ever retracted, and `pending_errors` are the (message, time, diff) that nobody has taken. An
+    input has an `intake`; rows arrive in the format `arriving`.
     """
 
     pending_errors: list[tuple[str, int, int]]
     def __init__(
         self,
         name: str,
+        built: Assembly,
         layout: Layout,
-        source: Arrange,
-        piece: Piece,
-        indexes: list[tuple[Piece, Index]],
+        source: Arrange | None,
+        *,
         intake: Intake | None = None,
         arriving: Format | None = None,
-        captures: tuple[Capture, ...] = (),
         reads: frozenset[str] = ...,
         insert_only: bool = False,
     ) -> None: ...
@@ -37,7 +38,7 @@ class Collection:
     @property
     def layout(self) -> Layout: ...
     @property
-    def source(self) -> Arrange: ...
+    def source(self) -> Arrange | None: ...
     @property
     def piece(self) -> Piece: ...
     @property
@@ -61,6 +62,9 @@ class Collection:
     @property
     def is_input(self) -> bool:
         """Whether rows are fed to it."""
+
+    def first_index(self) -> tuple[Piece, Index]:
+        """The arrangement by its own key, with its piece (raises NotIndexed if it has none)."""
 
     def index_on(self, names: Iterable[str]) -> Index:
         """The arrangement whose key is exactly these columns, in any order (raises NotIndexed)."""

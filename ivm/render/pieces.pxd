@@ -1,14 +1,17 @@
+from ivm.render.physical cimport PiecePlan
+
+
 # A piece of a plan as it was built, and the pieces that it reads.
 cdef class Piece:
     cdef readonly str name
-    cdef readonly object plan
+    cdef readonly PiecePlan plan
     cdef readonly list stages       # those of the root, upstream first
     cdef readonly dict operators    # of the stages that hold something, by number: one for each shard
     cdef readonly set needs
     cdef int users                  # collections and living pieces that need it directly
 
 
-cdef Piece new_piece(str name, plan, list stages, dict operators)
+cdef Piece new_piece(str name, PiecePlan plan, list stages, dict operators)
 
 
 # An arrangement: its node, how its rows lie, and a trace for each shard.

@@ -6,6 +6,8 @@ indexes are compiled, since a dataflow that comes and goes costs little else tha
 
 import pyarrow as pa
 
+from ivm.render.physical cimport PiecePlan
+
 from ivm.results import Found
 from ivm.rows.layout import Layout
 from ivm.workers.lookups import look_up
@@ -14,7 +16,7 @@ from ivm.workers.lookups import look_up
 cdef class Piece:
     """The stages and operators of a piece of a plan, and the pieces that it `needs`."""
 
-    def __init__(self, str name, plan, list stages, dict operators, needs=()):
+    def __init__(self, str name, PiecePlan plan, list stages, dict operators, needs=()):
         self.name = name
         self.plan = plan
         self.stages = stages
@@ -100,7 +102,7 @@ cdef class Index:
 
 
 # These two spare the protocol of a call.
-cdef Piece new_piece(str name, plan, list stages, dict operators):
+cdef Piece new_piece(str name, PiecePlan plan, list stages, dict operators):
     cdef Piece piece = Piece.__new__(Piece)
     piece.name = name
     piece.plan = plan

@@ -41,22 +41,25 @@ class InputPlan:
 
 @dataclass(slots=True)
 class DataflowPlan:
-    """A plan of the dataflow that maintains `wanted`, with the collections that it reads.
+    """A plan of the dataflow that maintains `node`, with the collections that it reads.
 
-    Its rows leave in `rows`. `last` is the name of when the dataflow was last installed, with the
-    node by which others find its rows by their key.
+    Its rows leave in `rows`, and are arranged by the columns `key`, unless that is None. `last` is
+    the name of when it was last installed, with the node by which others find its rows.
     """
 
-    wanted: Arrange
+    node: Node
+    key: tuple[int, ...] | None
     plan: PhysicalPlan
     reads: frozenset[str]
     rows: Layout
     last: tuple[str, Arrange] | None = None
 
-    def source(self, name: str) -> Arrange:
-        """The node by which others find the rows of the dataflow `name` by its key."""
+    def source(self, name: str) -> Arrange | None:
+        """The node by which others find the rows of the dataflow `name`, if they can."""
+        if self.key is None:
+            return None
         if self.last is None or self.last[0] != name:
-            self.last = name, stored(name, self.wanted.input.schema, self.wanted.key)
+            self.last = name, stored(name, self.node.schema, self.key)
         return self.last[1]
 
 
@@ -68,7 +71,7 @@ class Plans:
         self._shards = shards
         self._interner = interner
         self._max_rounds = max_rounds
-        self._dataflows: dict[tuple[Node, tuple[str, ...]], DataflowPlan] = {}
+        self._dataflows: dict[tuple[Node, tuple[str, ...] | None], DataflowPlan] = {}
         self._inputs: dict[str, InputPlan] = {}
 
     def of_input(self, name: str, schema: pa.Schema, key: Sequence[str]) -> InputPlan:
@@ -83,29 +86,36 @@ class Plans:
         _keep(self._inputs, name, made)
         return made
 
-    def of_dataflow(self, name: str, node: Node, key: Sequence[str]) -> tuple[DataflowPlan, Found]:
-        """How to maintain `node` by the columns `key`, and what there is of it already.
+    def of_dataflow(
+        self, name: str, node: Node, key: Sequence[str] | None
+    ) -> tuple[DataflowPlan, Found]:
+        """How to maintain `node`, by the columns `key` if any, and what there is of it already.
 
-        Raises SchemaMismatch, UnknownCollection, Unsupported.
+        Raises SchemaMismatch, UnknownCollection, NotIndexed, Unsupported.
         """
-        wanted = node, tuple(key)
+        wanted = node, None if key is None else tuple(key)
         known = self._dataflows.get(wanted)
         found = None if known is None else self._catalog.look(known.plan)
         if known is None or found is None:
-            arranged = Arrange(node, key_positions(name, node.schema, key))
-            renderer = Renderer(
-                self._shards,
-                self._interner,
-                self._catalog.collections,
-                self._catalog.arrangements,
-                self._max_rounds,
-            )
-            known = DataflowPlan(
-                arranged, renderer.plan(arranged), reads(node), Layout(node.schema)
-            )
+            known = self._planned(name, node, key)
             found = [self._catalog.arrangements[there] for there in known.plan.found]
             _keep(self._dataflows, wanted, known)
         return known, found
+
+    def _planned(self, name: str, node: Node, key: Sequence[str] | None) -> DataflowPlan:
+        renderer = Renderer(
+            self._shards,
+            self._interner,
+            self._catalog.collections,
+            self._catalog.arrangements,
+            self._max_rounds,
+        )
+        rows = Layout(node.schema)
+        if key is None:
+            return DataflowPlan(node, None, renderer.plan_changes(node), reads(node), rows)
+        places = key_positions(name, node.schema, key)
+        plan = renderer.plan(Arrange(node, places))
+        return DataflowPlan(node, places, plan, reads(node), rows)
 
 
 Wanted = TypeVar("Wanted")

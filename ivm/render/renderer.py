@@ -35,7 +35,7 @@ from ivm.dataflow import (
 )
 from ivm.errors import SchemaMismatch, UnknownCollection, Unsupported
 from ivm.expressions import Call, Column, Expression, Literal
-from ivm.operators.capture import Capture as CaptureOperator
+from ivm.operators.capture import CaptureArranged, CaptureRows
 from ivm.operators.concat import Concat as ConcatOperator
 from ivm.operators.consolidate import Consolidate as ConsolidateOperator
 from ivm.operators.due import Due as DueOperator
@@ -84,18 +84,32 @@ class Renderer(Windows, Reductions, Joins):
         self._constants: list[tuple[int, Layout, pa.RecordBatch]] = []
         self._numbered = 0
         self._growth = Growth(collections)
-        self._placement = Placement({name: c.source for name, c in collections.items()})
+        stored_as = {name: c.source for name, c in collections.items() if c.source is not None}
+        self._placement = Placement(stored_as)
 
     def plan(self, wanted: Arrange) -> PhysicalPlan:
         """A plan of a dataflow that maintains `wanted` and captures its changes.
 
-        Raises UnknownCollection, SchemaMismatch, Unsupported.
+        Raises UnknownCollection, SchemaMismatch, NotIndexed, Unsupported.
         """
         result = self.arranged(wanted)
         rows = result.shape.restored
-        captured = Format(rows.words, ())
-        capture = self.stage(captured, CaptureOperator, result.traces, rows).stage
+        capture = self.stage(Format(rows.words, ()), CaptureArranged, result.traces, rows)
         owner = self._found[wanted] if wanted in self._found else self._made[wanted][0]
+        return self._planned(wanted, (owner, result), capture)
+
+    def plan_changes(self, wanted: Node) -> PhysicalPlan:
+        """A plan of a dataflow that captures the changes of `wanted` and arranges none of them.
+
+        Raises as `plan` does.
+        """
+        picks = [(0, i) for i in range(len(wanted.schema))]
+        rows = self.packed(self.render(wanted), picks, row_format(wanted.schema))
+        return self._planned(wanted, None, self.stage(rows.format, CaptureRows, rows))
+
+    def _planned(
+        self, wanted: Node, result: tuple[PiecePlan | int, Arranged] | None, capture: Rendered
+    ) -> PhysicalPlan:
         pieces = [*(piece for piece, _ in self._made.values()), self.piece]
         for piece in pieces:
             piece.finish()
@@ -105,14 +119,14 @@ class Renderer(Windows, Reductions, Joins):
             self.root,
             pieces,
             self._made,
-            (owner, result),
-            tuple((n, n.input.name) for n in self._made if isinstance(n.input, Get)),
-            capture,
-            tuple(self._constants),
-            tuple(self._found),
-            tuple(self._absent),
-            {name: self._source(name).insert_only for name in reads(wanted)},
-            self.only_grows(wanted),
+            result,
+            indexing=tuple((n, n.input.name) for n in self._made if isinstance(n.input, Get)),
+            capture=capture.stage,
+            constants=tuple(self._constants),
+            found=tuple(self._found),
+            absent=tuple(self._absent),
+            growing={name: self._source(name).insert_only for name in reads(wanted)},
+            only_grows=self.only_grows(wanted),
         )
 
     # --- nodes and scopes ---
@@ -257,8 +271,8 @@ class Renderer(Windows, Reductions, Joins):
 
     def _stored(self, node: Get) -> Arranged:
         """The rows of an input or an installed dataflow as the pool keeps them."""
-        key = self._source(node.name, node.schema).source.key
-        found = self._find(stored(node.name, node.schema, key))
+        _, index = self._source(node.name, node.schema).first_index()
+        found = self._find(stored(node.name, node.schema, index.node.key))
         assert found is not None
         return found
 

@@ -1,5 +1,3 @@
-from collections.abc import Iterable
-
 from ivm.operators.operator import Reader
 from ivm.trace.trace import Trace
 from ivm.workers.stage import Stage
@@ -18,7 +16,7 @@ class Hydration:
     """
 
     def __init__(
-        self, stages: Iterable[Stage], readers: list[Reader], shared: Iterable[Trace], frontier: int
+        self, stages: list[Stage], readers: list[Reader], shared: list[Trace], frontier: int
     ) -> None: ...
     @property
     def upto(self) -> int: ...

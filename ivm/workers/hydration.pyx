@@ -30,19 +30,22 @@ cdef class Hydration:
     cdef object taken       # updates that were taken over last; None before the first time
     cdef Schedule schedule
     cdef list readers
+    cdef list original      # the trace that each of them is to read afterwards
     cdef dict mirrors       # of each shared trace
 
-    def __init__(self, stages, list readers, shared, frontier):
+    def __init__(self, list stages, list readers, list shared, frontier):
         cdef Reader reader
         self.upto = self.done = frontier
         self.taken = None
         self.schedule = Schedule()
         self.schedule.add(stages)
         self.readers = readers
+        self.original = [reader.trace for reader in readers]
         self.mirrors = {trace: Mirror(trace) for trace in shared}
         for reader in readers:
-            if reader.trace in self.mirrors:
-                reader.trace = self.mirrors[reader.trace].trace
+            mirror = self.mirrors.get(reader.trace)
+            if mirror is not None:
+                reader.trace = mirror.trace
 
     def begin(self):
         """Run on all that the arrangements held (raises StageFailed)."""
@@ -56,9 +59,11 @@ cdef class Hydration:
     def take(self, frontier):
         """Take over what was sealed below `frontier` since; whether it should be the last time.
 
-        It is if that is little, and if it is not much less than the time before: then the pool
+        It is if the pool has not gone on, if that is little, and if it is not much less than the time before: then the pool
         goes on faster than the dataflow can follow, and must wait for it.
         """
+        if frontier == self.upto:
+            return True
         self.upto = frontier
         before, self.taken = self.taken, sum([mirror.take() for mirror in self.mirrors.values()])
         return self.taken <= AT_ONCE or (before is not None and 2 * self.taken > before)
@@ -78,7 +83,7 @@ cdef class Hydration:
     def attach(self):
         """Read the shared arrangements from now on."""
         cdef Reader reader
-        shared = {mirror.trace: trace for trace, mirror in self.mirrors.items()}
-        for reader in self.readers:
-            reader.trace = shared.get(reader.trace, reader.trace)
+        cdef Trace trace
+        for reader, trace in zip(self.readers, self.original):
+            reader.trace = trace
         self.schedule.publish_all()

@@ -8,7 +8,7 @@ and happens once the strings have doubled.
 from libc.stdint cimport uint32_t, uint64_t
 from libcpp.vector cimport vector
 
-from ivm.operators.capture cimport Capture, Kept
+from ivm.operators.capture cimport Capture, CaptureArranged, Kept
 from ivm.operators.curves cimport Curve, Curves
 from ivm.operators.groups cimport Groups
 from ivm.operators.input cimport Input
@@ -51,10 +51,11 @@ def sweep(Interner interner, traces, groups, curves, inputs, captures) -> bool:
         _mark_updates(interner, &waiting, strings)
     for capture, strings in captures:
         _mark_updates(interner, &(<Capture?> capture).taken, strings)
-        batches.clear()
-        for kept in (<Capture> capture).kept:
-            batches.push_back(kept.batch)
-        _mark_batches(interner, &batches, (<Capture> capture).reader.trace)
+        if isinstance(capture, CaptureArranged):
+            batches.clear()
+            for kept in (<CaptureArranged> capture).kept:
+                batches.push_back(kept.batch)
+            _mark_batches(interner, &batches, (<CaptureArranged> capture).reader.trace)
     interner.sweep()
     return True
 

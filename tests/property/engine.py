@@ -157,10 +157,12 @@ def run(
     install_at: int = 0,
     sweeping: bool = False,
     insert_only: bool = False,
+    indexed: bool = True,
 ) -> Output:
     """Install `node` once the frontier is at `install_at` of `stops`, and run to the last one.
 
-    `sweeping` releases unused strings after every step, however few there are.
+    `sweeping` releases unused strings after every step, however few there are. Without `indexed`
+    the changes alone are kept.
     """
     pool = new_pool(workers, insert_only=insert_only)
     output = Output([], [])
@@ -173,7 +175,7 @@ def run(
         pool.advance(stop)
         before = stop
         if not installed and stop >= install_at:
-            pool.install("out", node, [])
+            pool.install("out", node, [] if indexed else None)
             installed = True
         if installed:
             output.drain(pool, "out")

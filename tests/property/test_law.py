@@ -42,6 +42,16 @@ def test_two_workers_answer_as_one(name: str, changes: list[Change], stops: list
 
 @every_node
 @thoroughly
+@given(changes=histories(), stops=frontiers(), late=st.integers(0, 4), workers=st.integers(1, 2))
+def test_changes_that_nothing_arranges_equal_recomputation(
+    name: str, changes: list[Change], stops: list[int], late: int, workers: int
+) -> None:
+    node = NODES[name]
+    assert_law(node, changes, stops, install_at=late, workers=workers, indexed=False, sweeping=True)
+
+
+@every_node
+@thoroughly
 @given(changes=histories(), stops=frontiers())
 def test_releasing_strings_after_every_step_changes_nothing(
     name: str, changes: list[Change], stops: list[int]

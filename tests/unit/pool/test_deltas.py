@@ -22,11 +22,11 @@ def _texts_of(rows: pa.RecordBatch) -> list[str]:
     return [str(text) for text in rows.column("text").to_pylist()]
 
 
-@pytest.fixture
-def pool() -> Pool:
+@pytest.fixture(params=[["id"], None], ids=["arranged", "changes alone"])
+def pool(request: pytest.FixtureRequest) -> Pool:
     pool = Pool(2)
     pool.create_input("texts", SCHEMA, ["id"])
-    pool.install("copy", Get("texts", SCHEMA), ["id"])
+    pool.install("copy", Get("texts", SCHEMA), request.param)
     return pool
 
 
