@@ -22,7 +22,7 @@ from connectors.progress.journal import Journal
 from connectors.quarantine import Quarantine
 from connectors.sinks.sink import Output, Reached, Sink
 from ivm.dataflow import Node
-from ivm.errors import IvmError, NoFixedPoint, UnknownCollection
+from ivm.errors import IvmError, NoFixedPoint
 from ivm.pool import Pool
 from ivm.results import Deltas, Installed
 
@@ -113,7 +113,7 @@ class Applier:
             time, offsets = self._reflected
             self._commit(Reached(time, self._journal.committed_moment, offsets))
 
-    def restore(self, output: Output, node: Node) -> None:
+    def restore(self, output: Output, node: Node, *, lookups: bool) -> None:
         """Install a view that the journal knows: its topics go on at the committed end.
 
         One that failed stays so: its topics lack the deltas since, even if it would converge now.
@@ -124,20 +124,22 @@ class Applier:
                 sink.restore(output)
             if name in self.failed:
                 return
-            self.pool.install(name, node, output.key)
+            self.pool.install(name, node, output.key if lookups else None)
             self.errors[name] = Counter()
             deltas = self._drained(name)
             for sink in self._sinks:
                 sink.skip(name, deltas)
 
-    def install(self, output: Output, node: Node) -> Installed:
+    def install(self, output: Output, node: Node, *, lookups: bool) -> Installed:
         """Install a new view and publish its snapshot as of the present time, durably.
+
+        Without `lookups` the pool keeps its changes alone.
 
         Raises what `Pool.install` and `Sink.open` raise; then nothing is changed.
         """
         name = output.name
         with self.lock:
-            installed = self.pool.install(name, node, output.key)
+            installed = self.pool.install(name, node, output.key if lookups else None)
             self.errors[name] = Counter()
             try:
                 for sink in self._sinks:
@@ -218,14 +220,11 @@ class Applier:
 
     def _set_failed(self, reason: str) -> None:
         """The pool dropped views that did not converge: remember which, and why."""
-        for name in list(self.errors):
-            try:
-                self.pool.scan(name)
-            except UnknownCollection:
-                self._journal.fail_view(name, reason)
-                self.failed[name] = reason
-                del self.errors[name]
-                log.error("view failed", view=name, reason=reason)
+        for name in self.errors.keys() - self.pool.names:
+            self._journal.fail_view(name, reason)
+            self.failed[name] = reason
+            del self.errors[name]
+            log.error("view failed", view=name, reason=reason)
 
     def _drained(self, name: str) -> Deltas:
         """The view's deltas; its row errors are folded into `errors`."""

@@ -75,6 +75,7 @@ def _catalog(service: ServiceClient) -> Catalog:
             _schema(v["columns"]),
             tuple(v["key"]),
             tuple(v["reads"]),
+            v["lookups"],
         )
         for v in service.get("/v1/views")["views"]
     ]

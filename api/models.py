@@ -121,13 +121,16 @@ class SinkBody(Body):
 class ViewBody(Body):
     """A view; without `key` it is looked up by what is known to be unique in it.
 
-    Every view has a delta topic of its own among the file topics; `sink` publishes it besides.
+    Every view has a delta topic of its own among the file topics; `sink` publishes it besides. With
+    `lookups` false its rows are not kept, which takes no memory: it can be followed, but neither
+    looked up nor read by other views.
     """
 
     query: str
     language: Language = "sql"
     key: list[str] | None = None
     sink: SinkBody | None = None
+    lookups: bool = True
 
 
 class ExplainBody(Body):
@@ -201,6 +204,7 @@ def view_json(view: View) -> dict[str, Any]:
         "language": view.language,
         "query": view.query,
         "key": list(view.key),
+        "lookups": view.lookups,
         "columns": columns_json(view.schema),
         "reads": list(view.dependencies),
     }

@@ -48,7 +48,7 @@ from connectors.sinks.kafka.sink import KafkaSink
 from connectors.sinks.sink import Output
 from connectors.sinks.target import KafkaTarget
 from connectors.tables import TableSpec
-from ivm.errors import IvmError
+from ivm.errors import IvmError, NotIndexed
 from ivm.pool import Pool
 from ivm.results import Forecast, Installed
 from views.catalog import View
@@ -193,7 +193,7 @@ class Runtime:
         for view in self.registry.catalog.views:
             compiled = self._compiled(view.query, view.language, view.key)
             output = _output(view, compiled, self.registry.targets.get(view.name))
-            self.applier.restore(output, compiled.node)
+            self.applier.restore(output, compiled.node, lookups=view.lookups)
             if compiled.temporal:
                 self._temporal.add(view.name)
 
@@ -374,8 +374,12 @@ class Runtime:
         language: str,
         key: Sequence[str] | None,
         target: KafkaTarget | None = None,
+        *,
+        lookups: bool = True,
     ) -> Installed | None:
         """Maintain a view, and publish it to `target` too; None if the same is there already.
+
+        Without `lookups` its changes alone are kept.
 
         Raises DifferentDefinition, a kind of SqlError, ViewFailed if it reads such a view, what
         `Pool.install` and `KafkaSink.open` raise, and KeyNotUnique.
@@ -384,7 +388,8 @@ class Runtime:
         with self._changing:
             known = self.registry.view(name)
             if known is not None:
-                same = (known.query, known.language) == (query, language)
+                declared = known.query, known.language, known.lookups
+                same = declared == (query, language, lookups)
                 same = same and self.registry.targets.get(name) == target
                 if not same or (key is not None and tuple(key) != known.key):
                     raise DifferentDefinition(
@@ -396,12 +401,20 @@ class Runtime:
             for read in compiled.dependencies:
                 self._refuse_failed(read)
             self._refuse_product(compiled)
-            view = View(name, query, language, compiled.schema, compiled.key, compiled.dependencies)
+            view = View(
+                name,
+                query,
+                language,
+                compiled.schema,
+                compiled.key,
+                compiled.dependencies,
+                lookups,
+            )
             output = _output(view, compiled, target)
             self._check_target(output)
             if compiled.temporal:
                 self.pipeline.tick()
-            installed = self.applier.install(output, compiled.node)
+            installed = self.applier.install(output, compiled.node, lookups=lookups)
             try:
                 self.registry.add_view(view, target)
             except (IvmError, OSError):
@@ -442,8 +455,18 @@ class Runtime:
             raise _unknown("view", name, names)
         return view
 
+    def looked_up(self, name: str) -> View:
+        """The view of this name, if it can be looked up now (raises as `readable`; NotIndexed)."""
+        view = self.readable(name)
+        if not view.lookups:
+            raise NotIndexed(
+                f"view {name!r} was declared with lookups: false, so that its rows are not kept; "
+                "follow its changes, or delete it and declare it with lookups"
+            )
+        return view
+
     def readable(self, name: str) -> View:
-        """The view of this name, if it can be looked up now (also raises NotReady, ViewFailed)."""
+        """The view of this name, if it can be followed now (also raises NotReady, ViewFailed)."""
         view = self.view(name)
         if not self.is_replayed:
             raise NotReady(f"{self.fault()}; try again in a few seconds")

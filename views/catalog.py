@@ -30,7 +30,8 @@ class Table:
 class View:
     """A view as it was declared and compiled; `key` names the columns it is looked up by.
 
-    `dependencies` are the tables and views that it reads directly, sorted.
+    `dependencies` are the tables and views that it reads directly, sorted. Without `lookups` only
+    its changes are kept: nobody looks it up, and no view reads it.
     """
 
     name: str
@@ -39,6 +40,7 @@ class View:
     schema: pa.Schema
     key: tuple[str, ...]
     dependencies: tuple[str, ...]
+    lookups: bool = True
 
 
 class Catalog:
@@ -119,6 +121,7 @@ class Catalog:
                     "columns": schema_to_json(v.schema),
                     "key": list(v.key),
                     "dependencies": list(v.dependencies),
+                    "lookups": v.lookups,
                 }
                 for v in self.views
             ],
@@ -140,6 +143,7 @@ class Catalog:
                     schema_from_json(v["columns"]),
                     tuple(v["key"]),
                     tuple(v["dependencies"]),
+                    v.get("lookups", True),
                 )
                 for v in document["views"]
             ]

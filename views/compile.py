@@ -14,8 +14,14 @@ from typing import TypeVar
 import pyarrow as pa
 
 from ivm.dataflow import Node
-from views.catalog import Catalog
-from views.errors import DuplicateColumn, QueryTooLarge, UnknownColumn, suggestion
+from views.catalog import Catalog, Table, View
+from views.errors import (
+    DuplicateColumn,
+    QueryTooLarge,
+    UnknownColumn,
+    UnsupportedSql,
+    suggestion,
+)
 from views.languages import FRONT_ENDS
 from views.limits import DEFAULT, Limits
 from views.lowering.lower import lower
@@ -79,6 +85,7 @@ def _compile(
     bound = FRONT_ENDS[language](query, catalog, limits)
     check_names(bound)
     check_subqueries(bound, limits.subqueries)
+    check_dependencies(bound, catalog)
     there = existing(catalog, arranged)
     plan = rewrite(bound.plan, Context(bound.numbers, there))
     node = lower(plan, there)
@@ -97,7 +104,7 @@ def _compile(
 
 def existing(catalog: Catalog, arranged: Collection[str]) -> frozenset[str]:
     """The arrangements that there are: `arranged`, and that of each collection by its key."""
-    entries = [catalog[name] for name in catalog]
+    entries = [e for name in catalog if is_kept(e := catalog[name])]
     return frozenset(arranged) | {f"{e.name}[{', '.join(e.key)}]" for e in entries}
 
 
@@ -107,6 +114,21 @@ def check_names(bound: Bound) -> None:
     for name, count in counts.items():
         if count > 1:
             raise DuplicateColumn(f"the result has two columns called {name!r}; rename one with AS")
+
+
+def check_dependencies(bound: Bound, catalog: Catalog) -> None:
+    """See that everything that is read keeps its rows."""
+    for name in bound.dependencies:
+        if not is_kept(catalog[name]):
+            raise UnsupportedSql(
+                f"view {name!r} was declared with lookups: false, so that no view can read its "
+                "rows; read what it reads, or delete it and declare it with lookups"
+            )
+
+
+def is_kept(entry: Table | View) -> bool:
+    """Whether an arrangement has the rows of a table or view."""
+    return isinstance(entry, Table) or entry.lookups
 
 
 def check_subqueries(bound: Bound, most: int) -> None:

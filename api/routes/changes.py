@@ -35,12 +35,17 @@ async def get_changes(
     since: Annotated[int | None, Query(ge=0)] = None,
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> EventSourceResponse:
-    """Follow a view; a client that takes nothing for `send_seconds` is disconnected."""
+    """Follow a view from a snapshot on, from after the time `since`, or (neither) from now on.
+
+    A client that takes nothing for `send_seconds` is disconnected.
+    """
     runtime.readable(name)
     if last_event_id is not None:
         if not is_natural(last_event_id):
             raise BadParameter(f"Last-Event-ID {last_event_id!r} is no time")
         since = int(last_event_id)
+    if since is None and snapshot:
+        runtime.looked_up(name)
     events = _events(runtime, published, name, snapshot, since)
     return EventSourceResponse(events, send_timeout=runtime.settings.send_seconds)
 

@@ -42,7 +42,7 @@ async def get_rows(
 
     The ETag depends on the rows alone, so `If-None-Match` answers 304 while they stay the same.
     """
-    view = runtime.readable(name)
+    view = runtime.looked_up(name)
     for position in at_least or ():
         await _reached(position, runtime, published)
     values = _values(request, view)

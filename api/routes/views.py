@@ -20,7 +20,9 @@ def put_view(name: ViewName, body: ViewBody, runtime: RuntimeDep) -> Response:
     On return the view is hydrated, and its snapshot stands in its delta topic.
     """
     target = body.sink.target(name) if body.sink is not None else None
-    installed = runtime.put_view(name, body.query, body.language, body.key, target)
+    installed = runtime.put_view(
+        name, body.query, body.language, body.key, target, lookups=body.lookups
+    )
     document = _described(runtime, runtime.view(name))
     if installed is None:
         return answer(document)
