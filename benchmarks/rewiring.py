@@ -46,7 +46,7 @@ def run(
     for name, rows in constants.items():
         pool.create_input(name, EDGES, ["src"])
         pool.feed(name, batch(rows, EDGES), np.ones(len(rows), np.int64), 0)
-    pool.install("out", node, node.schema.names[:1])
+    pool.install("out", node, None)
     outputs = Outputs(pool, "out")
 
     loaded, ones = batch(initial, EDGES), np.ones(len(initial), np.int64)
