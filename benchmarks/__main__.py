@@ -13,7 +13,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from benchmarks import bounds, report
 from benchmarks.comparison import Result, Setting, measure, results
 from benchmarks.errors import BenchmarkError
-from benchmarks.memory import make_ready
 from benchmarks.pipeline.run import run_pipeline
 from benchmarks.sides import BUILD, OURS, PEERS, Run, Side
 from benchmarks.verify import Trial
@@ -81,7 +80,6 @@ def _run(
                 progress.update(task, description=f"{name}: {side}", advance=1)
                 if workers > 1:
                     together.append(bounds.together(workers))
-                make_ready()
 
             runs[name] = measure(setting, commands, PAIRS[scale], step)
             found += results(setting, runs[name])

@@ -72,10 +72,9 @@ def measure(
         for side, command in commands.items():
             step(side.name)
             started = [*command, setting.workload.name]
-            phases = (*setting.workload.warm_up, *setting.phases)
-            measured = run(started, setting.file, side.workers or setting.workers, phases)
-            del measured.cases[: len(setting.workload.warm_up)]
-            runs[side.name].append(measured)
+            workers, phases = side.workers or setting.workers, setting.phases
+            rehearsed = setting.workload.rehearsal(phases) if side.rehearses else None
+            runs[side.name].append(run(started, setting.file, workers, phases, rehearsed))
     compare_answers(setting.workload.name, runs)
     return runs
 

@@ -1,6 +1,11 @@
-"""Our side of a comparison, in a process of its own: `python -m benchmarks.run NAME FILE WORKERS
-PHASE…` prints a line of JSON for each case."""
+"""Our side of a comparison, in a process of its own.
 
+`python -m benchmarks.run NAME FILE WORKERS [PHASE… --] PHASE…` prints a line of JSON for each case,
+and one once what is before `--` has run.
+"""
+
+import gc
+import json
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -11,6 +16,12 @@ from benchmarks.workload import Phase, Workload
 def main(name: str, file: str, workers: str, *phases: str) -> None:
     """Run the workload `name` over the input `file`."""
     workload: Workload = import_module(f"benchmarks.{name}").WORKLOAD
+    if "--" in phases:
+        end = phases.index("--")
+        workload.run(Path(file), int(workers), [Phase.parse(phase) for phase in phases[:end]])
+        gc.collect()
+        print(json.dumps({"rehearsed": True}), flush=True)
+        phases = phases[end + 1 :]
     workload.run(Path(file), int(workers), [Phase.parse(phase) for phase in phases])
 
 

@@ -1,7 +1,8 @@
 """The programs that a comparison runs: ours, and the peers'.
 
 Every side takes `WORKLOAD FILE WORKERS PHASE…` and prints a line of JSON for each case: how long
-each round took, and a digest of what was put out.
+each round took, and a digest of what was put out. One that rehearses may be given other phases and
+`--` before these: it runs those first, says so on a line, and then runs these from the load on.
 """
 
 import filecmp
@@ -20,8 +21,9 @@ from benchmarks.workload import Phase
 
 HERE = Path(__file__).parent
 BUILD = HERE.parent / "build"
-MEMORY = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
-"""Huge pages, as the peers' own allocator takes them."""
+MEMORY = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1", "MIMALLOC_PURGE_DELAY": "10000"}
+"""Huge pages, as the peers' own allocator takes them. That keeps what is free for ten seconds, as
+ours does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +60,29 @@ class Side:
     """A program; `prepare` builds it and returns the command that starts it.
 
     It runs with so many `workers`, whatever a comparison asks for; None: with as many as that.
+    `rehearses` says whether it can run other phases first.
     """
 
     name: str
     workloads: frozenset[str]
     prepare: Callable[[], list[str]]
     workers: int | None = None
+    rehearses: bool = False
 
 
-def run(command: Sequence[str], file: Path, workers: int, phases: Sequence[Phase]) -> Run:
-    """Run `command`, which ends with the workload's name (raises BenchmarkError)."""
-    arguments = [*command, str(file), str(workers), *map(str, phases)]
+def run(
+    command: Sequence[str],
+    file: Path,
+    workers: int,
+    phases: Sequence[Phase],
+    rehearsed: Sequence[Phase] | None = None,
+) -> Run:
+    """Run `command`, which ends with the workload's name, on `phases` (raises BenchmarkError).
+
+    Those that are `rehearsed` run first, unless that is None, and are not measured.
+    """
+    first = [] if rehearsed is None else [*map(str, rehearsed), "--"]
+    arguments = [*command, str(file), str(workers), *first, *map(str, phases)]
     environment = MEMORY | os.environ
     done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -81,7 +95,9 @@ def parse(output: str) -> Run:
     """What a side printed."""
     measured = Run()
     for line in map(json.loads, output.splitlines()):
-        if "case" in line:
+        if "rehearsed" in line:
+            measured.cases.clear()
+        elif "case" in line:
             digest = line["rows"], line["sum"], line["differences"]
             measured.cases.append(Case(line["case"], line["ns"], *digest, line.get("tuples", 0)))
         else:
@@ -126,10 +142,10 @@ def _package(name: str) -> list[str]:
 
 
 ALL = frozenset({"arrange", "install", "count", "bfs", "wcc", "scc", "reach", "tpch"})
-OURS = Side("ivm", ALL, _ours)
+OURS = Side("ivm", ALL, _ours, rehearses=True)
 PEERS = {
-    "ivm": Side("one worker", ALL, _ours, workers=1),
-    "differential": Side("differential", ALL, partial(_crate, "differential")),
+    "ivm": Side("one worker", ALL, _ours, workers=1, rehearses=True),
+    "differential": Side("differential", ALL, partial(_crate, "differential"), rehearses=True),
     "dbsp": Side("dbsp", frozenset({"count", "bfs", "reach"}), partial(_crate, "dbsp")),
     "pathway": Side(
         "pathway", frozenset({"count", "bfs", "wcc", "reach"}), partial(_package, "pathway")

@@ -1,7 +1,7 @@
 """What a workload is: inputs to generate, phases to measure, and our program for it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 
@@ -41,18 +41,23 @@ class Scale:
     phases: tuple[Phase, ...]
 
 
+def each_once(phases: Sequence[Phase]) -> Sequence[Phase]:
+    """One round of every phase."""
+    return [replace(phase, rounds=min(phase.rounds, 1)) for phase in phases]
+
+
 @dataclass(frozen=True, slots=True)
 class Workload:
     """`run` maintains the workload over an input with so many workers, and prints its cases.
 
-    A process runs `warm_up` first, if the phases do not follow on each other, and that is not
-    measured: the first pages that a process ever has cost it up to 25 times what later ones do.
+    A process runs the phases that `rehearsal` makes of its own first, from the load on, and what it
+    prints of them does not count: pages that a process never had cost it many times what others do.
     """
 
     name: str
     scales: dict[str, Scale]
     run: Callable[[Path, int, Sequence[Phase]], None]
-    warm_up: tuple[Phase, ...] = ()
+    rehearsal: Callable[[Sequence[Phase]], Sequence[Phase]] = each_once
 
 
 def changed(phases: Sequence[Phase]) -> int:

@@ -11,7 +11,7 @@ from benchmarks.comparison import Setting, compare_answers, measure, results
 from benchmarks.errors import BenchmarkError
 from benchmarks.report import as_json, draw
 from benchmarks.sides import OURS, PEERS, Case, Run, parse
-from benchmarks.workload import Phase, Scale, Workload
+from benchmarks.workload import Phase, Scale, Workload, each_once
 
 WORKLOAD = Workload(
     "bfs", {"small": Scale(lambda path: None, ())}, lambda path, workers, phases: None
@@ -71,21 +71,43 @@ def test_json_has_the_published_keys() -> None:
     }
 
 
-def test_what_warms_a_process_up_is_not_measured() -> None:
-    program = """
+REHEARSING = """
 import json, sys
 for number, phase in enumerate(sys.argv[4:]):
-    case = phase.split(":")[0]
-    print(json.dumps({"case": case, "ns": [number], "rows": 1, "sum": 1, "differences": 1}))
+    if phase == "--":
+        print(json.dumps({"rehearsed": True}))
+        continue
+    case, rounds = phase.split(":")[:2]
+    rows = int(rounds)
+    print(json.dumps({"case": case, "ns": [number], "rows": rows, "sum": 1, "differences": 1}))
 """
-    first, second = Phase("first", 0, 0, 1), Phase("second", 0, 0, 1)
-    workload = replace(
-        WORKLOAD, scales={"small": Scale(lambda path: None, (first, second))}, warm_up=(first,)
-    )
+
+
+def test_a_rehearsal_is_not_measured() -> None:
+    phases = (Phase("first", 7, 1, 1), Phase("second", 0, 0, 1))
+    workload = replace(WORKLOAD, scales={"small": Scale(lambda path: None, phases)})
     setting = Setting(workload, "small", 1, Path())
-    command = [sys.executable, "-c", program]
+    command = [sys.executable, "-c", REHEARSING]
     (run,) = measure(setting, {OURS: command}, 1, lambda side: None)["ivm"]
-    assert run.cases == [Case("first", [1], 1, 1, 1), Case("second", [2], 1, 1, 1)]
+    assert run.cases == [Case("first", [3], 7, 1, 1), Case("second", [4], 0, 1, 1)]
+
+
+def test_a_rehearsal_takes_one_round_of_every_phase() -> None:
+    phases = [Phase("many", 7, 1, 3), Phase("none", 0, 0, 0), Phase("open", 2, 1, 5, rate=9)]
+    assert each_once(phases) == [
+        Phase("many", 1, 1, 3),
+        Phase("none", 0, 0, 0),
+        Phase("open", 1, 1, 5, rate=9),
+    ]
+
+
+def test_a_side_that_cannot_rehearse_is_asked_for_what_is_measured_only() -> None:
+    phases = (Phase("first", 7, 1, 1),)
+    workload = replace(WORKLOAD, scales={"small": Scale(lambda path: None, phases)})
+    setting = Setting(workload, "small", 1, Path())
+    command = [sys.executable, "-c", REHEARSING]
+    (run,) = measure(setting, {PEERS["dbsp"]: command}, 1, lambda side: None)["dbsp"]
+    assert run.cases == [Case("first", [0], 7, 1, 1)]
 
 
 def test_beside_itself_it_runs_with_one_worker() -> None:

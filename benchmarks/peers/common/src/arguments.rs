@@ -1,4 +1,5 @@
-//! The command line: `WORKLOAD FILE WORKERS PHASE...`, a phase being `case:rounds:times:size:rate`.
+//! The command line: `WORKLOAD FILE WORKERS [PHASE... --] PHASE...`, a phase being
+//! `case:rounds:times:size:rate`. What is before `--` is run first and not measured.
 
 use std::env;
 
@@ -19,6 +20,9 @@ pub struct Arguments {
     pub file: String,
     pub workers: usize,
     pub phases: Vec<Phase>,
+    rehearsed: Option<Vec<Phase>>,
+    /// Whether nothing has run in this process before.
+    pub cold: bool,
 }
 
 impl Arguments {
@@ -28,8 +32,18 @@ impl Arguments {
         let workload = next("the workload");
         let file = next("the input file");
         let workers = number(&next("the number of workers"));
-        let phases = given.map(|text| Phase::parse(&text)).collect();
-        Arguments { workload, file, workers, phases }
+        let given: Vec<_> = given.collect();
+        let parse = |phases: &[String]| phases.iter().map(|text| Phase::parse(text)).collect();
+        let end = given.iter().position(|text| text == "--");
+        let phases = parse(&given[end.map_or(0, |end| end + 1)..]);
+        let rehearsed = end.map(|end| parse(&given[..end]));
+        Arguments { workload, file, workers, phases, cold: rehearsed.is_none(), rehearsed }
+    }
+
+    /// What to run first, if anything.
+    pub fn rehearsal(&self) -> Option<Self> {
+        let phases = self.rehearsed.clone()?;
+        Some(Arguments { phases, rehearsed: None, cold: true, ..self.clone() })
     }
 }
 

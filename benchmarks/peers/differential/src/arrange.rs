@@ -28,16 +28,20 @@ const SAMPLED: usize = 100;
 pub fn run(arguments: &Arguments) {
     let sections = read(&arguments.file);
     let phases = arguments.phases.clone();
+    let cold = arguments.cold;
     let meeting = Meeting::new(arguments.workers);
     timely::execute(config(arguments.workers), move |worker| {
         let [initial, removed, inserted] = &sections[..] else { panic!("three sections expected") };
         let mut outputs = Outputs::new(worker, &meeting);
         let mut course = Course::install(worker);
         outputs.wait();
-        let before = resident_bytes();
+        // Measured while the allocator keeps nothing, which to give back would spoil the next load.
+        let before = cold.then(resident_bytes);
         let took = course.load(worker, initial);
         outputs.report("load", &[took]);
-        outputs.bytes(resident_bytes() - before, initial.len());
+        if let Some(before) = before {
+            outputs.bytes(resident_bytes() - before, initial.len());
+        }
         let mut at = 0;
         for phase in &phases {
             let end = at + phase.rounds * phase.times * phase.size;
