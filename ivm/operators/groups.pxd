@@ -12,7 +12,8 @@ cdef class Groups:
     cdef int stride                     # words of an entry: the key, then the state
     cdef Updates rows                   # the entries: dense, with holes
     cdef vector[uint32_t] holes         # entries that are free
-    cdef vector[uint64_t] slots         # the key's hash, then entry + 1; 0 where empty; a power of two
+    cdef Updates slots                  # of a word: the key's hash, then entry + 1; 0 where empty
+    cdef size_t mask                    # how many there are, a power of two, less one
     cdef size_t used
     cdef size_t room                    # bytes of memory, for those who ask beside a step
     # The entry of `key`, made with a zero state if there is none.

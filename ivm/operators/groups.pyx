@@ -1,13 +1,14 @@
 """Group states by key: open addressing with linear probing; removal shifts entries back.
 
 A slot holds the key's hash beside the entry's number, so that what is not the key is seldom looked at,
-and none at all while slots move: a foreign entry is a cache miss.
+and none at all while slots move: a foreign entry is a cache miss. Entries and slots lie in blocks once
+they are many, on huge pages: else most look-ups in a large table would wait for addresses, too.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from ivm.rows.updates cimport empty_updates, push, release, reserve
+from ivm.rows.updates cimport Updates, empty_updates, push, release, reserve
 from ivm.trace.times cimport compare_words
 
 cdef enum:
@@ -36,18 +37,19 @@ cdef class Groups:
         self.state_words = state_words
         self.stride = key_words + state_words
         self.rows = empty_updates(self.stride - 1, 0)
-        self.slots.resize(FIRST_SLOTS, 0)
-        self.measure()
+        self.slots = empty_updates(0, 0)
+        self.grow(FIRST_SLOTS)
 
     def __dealloc__(self):
         release(&self.rows)
+        release(&self.slots)
 
     def account(self) -> tuple[int, int]:
         """Groups held and bytes of memory; it may be called beside a step."""
         return self.used, self.room
 
     cdef inline void measure(self) noexcept nogil:
-        self.room = (self.rows.capacity * self.stride + self.slots.capacity()) * sizeof(uint64_t)
+        self.room = (self.rows.capacity * self.stride + self.slots.capacity) * sizeof(uint64_t)
 
     cdef uint32_t length(self) noexcept nogil:
         return <uint32_t> self.rows.length
@@ -60,39 +62,38 @@ cdef class Groups:
 
     # The slot that holds `key`, or the empty one where it belongs.
     cdef size_t slot_of(self, const uint64_t* key, uint32_t hash) noexcept nogil:
-        cdef size_t mask = self.slots.size() - 1
-        cdef size_t slot = hash & mask
-        cdef const uint64_t* slots = self.slots.data()
+        cdef size_t slot = hash & self.mask
+        cdef const uint64_t* slots = self.slots.words
         while slots[slot] != 0 and (slots[slot] >> 32 != hash or compare_words(
                 self.key(<uint32_t> slots[slot] - 1), key, self.key_words) != 0):
-            slot = (slot + 1) & mask
+            slot = (slot + 1) & self.mask
         return slot
 
     cdef uint32_t look_up(self, const uint64_t* key) noexcept nogil:
-        return <uint32_t> self.slots[self.slot_of(key, _hash(key, self.key_words))]
+        return <uint32_t> self.slots.words[self.slot_of(key, _hash(key, self.key_words))]
 
     cdef uint32_t prefetch_slot(self, const uint64_t* key) noexcept nogil:
         cdef uint32_t hash = _hash(key, self.key_words)
-        prefetch(self.slots.data() + (hash & (self.slots.size() - 1)))
+        prefetch(self.slots.words + (hash & self.mask))
         return hash
 
     cdef uint32_t prefetch_entry(self, uint32_t hash) noexcept nogil:
-        cdef size_t mask = self.slots.size() - 1
-        cdef size_t slot = hash & mask
-        while self.slots[slot] != 0:
-            if self.slots[slot] >> 32 == hash:
-                prefetch(self.key(<uint32_t> self.slots[slot] - 1))
-                return <uint32_t> self.slots[slot]
-            slot = (slot + 1) & mask
+        cdef size_t slot = hash & self.mask
+        cdef const uint64_t* slots = self.slots.words
+        while slots[slot] != 0:
+            if slots[slot] >> 32 == hash:
+                prefetch(self.key(<uint32_t> slots[slot] - 1))
+                return <uint32_t> slots[slot]
+            slot = (slot + 1) & self.mask
         return 0
 
     cdef uint32_t find(self, const uint64_t* key) except? 0xFFFFFFFF nogil:
         cdef uint32_t entry, hash = _hash(key, self.key_words)
         cdef size_t slot = self.slot_of(key, hash)
-        if self.slots[slot] != 0:
-            return <uint32_t> self.slots[slot] - 1
-        if 4 * (self.used + 1) > 3 * self.slots.size():
-            self.grow(2 * self.slots.size())
+        if self.slots.words[slot] != 0:
+            return <uint32_t> self.slots.words[slot] - 1
+        if 4 * (self.used + 1) > 3 * (self.mask + 1):
+            self.grow(2 * (self.mask + 1))
             slot = self.slot_of(key, hash)
         if self.holes.empty():
             entry = <uint32_t> self.rows.length
@@ -104,17 +105,17 @@ cdef class Groups:
             self.holes.pop_back()
         memcpy(self.key(entry), key, self.key_words * sizeof(uint64_t))
         memset(self.state(entry), 0, self.state_words * sizeof(uint64_t))
-        self.slots[slot] = <uint64_t> hash << 32 | (entry + 1)
+        self.slots.words[slot] = <uint64_t> hash << 32 | (entry + 1)
         self.used += 1
         return entry
 
     cdef int reserve(self, size_t more) except -1 nogil:
-        cdef size_t slots = self.slots.size()
+        cdef size_t slots = self.mask + 1
         while 4 * (self.used + more) > 3 * slots:
             slots *= 2
         if reserve(&self.rows, more - min(more, self.holes.size())) < 0:
             self._no_memory()
-        if slots > self.slots.size():
+        if slots > self.mask + 1:
             self.grow(slots)
         self.measure()
         return 0
@@ -124,38 +125,43 @@ cdef class Groups:
             raise MemoryError("no memory for the states of groups")
 
     cdef int grow(self, size_t slots) except -1 nogil:
-        cdef size_t i
-        cdef vector[uint64_t] old
-        old.resize(slots, 0)
-        old.swap(self.slots)
+        cdef Updates old = self.slots, new = empty_updates(0, 0)
+        cdef Py_ssize_t i
+        if reserve(&new, slots) < 0:
+            self._no_memory()
+        new.length = slots
+        memset(new.words, 0, slots * sizeof(uint64_t))
+        self.slots = new
+        self.mask = slots - 1
+        for i in range(old.length):
+            if old.words[i] != 0:
+                self.place(old.words[i])
+        release(&old)
         self.measure()
-        for i in range(old.size()):
-            if old[i] != 0:
-                self.place(old[i])
         return 0
 
     # Enters what another slot held, whose key none holds.
     cdef inline void place(self, uint64_t held) noexcept nogil:
-        cdef size_t mask = self.slots.size() - 1
-        cdef size_t slot = (held >> 32) & mask
-        while self.slots[slot] != 0:
-            slot = (slot + 1) & mask
-        self.slots[slot] = held
+        cdef size_t slot = (held >> 32) & self.mask
+        while self.slots.words[slot] != 0:
+            slot = (slot + 1) & self.mask
+        self.slots.words[slot] = held
 
     cdef int remove(self, uint32_t entry) except -1 nogil:
-        cdef size_t mask = self.slots.size() - 1
+        cdef size_t mask = self.mask
+        cdef uint64_t* slots = self.slots.words
         cdef const uint64_t* key = self.key(entry)
         cdef size_t hole = self.slot_of(key, _hash(key, self.key_words)), slot, home
         slot = hole
         while True:
             slot = (slot + 1) & mask
-            if self.slots[slot] == 0:
+            if slots[slot] == 0:
                 break
-            home = (self.slots[slot] >> 32) & mask
+            home = (slots[slot] >> 32) & mask
             if ((slot - home) & mask) >= ((slot - hole) & mask):
-                self.slots[hole] = self.slots[slot]
+                slots[hole] = slots[slot]
                 hole = slot
-        self.slots[hole] = 0
+        slots[hole] = 0
         memset(self.key(entry), 0, self.stride * sizeof(uint64_t))
         self.holes.push_back(entry)
         self.used -= 1

@@ -22,25 +22,25 @@ cdef class Catalog:
         self.arrangements = {}
         self.living = Living()
 
-    def find(self, str name):
+    def find(self, name):
         """The input or dataflow `name` (raises UnknownCollection)."""
         return self._find(name, "input or dataflow")
 
-    def find_input(self, str name):
+    def find_input(self, name):
         """The input `name` (raises UnknownCollection)."""
         cdef Collection found = self._find(name, "input")
         if found.intake is None:
             raise UnknownCollection(f"there is no input {name!r}")
         return found
 
-    def find_dataflow(self, str name):
+    def find_dataflow(self, name):
         """The dataflow `name` (raises UnknownCollection)."""
         cdef Collection found = self._find(name, "dataflow")
         if found.intake is not None:
             raise UnknownCollection(f"there is no dataflow {name!r}")
         return found
 
-    cdef Collection _find(self, str name, str kind):
+    cdef Collection _find(self, name, str kind):
         found = self.collections.get(name)
         if found is None:
             raise UnknownCollection(f"there is no {kind} {name!r}")

@@ -39,8 +39,7 @@ cdef extern from "<sys/mman.h>" nogil:
     int mprotect(void* address, size_t length, int protection)
 
 cdef enum:
-    KEPT_SHARE = 16
-    MOST_KEPT = 1 << 30
+    KEPT_SHARE = 8
     PATIENCE = 10       # seconds
     MOST_SPANS = 256
     WORTH_FORGETTING = 1 << 18
@@ -48,6 +47,9 @@ cdef enum:
 cdef struct Span:
     char* start
     size_t bytes
+
+
+cdef size_t MOST_KEPT = <size_t> 4 << 30
 
 
 # The bytes that this process may have: the machine's, or its control group's.

@@ -59,8 +59,8 @@ cdef class Hydration:
     def take(self, frontier):
         """Take over what was sealed below `frontier` since; whether it should be the last time.
 
-        It is if the pool has not gone on, if that is little, and if it is not much less than the time before: then the pool
-        goes on faster than the dataflow can follow, and must wait for it.
+        It is if the pool has not gone on, if that is little, and if it is not much less than the
+        time before: then the pool goes on faster than the dataflow can follow, and must wait for it.
         """
         if frontier == self.upto:
             return True
