@@ -42,7 +42,7 @@ def test_a_dataflow_installed_late_equals_recomputation_from_then_on(
 @every_node
 @thoroughly
 @given(changes=histories(), stops=frontiers())
-def test_two_workers_batching_and_released_strings_change_nothing(
+def test_two_workers_batching_released_strings_and_no_index_change_nothing(
     name: str, changes: list[Change], stops: list[int]
 ) -> None:
     plain = run(IN_LOOPS[name], changes, stops)
@@ -50,5 +50,6 @@ def test_two_workers_batching_and_released_strings_change_nothing(
         run(IN_LOOPS[name], changes, stops, workers=2),
         run(IN_LOOPS[name], changes, [4]),
         run(IN_LOOPS[name], changes, stops, sweeping=True),
+        run(IN_LOOPS[name], changes, stops, indexed=False),
     ):
         assert sorted(map(repr, plain.changes)) == sorted(map(repr, other.changes))
