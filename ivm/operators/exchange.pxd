@@ -28,5 +28,4 @@ cdef class Exchange(Operator):
     cdef int deal_all(self, vector[Part]* parts) except -1 nogil
 
     cdef int hand_over_rows(self, const Updates* given, bint negated) except -1 nogil
-    cdef int make_room(self, Py_ssize_t more) except -1 nogil
     cdef int no_memory(self) except -1 nogil

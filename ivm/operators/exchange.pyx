@@ -79,18 +79,10 @@ cdef class Exchange(Operator):
             n = min(left, <Py_ssize_t> HASHED_ROWS)
             hash_rows(update, n, given.stride, self.key.data(), <int> self.key.size(), self.layout,
                       self.interner, hashes)
-            self.make_room(n)
-            _append(update, n, given, negated, self.packing, hashes, &self.outs)
+            if _append(update, n, given, negated, self.packing, hashes, &self.outs) < 0:
+                self.no_memory()
             update += n * given.stride
             left -= n
-        return 0
-
-    # So that each shard takes `more` rows, whoever owns them.
-    cdef int make_room(self, Py_ssize_t more) except -1 nogil:
-        cdef Updates* out
-        for out in self.outs:
-            if reserve(out, more) < 0:
-                self.no_memory()
         return 0
 
     cdef int pack(self) except -1 nogil:
@@ -129,15 +121,17 @@ cdef class Exchange(Operator):
             raise MemoryError("no memory to exchange updates")
 
 
-# Appends each of `n` rows to that of `outs` that is its owner's, which has room.
-cdef void _append(const uint64_t* update, Py_ssize_t n, const Updates* given, bint negated,
-                  Packing packing, const uint64_t* hashes, vector[Updates*]* outs) noexcept nogil:
+# Appends each of `n` rows to that of `outs` that is its owner's; -1 where memory is short.
+cdef int _append(const uint64_t* update, Py_ssize_t n, const Updates* given, bint negated,
+                 Packing packing, const uint64_t* hashes, vector[Updates*]* outs) noexcept nogil:
     cdef Updates* out
     cdef uint64_t* row
     cdef Py_ssize_t i
     for i in range(n):
         out = outs[0][shard_of(hashes[i], outs.size())]
         row = push(out)
+        if row == NULL:
+            return -1
         if packing.identity:
             copy_update(row, update, given.stride)
         else:
@@ -145,6 +139,7 @@ cdef void _append(const uint64_t* update, Py_ssize_t n, const Updates* given, bi
         if negated:
             row[out.stride - 1] = 0 - row[out.stride - 1]
         update += given.stride
+    return 0
 
 
 # Packs one row of `given` as `row` of `out`.

@@ -33,6 +33,11 @@ cdef inline uint64_t add_column(
     return h
 
 
+# Whether a column's hash is that of one word.
+cdef inline bint is_plain(const Slot* slot) noexcept nogil:
+    return slot.width == 1 and not slot.nullable and slot.kind != STRING
+
+
 cdef void hash_rows(
     const uint64_t* rows, Py_ssize_t n, Py_ssize_t stride, const int* key, int columns,
     Layout layout, Interner interner, uint64_t* hashes
@@ -42,11 +47,16 @@ cdef void hash_rows(
     cdef const Slot* slot
     cdef Py_ssize_t i
     cdef int c
+    if columns == 1 and is_plain(&layout.slots[key[0]]):    # as most keys are
+        words = rows + layout.slots[key[0]].first
+        for i in range(n):
+            hashes[i] = fold(fold(SEED ^ words[i * stride], factor), SEED)
+        return
     for i in range(n):
         hashes[i] = SEED
     for c in range(columns):
         slot = &layout.slots[key[c]]
-        if slot.width == 1 and not slot.nullable and slot.kind != STRING:
+        if is_plain(slot):
             words = rows + slot.first       # as most: one multiplication need not wait for another
             for i in range(n):
                 hashes[i] = fold(hashes[i] ^ words[i * stride], factor)

@@ -1,7 +1,8 @@
 """Rows of Arrow's columns into the queues of the shards that own them.
 
 A row that is queued where it belongs is never moved again. Rows are written to a block within the
-cache, hashed there, and copied from it to their places.
+cache, hashed there, and copied from it to their places. A few are written to the first shard's queue, and
+those that others own are moved to theirs: that takes no block, no lock and no thread.
 
 Threads take a block each and write and hash it beside each other. Then they claim places for its rows, one
 after the other in the order of the blocks, so that the queues come out as one thread would make them, and
@@ -24,6 +25,7 @@ cdef extern from "<sched.h>":
     int sched_yield() nogil
 
 cdef enum:
+    FEW_ROWS = 16           # of which no block is made, and for which the GIL is not given up
     BLOCK_ROWS = 512
     MANY_ROWS = 1 << 12     # from which on several threads write them
 
@@ -63,13 +65,42 @@ cdef int append_rows(
 ) except -1:
     cdef Given given = Given(columns, layout.columns, times, time, diffs, diff)
     cdef int failed = 0
-    if owners.shards == 1:
+    if n <= FEW_ROWS:       # fewer than are worth letting other threads run Python meanwhile
+        failed = (_append(&given, interner.strings, 0, n, owners.queues[0]) if owners.shards == 1
+                  else _deal_few(&given, layout, interner, n, owners))
+    elif owners.shards == 1:
         with nogil:
             failed = _append(&given, interner.strings, 0, n, owners.queues[0])
     else:
         failed = _deal(&given, layout, interner, n, owners)
     if failed != 0:
         raise MemoryError
+    return 0
+
+
+# Appends a few rows to the first queue, and moves those of other owners; not 0 where memory is short.
+cdef int _deal_few(const Given* given, Layout layout, Interner interner, Py_ssize_t n,
+                   const Owners* owners) noexcept nogil:
+    cdef Updates* first = owners.queues[0]
+    cdef Updates* queue
+    cdef uint64_t hashes[FEW_ROWS]
+    cdef Py_ssize_t i, start = first.length
+    cdef const uint64_t* update
+    cdef int owner
+    for owner in range(1, owners.shards):
+        if reserve(owners.queues[owner], n) < 0:
+            return 1
+    if _append(given, interner.strings, 0, n, first) != 0:
+        return 1
+    hash_rows(update_at(first, start), n, first.stride, owners.key, owners.columns, layout, interner,
+              hashes)
+    first.length = start
+    for i in range(n):
+        update = update_at(first, start + i)
+        queue = owners.queues[shard_of(hashes[i], owners.shards)]
+        if queue != first or first.length < start + i:
+            copy_update(update_at(queue, queue.length), update, first.stride)
+        queue.length += 1
     return 0
 
 

@@ -29,8 +29,8 @@ cdef struct Merge:
 
 
 # Starts to add up two neighbouring batches with every time joined with `since`, of `time_words`
-# coordinates: no time at or after `since` can tell. It holds both batches until it is freed.
-# NULL where memory is short. Their updates together must be at most MOST_UPDATES.
+# coordinates: no time at or after `since` can tell. Whoever starts it keeps both batches until it is
+# finished or given up. NULL where memory is short. Their updates together must be at most MOST_UPDATES.
 cdef Merge* start_merge(Batch* a, Batch* b, const uint64_t* since) noexcept nogil
 
 # Moves about `fuel` updates; returns what is left of it, so that more than 0 means complete.

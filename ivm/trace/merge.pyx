@@ -17,7 +17,7 @@ from libcpp.algorithm cimport sort
 from ivm.rows.blocks cimport LARGE
 from ivm.trace.batch cimport (
     MOST_UPDATES, Batch, Room, allocate_batch, diff_of, drop, first_update, first_val, follows, is_plain,
-    key_at, pack_batch, retain, seek_key, val_at,
+    key_at, pack_batch, seek_key, val_at,
 )
 from ivm.trace.merge_times cimport merge_times
 from ivm.trace.merge_writing cimport (
@@ -68,8 +68,6 @@ cdef Merge* start_merge(Batch* a, Batch* b, const uint64_t* since) noexcept nogi
         drop(m.out)
         free(m)
         return NULL
-    retain(a)
-    retain(b)
     memset(m.slot_diff, 0, m.out.time_count * sizeof(int64_t))
     if m.out.time_count == 1:
         m.out.time_of = NULL
@@ -104,8 +102,6 @@ cdef Batch* finish_merge(Merge* m) noexcept nogil:
 
 cdef void free_merge(Merge* m) noexcept nogil:
     drop(m.out)
-    drop(m.a.b)
-    drop(m.b.b)
     free(m)
 
 

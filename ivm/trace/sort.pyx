@@ -46,6 +46,9 @@ cdef int consolidate(Updates* updates) noexcept nogil:
     cdef int failed, compared = updates.row_words + updates.time_words
     cdef Py_ssize_t run
     cdef Updates rest
+    if updates.length <= 1:     # as most often in rounds of one row
+        updates.length -= updates.length == 1 and updates.words[updates.stride - 1] == 0
+        return 0
     if updates.length < INSERTION_LENGTH:
         _insertion_sort(updates, compared)
         _add_up_in_place(updates, compared)

@@ -379,14 +379,18 @@ cdef class Trace:
                 self.upcoming.push_back(self.fresh)
         return 0
 
+    # What most steps change are the last few layers: references to those before are kept as they are.
     cdef void publish(self) noexcept:
-        cdef Batch* b
+        cdef size_t i, same = 0
         if not self.stale:
             return
-        for b in self.upcoming:
-            retain(b)
-        for b in self.published:
-            drop(b)
+        while (same < self.published.size() and same < self.upcoming.size()
+                and self.published[same] == self.upcoming[same]):
+            same += 1
+        for i in range(same, self.upcoming.size()):
+            retain(self.upcoming[i])
+        for i in range(same, self.published.size()):
+            drop(self.published[i])
         self.published.swap(self.upcoming)
         self.upcoming.clear()
         self.stale = False
