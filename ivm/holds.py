@@ -52,10 +52,10 @@ class Hold:
 
 
 class Holds:
-    """The holds of a pool. Make new ones between steps."""
+    """The holds of a pool, `all` that were not released. Make new ones between steps."""
 
     def __init__(self) -> None:
-        self._all: dict[Hold, None] = {}
+        self.all: dict[Hold, None] = {}
 
     def new(self, name: str, time: int, last: int, indexes: Iterable[Index]) -> Hold:
         """Hold `indexes` as of `time`, the pool having completed `last`.
@@ -69,23 +69,23 @@ class Holds:
             )
         traces = dict.fromkeys(trace for index in held for trace in index.traces)
         hold = Hold(name, time, traces, self._ended)
-        self._all[hold] = None
+        self.all[hold] = None
         return hold
 
     def cover(self, index: Index, time: int) -> bool:
         """Whether any hold keeps `index` readable as of `time`."""
-        return any(hold.covers(index, time) for hold in list(self._all))
+        return any(hold.covers(index, time) for hold in list(self.all))
 
     @property
     def earliest(self) -> int | None:
         """The earliest time that is held."""
-        return min((hold.time for hold in list(self._all)), default=None)
+        return min((hold.time for hold in list(self.all)), default=None)
 
     def end(self, name: str) -> None:
         """Release all holds of a collection that is dropped."""
-        for hold in list(self._all):
+        for hold in list(self.all):
             if hold.name == name:
                 hold.release()
 
     def _ended(self, hold: Hold) -> None:
-        self._all.pop(hold, None)
+        self.all.pop(hold, None)

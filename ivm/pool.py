@@ -29,7 +29,6 @@ from ivm.errors import (
 from ivm.explaining import forecast
 from ivm.gate import Both, Gate, Lock
 from ivm.holds import Hold, Holds
-from ivm.naming import Naming
 from ivm.render.assembly import Assembly
 from ivm.render.catalog import Catalog
 from ivm.render.collection import Collection
@@ -105,22 +104,25 @@ class Pool:
         is cheaper: distinct rows, and recursion. Raises DuplicateName, Unsupported; SchemaMismatch
         for a key that is not among the columns, and for columns or key columns that are repeated.
         """
-        with self._standing, Naming("input", name):
+        with self._standing:
             self._catalog.refuse_duplicate(name)
-            planned = self._plans.of_input(name, schema, key)
-            built = Assembly(planned.plan, name, (), self._shards, self._interner, 0)
-            intake = Intake(built.inputs, planned.layout, self._interner, planned.node.key)
-            collection = Collection(
-                name,
-                built,
-                planned.rows,
-                planned.node,
-                intake=intake,
-                arriving=planned.arriving,
-                insert_only=insert_only,
-            )
-            self._schedule.add(built.stages)
-            self._catalog.add(collection, built)
+            try:
+                planned = self._plans.of_input(name, schema, key)
+                built = Assembly(planned.plan, name, (), self._shards, self._interner, 0)
+                intake = Intake(built.inputs, planned.layout, self._interner, planned.node.key)
+                collection = Collection(
+                    name,
+                    built,
+                    planned.rows,
+                    planned.node,
+                    intake=intake,
+                    arriving=planned.arriving,
+                    insert_only=insert_only,
+                )
+                self._schedule.add(built.stages)
+                self._catalog.add(collection, built)
+            except MemoryError as shortage:
+                raise out_of_memory(f"input {name!r}", shortage) from shortage
 
     def drop_input(self, name: str) -> None:
         """Forget an input and its arrangements (raises UnknownCollection, InUse)."""
@@ -259,25 +261,30 @@ class Pool:
         call began. Raises DuplicateName, UnknownCollection, SchemaMismatch, NotIndexed,
         Unsupported, NoFixedPoint; then nothing is changed.
         """
-        with self._changing, Naming("dataflow", name):
-            with self._gate:
-                self._catalog.refuse_duplicate(name)
-                planned, found = self._plans.of_dataflow(name, node, key)
-                plan, now = planned.plan, max(self._frontier - 1, 0)
-                built = Assembly(plan, name, found, self._shards, self._interner, now)
-                collection = Collection(
-                    name,
-                    built,
-                    planned.rows,
-                    planned.source(name),
-                    reads=planned.reads,
-                    insert_only=plan.only_grows,
-                )
-                if self._frontier == 0:
-                    return self._attach(built, collection)
-                hydration = Hydration(built.stages, built.readers, built.shared, self._frontier)
-                self._interner.open_snapshot()  # no string may go that only the new stages hold
-            return self._hydrate(built, collection, hydration)
+        with self._changing:
+            try:
+                with self._gate:
+                    self._catalog.refuse_duplicate(name)
+                    planned, found = self._plans.of_dataflow(name, node, key)
+                    plan, now = planned.plan, max(self._frontier - 1, 0)
+                    built = Assembly(plan, name, found, self._shards, self._interner, now)
+                    collection = Collection(
+                        name,
+                        built,
+                        planned.rows,
+                        planned.source(name),
+                        reads=planned.reads,
+                        insert_only=plan.only_grows,
+                    )
+                    if self._frontier == 0:
+                        return self._attach(built, collection)
+                    hydration = Hydration(built.stages, built.readers, built.shared, self._frontier)
+                    self._interner.open_snapshot()  # no string may go that only the new stages hold
+                return self._hydrate(built, collection, hydration)
+            except StageFailed as shortage:
+                raise OutOfMemory(self._where(shortage, built.pieces)) from shortage
+            except MemoryError as shortage:
+                raise out_of_memory(f"dataflow {name!r}", shortage) from shortage
 
     def _hydrate(self, built: Assembly, collection: Collection, hydration: Hydration) -> Installed:
         """Catch up while the pool goes on, then belong to it; closes the snapshot of strings."""
@@ -293,8 +300,6 @@ class Pool:
                         return self._attach(built, collection)
                 hydration.go_on()
                 self._refuse_diverged(collection.name, built)
-        except StageFailed as shortage:
-            raise OutOfMemory(self._where(shortage, built.pieces)) from shortage
         finally:
             self._interner.close_snapshot()
 
@@ -315,7 +320,8 @@ class Pool:
             self._catalog.add(collection, built)
             self._schedule.add(built.stages)
             last = max(self._frontier - 1, 0)
-            self._row_errors.begin(collection, built.pieces, last, self._collections.values())
+            if built.plan.fallible or self._row_errors.standing:
+                self._row_errors.begin(collection, built.pieces, last, self._collections.values())
         except MemoryError:
             self._remove(collection.name)
             raise
@@ -329,20 +335,25 @@ class Pool:
             self._remove(name)
 
     def _remove(self, name: str) -> None:
-        self._holds.end(name)
+        if self._holds.all:
+            self._holds.end(name)
         unused = self._catalog.remove(name)
         for piece in unused:
             self._schedule.remove(piece.stages)
             if piece.plan.strings:
                 self._sweep_at = FIRST_SWEEP  # the next step releases what only this used
-        self._row_errors.forget(unused)
+        if self._row_errors.standing:
+            self._row_errors.forget(unused)
 
     def drain(self, name: str) -> Deltas:
         """Take the deltas of a dataflow since the last call, or since it was installed."""
-        with self._gate, Naming("deltas of", name):
+        with self._gate:
             collection = self._catalog.find_dataflow(name)
-            rows, times, diffs = drain(collection.captures, collection.layout, self._interner)
-            return Deltas(rows, times, diffs, *drained(collection))
+            try:
+                rows, times, diffs = drain(collection.captures, collection.layout, self._interner)
+                return Deltas(rows, times, diffs, *drained(collection))
+            except MemoryError as shortage:
+                raise out_of_memory(f"deltas of {name!r}", shortage) from shortage
 
     # --- readers ---
 
@@ -352,12 +363,16 @@ class Pool:
         Without a hold only the last completed time is. Raises UnknownCollection, NotIndexed,
         InvalidTime, and TimeCompacted for an earlier time, unless another hold keeps that.
         """
-        with self._gate, Naming("a hold of", name):
+        with self._gate:
             collection = self._catalog.find(name)
             collection.first_index()
             last = max(self._frontier - 1, 0)
             wanted = last if time is None else one_time(time)
-            hold = self._holds.new(name, wanted, last, [index for _, index in collection.indexes])
+            indexes = [index for _, index in collection.indexes]
+            try:
+                hold = self._holds.new(name, wanted, last, indexes)
+            except MemoryError as shortage:
+                raise out_of_memory(f"a hold of {name!r}", shortage) from shortage
             self._row_errors.keep_from(self._holds.earliest)
             return hold
 
@@ -378,8 +393,10 @@ class Pool:
         """The rows of an input or dataflow with each of many `keys`; else as `peek`."""
         collection = self._catalog.find(name)
         index = collection.index_on(keys.schema.names)
-        with Naming("a look-up in", name):
+        try:
             return index.look_up(keys, collection.layout, self._interner)
+        except MemoryError as shortage:
+            raise out_of_memory(f"a look-up in {name!r}", shortage) from shortage
 
     def scan(self, name: str, *, as_of: int | None = None) -> Snapshot:
         """All rows of an input or dataflow (raises as `peek` does)."""
@@ -390,7 +407,7 @@ class Pool:
         self, collection: Collection, index: Index, values: list[object] | None, as_of: int | None
     ) -> Snapshot:
         wanted = None if as_of is None else one_time(as_of)
-        with Naming("a look-up in", collection.name):
+        try:
             rows, counts, last = snapshot(
                 index.traces,
                 self._schedule,
@@ -401,6 +418,8 @@ class Pool:
                 Layout(index.key_schema),
                 wanted,
             )
+        except MemoryError as shortage:
+            raise out_of_memory(f"a look-up in {collection.name!r}", shortage) from shortage
         errors = self._row_errors.counted(collection, wanted)
         # Only now: a hold that is there afterwards was there when the batches were taken.
         if wanted is not None and wanted < last and not self._holds.cover(index, wanted):

@@ -22,12 +22,16 @@ Drained = tuple[pa.RecordBatch, NDArray[np.uint64], NDArray[np.int64]]
 
 
 class RowErrors:
-    """The errors of all pieces of a pool. `counted` may be called beside steps."""
+    """The errors of all pieces of a pool; `counted` may be called beside steps.
+
+    `standing` has those that stand, by piece and message. While it is empty nothing needs to be
+    told of pieces that come without errors, or go.
+    """
 
     def __init__(self, interner: Interner) -> None:
         self._interner = interner
         self._layout = Layout(SCHEMA)
-        self._standing: dict[Piece, dict[str, int]] = {}
+        self.standing: dict[Piece, dict[str, int]] = {}
         self._held: int | None = None
         self._later: list[tuple[Piece, int, int]] = []  # (piece, time, diff) after `_held`
 
@@ -40,7 +44,7 @@ class RowErrors:
         """Take the new errors of `piece`, and hand them to the dataflows that it is part of."""
         if not piece.plan.fallible:
             return
-        standing = self._standing.setdefault(piece, {})
+        standing = self.standing.setdefault(piece, {})
         for message, time, diff in zip(
             *take_errors(piece.fallible, self._layout, self._interner), strict=True
         ):
@@ -64,16 +68,16 @@ class RowErrors:
         shares; `collections` are all, itself included."""
         for piece in new:
             self.take(piece, collections)
-        for piece in collection.piece.all_needed() if self._standing else ():
+        for piece in collection.piece.all_needed() if self.standing else ():
             if piece not in new:
-                for message, count in self._standing.get(piece, {}).items():
+                for message, count in self.standing.get(piece, {}).items():
                     collection.pending_errors.append((message, now, count))
 
     def counted(self, collection: Collection, time: int | None) -> int:
         """How many stand in a dataflow as of a time that can be read (None: now)."""
         pieces = set(collection.piece.all_needed())
         # Each inner sum is one step for other threads: a step may add errors meanwhile.
-        now = sum(sum(self._standing.get(piece, {}).values()) for piece in pieces)
+        now = sum(sum(self.standing.get(piece, {}).values()) for piece in pieces)
         if time is None:
             return now
         return now - sum(d for piece, at, d in list(self._later) if at > time and piece in pieces)
@@ -81,7 +85,7 @@ class RowErrors:
     def forget(self, unused: Iterable[Piece]) -> None:
         """Drop the errors of pieces that are gone."""
         for piece in unused:
-            self._standing.pop(piece, None)
+            self.standing.pop(piece, None)
 
 
 def drained(collection: Collection) -> Drained:

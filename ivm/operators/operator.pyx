@@ -25,13 +25,15 @@ cdef class Region:
 cdef class Operator:
     """One shard of an operator in the scope of `region`; its output rows have `row_words` words."""
 
-    def __cinit__(self, Region region, int row_words, *args):
-        self.region = region
-        self.out = empty_updates(row_words, region.depth)
+    def __cinit__(self, *args):     # region, row_words and what the operator itself takes
+        cdef Py_ssize_t i
+        self.region = <Region?> args[0]
+        self.out = empty_updates(args[1], self.region.depth)
         self.reads = []
         self.stage = NULL
         self.parks = self.settles = self.consolidated = False
-        for argument in args:
+        for i in range(2, len(args)):
+            argument = args[i]
             if isinstance(argument, tuple):
                 for source in <tuple> argument:
                     self.note(source)
@@ -92,15 +94,12 @@ cdef class Reader:
         self.trace = trace
 
     cdef int look(self, Region region) except -1 nogil:
-        cdef bint all_new = self.sees_all(region)
-        cdef Batch* b
-        self.delta.clear()
-        self.history.clear()
-        for b in self.trace.layers:
-            if all_new:
-                self.delta.push_back(b)
-            else:
-                self.history.push_back(b)
+        if self.sees_all(region):
+            self.delta.assign(self.trace.layers.begin(), self.trace.layers.end())
+            self.history.clear()
+        else:
+            self.delta.clear()
+            self.history.assign(self.trace.layers.begin(), self.trace.layers.end())
         if self.trace.fresh != NULL:
             if self.sees_fresh(region):
                 self.delta.push_back(self.trace.fresh)

@@ -1,5 +1,5 @@
 from ivm.render.building cimport Building
-from ivm.render.physical cimport PhysicalPlan
+from ivm.render.physical cimport PhysicalPlan, PiecePlan
 from ivm.render.pieces cimport Piece
 
 
@@ -16,4 +16,6 @@ cdef class Assembly:
     cdef readonly tuple result          # (piece, index) of the one that has the collection's rows
     cdef readonly tuple inputs          # the operators of the first stage
     cdef readonly tuple captures        # what keeps the collection's changes, if anything does
-    cdef dict divide(self, Building built, str name)
+    cdef int divide(self, Building built, str name) except -1
+    # The new piece that was planned as `planned`.
+    cdef Piece piece_of(self, PiecePlan planned)

@@ -26,39 +26,50 @@ cdef class Assembly:
         self.found = found
         self.stages = [built.stages[stage] for stage in plan.root]
         self.readers = built.readers
-        self.shared = [trace for traces in slots for trace in <tuple> traces]
+        self.shared = []
+        for traces in slots:
+            for trace in <tuple> traces:
+                if trace not in self.shared:    # there may be two ways to find it
+                    self.shared.append(trace)
         self.inputs = built.operators[0]
         self.captures = () if plan.capture is None else built.operators[plan.capture]
         for stage, layout, rows in plan.constants:
             inputs = built.operators[stage][:1]
             Intake(inputs, layout, interner).feed(rows, now, np.ones(rows.num_rows, np.int64))
-        pieces = self.divide(built, name)
-        self.pieces = list(pieces.values())
+        self.divide(built, name)
         self.piece = self.pieces[len(self.pieces) - 1]
-        self.arrangements = {
-            node: (pieces[owner], new_index(node, arranged.shape, (<Traces> arranged.traces).of(built)))
-            for node, (owner, arranged) in plan.arrangements.items()
-        }
+        self.arrangements = {}
+        for node, (owner, arranged) in plan.arrangements.items():
+            index = new_index(node, arranged.shape, (<Traces> arranged.traces).of(built))
+            self.arrangements[node] = self.piece_of(owner), index
         if plan.result is not None:
             owner, arranged = plan.result
             self.result = found[owner] if type(owner) is int else self.arrangements[arranged.node]
 
-    # The new pieces by their plans.
-    cdef dict divide(self, Building built, str name):
-        cdef dict made = {}
-        cdef Piece piece
+    # Makes the new pieces, and then says what each needs.
+    cdef int divide(self, Building built, str name) except -1:
         cdef PiecePlan planned
+        cdef Piece piece
+        cdef dict holding
+        self.pieces = []
         for planned in self.plan.pieces:
-            made[planned] = new_piece(name + planned.name if planned.owned else planned.name,
-                                      planned, [built.stages[stage] for stage in planned.stages],
-                                      {stage: built.operators[stage]
-                                       for stage in planned.holding})
-        for planned, piece in made.items():
-            for slot in planned.found:
-                piece.needs.add(self.found[slot][0])
-            for needed in planned.made:
-                piece.needs.add(made[needed])
-        return made
+            holding = {}
+            for stage in planned.holding:
+                holding[stage] = built.operators[stage]
+            self.pieces.append(new_piece(name + planned.name if planned.owned else planned.name,
+                                         planned, [built.stages[stage] for stage in planned.stages],
+                                         holding))
+        for piece in self.pieces:
+            for slot in piece.plan.found:
+                needed = (<tuple> self.found[slot])[0]
+                if needed not in piece.needs:
+                    piece.needs.append(needed)
+            for made in piece.plan.made:
+                piece.needs.append(self.piece_of(made))
+        return 0
+
+    cdef Piece piece_of(self, PiecePlan planned):
+        return self.pieces[self.plan.pieces.index(planned)]
 
     @property
     def failed(self):
@@ -72,6 +83,11 @@ cdef class Assembly:
     def installed(self):
         """What was found and what was made, by name."""
         cdef Piece piece
-        found = {piece.name: None for piece, _ in self.found}
-        made = [piece.name for piece in self.pieces[:len(self.pieces) - 1]]
-        return tuple.__new__(Installed, (tuple(found), tuple(made)))  # spares its Python function
+        cdef list reused = [], made = []
+        for piece, _ in self.found:
+            if piece.name not in reused:
+                reused.append(piece.name)
+        for piece in self.pieces:
+            if piece is not self.piece:
+                made.append(piece.name)
+        return tuple.__new__(Installed, (tuple(reused), tuple(made)))  # spares its Python function

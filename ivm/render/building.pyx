@@ -5,6 +5,9 @@ What is the same in all shards and whenever the plan is built stands there as it
 `Argument` stands for. So the plan decides once, and building is a straight line.
 """
 
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
+
 from ivm.operators.operator cimport Reader, Region
 from ivm.trace.trace cimport Trace
 from ivm.workers.stage cimport Crossing, Loop, Stage
@@ -109,7 +112,7 @@ cdef class StagePlan:
     cdef readonly int region
     cdef readonly int words
     cdef readonly tuple arguments
-    cdef list given             # a region, the words and the arguments,
+    cdef tuple given            # what stands for the region, the words and the arguments,
     cdef list varying           # of which these, by their place, stand for others each time
 
     def __init__(self, type kind, int region, int words, tuple arguments):
@@ -117,24 +120,32 @@ cdef class StagePlan:
         self.region = region
         self.words = words
         self.arguments = arguments
-        self.given = [None, words, *arguments]
-        self.varying = [place for place, argument in enumerate(self.given)
-                        if isinstance(argument, Argument)]
+        self.given = (None, words, *arguments)
+        self.varying = [isinstance(argument, Argument) for argument in self.given]
 
     cdef object build(self, Building building):
         cdef int shard
-        cdef Py_ssize_t place
-        cdef list made = []
-        cdef list given
+        cdef tuple operators = PyTuple_New(building.shards)
         for shard in range(building.shards):
-            given = self.given[:]
-            given[0] = building.regions[self.region]
-            for place in self.varying:
-                given[place] = (<Argument> self.given[place]).of(building, shard)
-            made.append(self.kind(*given))
-        operators = tuple(made)
+            operator = self.kind(*self.arguments_of(building, shard))
+            Py_INCREF(operator)
+            PyTuple_SET_ITEM(operators, shard, operator)
         building.operators.append(operators)
         return self.stage(operators)
+
+    # What an operator of `shard` is made with; filled in place, which spares a list.
+    cdef tuple arguments_of(self, Building building, int shard):
+        cdef Py_ssize_t place, count = len(self.given)
+        cdef tuple arguments = PyTuple_New(count)
+        for place in range(count):
+            argument = self.given[place]
+            if place == 0:
+                argument = building.regions[self.region]
+            elif self.varying[place]:
+                argument = (<Argument> argument).of(building, shard)
+            Py_INCREF(argument)
+            PyTuple_SET_ITEM(arguments, place, argument)
+        return arguments
 
     cdef Stage stage(self, tuple operators):
         return Stage(operators)

@@ -7,3 +7,5 @@ cdef class Living:
     cdef bint has(self, Piece piece)
     cpdef int add(self, Piece piece) except -1
     cpdef list drop(self, Piece piece)
+    # Adds to `unused` what nothing needs once one collection or piece less needs `piece`.
+    cdef int need_less(self, Piece piece, list unused) except -1

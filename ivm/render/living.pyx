@@ -24,23 +24,26 @@ cdef class Living:
 
     cpdef int add(self, Piece piece) except -1:
         """Let one collection more need `piece`."""
-        cdef list pending = [piece]
-        while pending:
-            piece = pending.pop()
-            if piece.users == 0:
-                self.pieces[piece] = None
-                pending.extend(piece.needs)
-            piece.users += 1
+        cdef Piece needed
+        piece.users += 1
+        if piece.users == 1:
+            self.pieces[piece] = None
+            for needed in piece.needs:
+                self.add(needed)
         return 0
 
     cpdef list drop(self, Piece piece):
         """Let one collection less need `piece`: the pieces that nothing needs any more."""
-        cdef list unused = [], pending = [piece]
-        while pending:
-            piece = pending.pop()
-            piece.users -= 1
-            if piece.users == 0:
-                del self.pieces[piece]
-                unused.append(piece)
-                pending.extend(piece.needs)
+        cdef list unused = []
+        self.need_less(piece, unused)
         return unused
+
+    cdef int need_less(self, Piece piece, list unused) except -1:
+        cdef Piece needed
+        piece.users -= 1
+        if piece.users == 0:
+            del self.pieces[piece]
+            unused.append(piece)
+            for needed in piece.needs:
+                self.need_less(needed, unused)
+        return 0

@@ -31,3 +31,4 @@ cdef class PhysicalPlan:
     cdef readonly tuple absent
     cdef readonly dict growing
     cdef readonly bint only_grows
+    cdef readonly bint fallible

@@ -87,3 +87,6 @@ class PhysicalPlan:
     def growing(self) -> dict[str, bool]: ...
     @property
     def only_grows(self) -> bool: ...
+    @property
+    def fallible(self) -> bool:
+        """Whether any of its rows may be an error."""

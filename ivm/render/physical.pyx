@@ -52,6 +52,7 @@ cdef class PhysicalPlan:
 
     The plan takes for granted that the pool has the arrangements `found`, by slot, and not those
     that are `absent`, and that each collection that it reads only grows or not, as `growing` says.
+    `fallible` says whether any of its rows may be an error.
     """
 
     def __init__(self, list depths, list stages, list root, list pieces, dict arrangements,
@@ -70,3 +71,4 @@ cdef class PhysicalPlan:
         self.absent = absent
         self.growing = {} if growing is None else growing
         self.only_grows = only_grows
+        self.fallible = any([(<PiecePlan> piece).fallible for piece in pieces])

@@ -7,7 +7,7 @@ cdef class Piece:
     cdef readonly PiecePlan plan
     cdef readonly list stages       # those of the root, upstream first
     cdef readonly dict operators    # of the stages that hold something, by number: one for each shard
-    cdef readonly set needs
+    cdef readonly list needs        # other pieces, each once
     cdef int users                  # collections and living pieces that need it directly
 
 

@@ -21,7 +21,7 @@ cdef class Piece:
         self.plan = plan
         self.stages = stages
         self.operators = operators
-        self.needs = set(needs)
+        self.needs = list(needs)
         self.users = 0
 
     def all_needed(self):
@@ -108,7 +108,7 @@ cdef Piece new_piece(str name, PiecePlan plan, list stages, dict operators):
     piece.plan = plan
     piece.stages = stages
     piece.operators = operators
-    piece.needs = set()
+    piece.needs = []
     return piece
 
 

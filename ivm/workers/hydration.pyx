@@ -31,21 +31,23 @@ cdef class Hydration:
     cdef Schedule schedule
     cdef list readers
     cdef list original      # the trace that each of them is to read afterwards
-    cdef dict mirrors       # of each shared trace
+    cdef list mirrors       # of the shared traces
 
     def __init__(self, list stages, list readers, list shared, frontier):
         cdef Reader reader
+        cdef Py_ssize_t i
         self.upto = self.done = frontier
         self.taken = None
         self.schedule = Schedule()
         self.schedule.add(stages)
         self.readers = readers
         self.original = [reader.trace for reader in readers]
-        self.mirrors = {trace: Mirror(trace) for trace in shared}
+        self.mirrors = [Mirror(trace) for trace in shared]
         for reader in readers:
-            mirror = self.mirrors.get(reader.trace)
-            if mirror is not None:
-                reader.trace = mirror.trace
+            for i in range(len(shared)):
+                if shared[i] is reader.trace:
+                    reader.trace = self.mirrors[i].own
+                    break
 
     def begin(self):
         """Run on all that the arrangements held (raises StageFailed)."""
@@ -65,17 +67,16 @@ cdef class Hydration:
         if frontier == self.upto:
             return True
         self.upto = frontier
-        before, self.taken = self.taken, sum([mirror.take() for mirror in self.mirrors.values()])
+        before, self.taken = self.taken, sum([mirror.take_over() for mirror in self.mirrors])
         return self.taken <= AT_ONCE or (before is not None and 2 * self.taken > before)
 
     def go_on(self):
         """Run on what was taken over (raises StageFailed)."""
-        mirrors = self.mirrors.values()
         while self.done < self.upto:
             upper = self.upto
             if self.schedule.recursive:
-                upper = min([m.after(TIMES_AT_ONCE, upper) for m in mirrors], default=upper)
-            for mirror in mirrors:
+                upper = min([m.after(TIMES_AT_ONCE, upper) for m in self.mirrors], default=upper)
+            for mirror in self.mirrors:
                 mirror.pass_on(upper)
             self.schedule.run(self.done, upper, True)
             self.done = upper

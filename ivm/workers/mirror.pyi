@@ -1,14 +1,16 @@
+from ivm.trace.subscription import Subscription
 from ivm.trace.trace import Trace
 
-class Mirror:
-    """A mirror of `shared` as of now; make it, and call `take`, between the pool's steps."""
+class Mirror(Subscription):
+    """A mirror of the trace `shared` as of now: `own`, for readers.
+
+    Make it, and call `take_over`, between the pool's steps.
+    """
 
     def __init__(self, shared: Trace) -> None: ...
     @property
-    def trace(self) -> Trace:
-        """The mirror, for readers."""
-
-    def take(self) -> int:
+    def own(self) -> Trace: ...
+    def take_over(self) -> int:
         """Take over what was sealed since the last call; its updates."""
 
     def after(self, times: int, upper: int) -> int:

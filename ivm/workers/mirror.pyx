@@ -1,11 +1,12 @@
-"""A mirror: a trace of one's own that follows a shared one, for a dataflow that catches up.
+"""A mirror: a subscription with a trace of its own, for a dataflow that catches up.
 
 It holds the shared trace's own batches, so that it costs references and not copies. The pool goes
-on sealing batches into the shared trace meanwhile: `take` brings those over, and `pass_on` makes them
+on sealing batches into the shared trace meanwhile: `take_over` brings those over, and `pass_on` makes them
 the mirror's fresh batch, a range of times after the other. Between two calls the mirror stands still,
 and another thread may run operators that read it.
 """
 
+cimport cython
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort, unique
@@ -22,31 +23,34 @@ from ivm.trace.times cimport MAX_COORDINATES
 from ivm.trace.trace cimport Trace
 
 
-cdef class Mirror:
-    """A mirror of `shared` as of now; make it, and call `take`, between the pool's steps."""
+@cython.no_gc_clear
+cdef class Mirror(Subscription):
+    """A mirror of the trace `shared` as of now: `own`, for readers.
 
-    cdef readonly Trace trace
-    cdef Subscription subscription
+    Make it, and call `take_over`, between the pool's steps.
+    """
+
+    cdef readonly Trace own
     cdef vector[Batch*] waiting     # taken over; of the first ones some times may be passed on
     cdef uint64_t passed            # times below are passed on
 
     def __init__(self, Trace shared):
         cdef Batch* b
-        self.subscription = Subscription(shared)
-        self.trace = Trace(shared.key_words, shared.val_words, shared.time_words, shared.strings)
-        for b in self.subscription.history:
-            self.trace.adopt(b, 0)
+        Subscription.__init__(self, shared)
+        self.own = Trace(shared.key_words, shared.val_words, shared.time_words, shared.strings)
+        for b in self.history:
+            self.own.adopt(b, 0)
 
     def __dealloc__(self):
         cdef Batch* b
         for b in self.waiting:
             drop(b)
 
-    def take(self) -> int:
+    def take_over(self) -> int:
         """Take over what was sealed since the last call; its updates."""
         cdef Py_ssize_t updates = 0
         cdef size_t i, before = self.waiting.size()
-        self.subscription.take(self.waiting)
+        self.take(self.waiting)
         for i in range(before, self.waiting.size()):
             updates += self.waiting[i].updates
         return updates
@@ -87,9 +91,9 @@ cdef class Mirror:
                 if whole == NULL:
                     no_memory()
             if whole == NULL:
-                self.trace.absorb(0)
+                self.own.absorb(0)
             else:
-                self.trace.adopt(whole, 0)
+                self.own.adopt(whole, 0)
         finally:
             drop(whole)
         self.passed = upper
