@@ -1,7 +1,8 @@
 """Our side of a comparison, in a process of its own.
 
 `python -m benchmarks.run NAME FILE WORKERS [PHASE… --] PHASE…` prints a line of JSON for each case,
-and one once what is before `--` has run.
+and one once what is before `--` has run. Python's garbage collector does not run meanwhile: what it
+would look through are the outputs that the benchmark keeps, since a pool leaves it nothing.
 """
 
 import gc
@@ -15,6 +16,7 @@ from benchmarks.workload import Phase, Workload
 
 def main(name: str, file: str, workers: str, *phases: str) -> None:
     """Run the workload `name` over the input `file`."""
+    gc.disable()
     workload: Workload = import_module(f"benchmarks.{name}").WORKLOAD
     if "--" in phases:
         end = phases.index("--")

@@ -66,7 +66,7 @@ class Mechanics:
         """Note that the present piece reads `rendered`."""
         owner = self._owners[rendered.stage]
         if owner is not self.piece:
-            self.piece.made.add(owner)
+            self.piece.made[owner] = None
 
     def packed(self, source: Rendered, picks: list[tuple[int, int]], target: Format) -> Rendered:
         """`source` with its columns moved into `target`; itself if nothing moves."""

@@ -3,8 +3,8 @@ cdef class PiecePlan:
     cdef readonly str name              # follows that of the dataflow if the piece is `owned`
     cdef readonly bint owned
     cdef readonly object arranged       # the node whose arrangement it is, or None
-    cdef readonly set found             # slots of what it reads
-    cdef readonly set made              # pieces of the plan that it reads
+    cdef readonly dict found            # slots of what it reads; values are None
+    cdef readonly dict made             # pieces of the plan that it reads; values are None
     cdef readonly list stages           # those of the root, by number
     cdef readonly list loops
     cdef readonly list fallible

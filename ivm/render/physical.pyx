@@ -22,8 +22,8 @@ cdef class PiecePlan:
         self.name = name
         self.owned = owned
         self.arranged = arranged
-        self.found = set()
-        self.made = set()
+        self.found = {}
+        self.made = {}
         self.stages = []
         self.loops = []
         self.fallible = []

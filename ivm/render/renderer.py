@@ -181,7 +181,7 @@ class Renderer(Windows, Reductions, Joins):
             return None
         own = there[1].node  # the same object when the plan is built again, which is found at once
         slot = self._found.setdefault(own if own == node else node, len(self._found))
-        self.piece.found.add(slot)
+        self.piece.found[slot] = None
         return Arranged(node, shape_of(node), Traces(slot=slot))
 
     def _shared(self, node: Arrange) -> Arranged:
@@ -189,7 +189,7 @@ class Renderer(Windows, Reductions, Joins):
         if node not in self._made:
             self._arrange_shared(node)
         owner, arranged = self._made[node]
-        self.piece.made.add(owner)
+        self.piece.made[owner] = None
         return arranged
 
     def _arranged_in(self, node: Arrange, home: Scope) -> Arranged:

@@ -11,6 +11,8 @@ cdef class Subscription:
     cdef vector[Batch*] sealed      # since then, in order, until taken
     cdef Mailbox mailbox            # the trace's way to the two
 
+    # Subscribes to `trace`, once.
+    cdef int follow(self, Trace trace) except -1
     # Moves the batches sealed since the last call to the end of `out`, with their references:
     # the caller drops each. Allocates before it moves, so that a failure loses nothing.
     cdef int take(self, vector[Batch*]& out) except -1 nogil

@@ -20,12 +20,16 @@ cdef class Subscription:
     """
 
     def __init__(self, Trace trace):
+        self.follow(trace)
+
+    cdef int follow(self, Trace trace) except -1:
         if self.trace is not None:
             raise ValueError("a subscription is made once")
         self.mailbox.history = &self.history
         self.mailbox.sealed = &self.sealed
         trace.subscribe(&self.mailbox)
         self.trace = trace
+        return 0
 
     def __dealloc__(self):
         cdef Batch* b

@@ -36,7 +36,7 @@ cdef class Mirror(Subscription):
 
     def __init__(self, Trace shared):
         cdef Batch* b
-        Subscription.__init__(self, shared)
+        self.follow(shared)
         self.own = Trace(shared.key_words, shared.val_words, shared.time_words, shared.strings)
         for b in self.history:
             self.own.adopt(b, 0)

@@ -162,3 +162,25 @@ def test_nothing_is_left_of_a_dropped_dataflow_whose_arrangement_another_reads(
     kept = captures() - before
     pool.drop("second")
     assert kept == workers
+
+
+@pytest.mark.parametrize("node", [twins, counted, Distinct(counted)])
+def test_what_comes_and_goes_leaves_nothing_to_the_garbage_collector(
+    pool: Pool, node: Node
+) -> None:
+    def come_and_go() -> None:
+        pool.create_input("more", PAIRS, ["a"])
+        pool.install("view", node, ["b"])
+        _feed(pool, [(1, 1)])
+        pool.drain("view")
+        pool.drop("view")
+        pool.drop_input("more")
+
+    come_and_go()  # what is planned once stays
+    gc.collect()
+    gc.disable()
+    try:
+        come_and_go()
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
