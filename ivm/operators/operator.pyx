@@ -4,6 +4,7 @@ One activation of an operator takes all input updates of the region's round, for
 of the step at once, and runs to completion. Upstream operators of the same scope ran before it.
 """
 
+cimport cython
 from libc.stdint cimport uint64_t
 
 from ivm.rows.updates cimport empty_updates, release
@@ -11,6 +12,7 @@ from ivm.trace.batch cimport Batch
 from ivm.trace.trace cimport Trace
 
 
+@cython.freelist(16)    # they come and go with dataflows
 cdef class Region:
     """The position of one scope; `depth` counts its times' coordinates."""
 
@@ -83,6 +85,7 @@ cdef class Operator:
         return 0
 
 
+@cython.freelist(16)    # they come and go with dataflows
 cdef class Reader:
     """A consumer's view of `trace`.
 

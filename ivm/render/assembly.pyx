@@ -1,5 +1,7 @@
 """Assembly: a physical plan built for a pool, as pieces and arrangements that others can find."""
 
+cimport cython
+
 import numpy as np
 
 from ivm.render.building cimport Building, Traces
@@ -10,6 +12,7 @@ from ivm.results import Installed
 from ivm.workers.intake import Intake
 
 
+@cython.freelist(16)    # they come and go with dataflows
 cdef class Assembly:
     """What `plan` makes, as `name`, of what was `found`; its constants are there from `now` on.
 

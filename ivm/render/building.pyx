@@ -5,6 +5,7 @@ What is the same in all shards and whenever the plan is built stands there as it
 `Argument` stands for. So the plan decides once, and building is a straight line.
 """
 
+cimport cython
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
@@ -178,6 +179,7 @@ cdef class LoopPlan(StagePlan):
         return loop
 
 
+@cython.freelist(16)    # they come and go with dataflows
 cdef class Building:
     """What is made of the stages `planned`, in their order, in regions of such `depths`.
 

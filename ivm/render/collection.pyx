@@ -1,10 +1,13 @@
 """Collections: the inputs and the installed dataflows of a pool."""
 
+cimport cython
+
 from ivm.render.assembly cimport Assembly
 
 from ivm.errors import NotIndexed
 
 
+@cython.freelist(16)    # they come and go with dataflows
 cdef class Collection:
     """An input or an installed dataflow, maintained by what was `built` for it.
 

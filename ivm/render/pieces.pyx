@@ -4,6 +4,8 @@ A piece lives while an input or a dataflow needs it, directly or through other p
 indexes are compiled, since a dataflow that comes and goes costs little else than making them.
 """
 
+cimport cython
+
 import pyarrow as pa
 
 from ivm.render.physical cimport PiecePlan
@@ -13,6 +15,7 @@ from ivm.rows.layout import Layout
 from ivm.workers.lookups import look_up
 
 
+@cython.freelist(16)    # they come and go with dataflows
 cdef class Piece:
     """The stages and operators of a piece of a plan, and the pieces that it `needs`."""
 
@@ -76,6 +79,7 @@ cdef class Piece:
                 for stage, attribute in parts for operator in self.operators[stage]]
 
 
+@cython.freelist(16)    # they come and go with dataflows
 cdef class Index:
     """An arrangement: its node, how its rows lie, and a trace for each shard."""
 

@@ -27,6 +27,7 @@ classes. Once the room is used up such a layer is merged with what has outgrown 
 updates as were appended since, and the same that follow.
 """
 
+cimport cython
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort, unique
@@ -60,6 +61,7 @@ cdef enum:
 NEVER = 0xFFFFFFFFFFFFFFFF
 
 
+@cython.freelist(16)    # they come and go with dataflows
 cdef class Trace:
     """One shard of an arrangement: key, value and time widths are in words.
 

@@ -8,6 +8,8 @@ left, or rounds do not get shorter, the rest is done between two steps of the po
 read the shared arrangements from then on.
 """
 
+cimport cython
+
 from ivm.operators.operator cimport Reader
 from ivm.trace.trace cimport Trace
 from ivm.workers.schedule cimport Schedule
@@ -18,6 +20,7 @@ AT_ONCE = 10_000
 TIMES_AT_ONCE = 16
 
 
+@cython.freelist(16)    # they come and go with dataflows
 cdef class Hydration:
     """The catching up of `stages`, whose `readers` read traces of their own and `shared` ones.
 

@@ -1,5 +1,6 @@
 """Where updates come in: the rows of Arrow batches go to the queues of the shards that own them."""
 
+cimport cython
 from libc.stdint cimport int64_t, uint64_t
 from libcpp.vector cimport vector
 
@@ -12,6 +13,7 @@ from ivm.rows.strings cimport Interner
 from ivm.rows.updates cimport Updates
 
 
+@cython.freelist(16)    # they come and go with dataflows
 cdef class Intake:
     """Queues rows of `layout`, each at that of `inputs` whose shard owns its columns `key`.
 

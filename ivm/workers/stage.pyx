@@ -11,6 +11,7 @@ updates back, those that read what has left something behind in it, and once mor
 something in the round before, so that it is past. What comes from outside is there in the first round.
 """
 
+cimport cython
 from cython.parallel cimport prange
 from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
@@ -35,6 +36,7 @@ cdef inline bint is_worth_sharing(Py_ssize_t updates, size_t shards) noexcept no
     return updates >= SMALL_LOAD and shards > 1
 
 
+@cython.freelist(16)    # they come and go with dataflows
 cdef class Stage:
     """`operators`: one for each shard."""
 
