@@ -371,9 +371,9 @@ class Pool:
             indexes = [index for _, index in collection.indexes]
             try:
                 hold = self._holds.new(name, wanted, last, indexes)
+                self._row_errors.keep_from(self._holds.earliest)
             except MemoryError as shortage:
                 raise out_of_memory(f"a hold of {name!r}", shortage) from shortage
-            self._row_errors.keep_from(self._holds.earliest)
             return hold
 
     def peek(self, name: str, key: Mapping[str, object], *, as_of: int | None = None) -> Snapshot:

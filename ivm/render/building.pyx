@@ -114,7 +114,7 @@ cdef class StagePlan:
     cdef readonly int words
     cdef readonly tuple arguments
     cdef tuple given            # what stands for the region, the words and the arguments,
-    cdef list varying           # of which these, by their place, stand for others each time
+    cdef list varying           # whether each of these stands for another each time
 
     def __init__(self, type kind, int region, int words, tuple arguments):
         self.kind = kind

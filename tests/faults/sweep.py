@@ -68,9 +68,9 @@ def scanned(pool: Pool) -> Counter[Row]:
     return held
 
 
-def started(node: Node, *, up_to: int) -> Pool:
+def started(node: Node, *, up_to: int, workers: int = 1) -> Pool:
     """A pool with the node installed, complete below `up_to`."""
-    pool = new_pool()
+    pool = new_pool(workers)
     pool.install("out", node, [])
     feed(pool, FIRST)
     pool.advance(1)
@@ -82,10 +82,19 @@ def started(node: Node, *, up_to: int) -> Pool:
 
 def feeding(node: Node) -> Trial:
     """Either everything was queued or nothing."""
-    pool = started(node, up_to=1)
-    mine = [c for c in SECOND if c.table == "people"]
-    rows = [dict(zip(PEOPLE.names, c.row, strict=True)) for c in mine]
-    batch = pa.RecordBatch.from_pylist(rows, schema=PEOPLE)
+    return _feeding(node, workers=1, rows=len(SECOND))
+
+
+def feeding_few(node: Node) -> Trial:
+    """The same of a few rows, which are moved to the queues of two shards."""
+    return _feeding(node, workers=2, rows=6)
+
+
+def _feeding(node: Node, *, workers: int, rows: int) -> Trial:
+    pool = started(node, up_to=1, workers=workers)
+    mine = [c for c in SECOND if c.table == "people"][:rows]
+    fed = [dict(zip(PEOPLE.names, c.row, strict=True)) for c in mine]
+    batch = pa.RecordBatch.from_pylist(fed, schema=PEOPLE)
     diffs = np.array([c.diff for c in mine], np.int64)
 
     def act() -> None:
@@ -94,7 +103,7 @@ def feeding(node: Node) -> Trial:
     def check(failed: bool) -> None:
         if failed:
             act()
-        feed(pool, [c for c in SECOND if c.table == "edges"])
+        feed(pool, [c for c in SECOND if c not in mine])
         pool.advance(2)
         assert scanned(pool) == truth(node, 1)
 
@@ -177,6 +186,7 @@ def scanning(node: Node) -> Trial:
 
 OPERATIONS = {
     "feed": feeding,
+    "feed few": feeding_few,
     "advance": advancing,
     "create": creating,
     "install": installing,

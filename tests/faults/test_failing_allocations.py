@@ -28,6 +28,7 @@ def shortage(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("operation", "nodes"),
     [
         ("feed", ("get",)),
+        ("feed few", ("get",)),
         ("advance", LINEAR),
         ("advance", GROUPED),
         ("advance", LOOPS),
