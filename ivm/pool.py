@@ -40,7 +40,7 @@ from ivm.rows.format import row_format, string_words
 from ivm.rows.layout import Layout
 from ivm.rows.strings import Interner
 from ivm.workers.edges import drain, snapshot
-from ivm.workers.hydration import TIMES_AT_ONCE, Hydration
+from ivm.workers.hydration import TIMES_AT_ONCE, Hydration, catch_up, is_little
 from ivm.workers.intake import Intake
 from ivm.workers.schedule import Schedule, StageFailed
 from ivm.workers.sealed import SealedBatch, sealed
@@ -277,6 +277,10 @@ class Pool:
                         insert_only=plan.only_grows,
                     )
                     if self._frontier == 0:
+                        self._schedule.add(built.stages)
+                        return self._attach(built, collection)
+                    if plan.foreseeable and is_little(built.stages, built.readers):
+                        self._catch_up(built)
                         return self._attach(built, collection)
                     hydration = Hydration(built.stages, built.readers, built.shared, self._frontier)
                     self._interner.open_snapshot()  # no string may go that only the new stages hold
@@ -285,6 +289,16 @@ class Pool:
                 raise OutOfMemory(self._where(shortage, built.pieces)) from shortage
             except MemoryError as shortage:
                 raise out_of_memory(f"dataflow {name!r}", shortage) from shortage
+
+    def _catch_up(self, built: Assembly) -> None:
+        """Let the pool run new stages, which have little to catch up with, between two steps."""
+        try:
+            self._schedule.add(built.stages)
+            catch_up(self._schedule, built.stages, built.readers, self._frontier)
+            self._schedule.publish(self._frontier - 1)
+        except MemoryError:
+            self._schedule.remove(built.stages)
+            raise
 
     def _hydrate(self, built: Assembly, collection: Collection, hydration: Hydration) -> Installed:
         """Catch up while the pool goes on, then belong to it; closes the snapshot of strings."""
@@ -297,6 +311,8 @@ class Pool:
                         hydration.go_on()
                         self._refuse_diverged(collection.name, built)
                         hydration.attach()
+                        self._refuse_lost(collection.name, built)
+                        self._schedule.add(built.stages)
                         return self._attach(built, collection)
                 hydration.go_on()
                 self._refuse_diverged(collection.name, built)
@@ -310,19 +326,21 @@ class Pool:
                 " UNION (distinct rows), or a condition that ends it"
             )
 
-    def _attach(self, built: Assembly, collection: Collection) -> Installed:
-        """Let the pool run a new dataflow's stages, and others find what it made."""
+    def _refuse_lost(self, name: str, built: Assembly) -> None:
         if not self._catalog.has(built.found):
             raise UnknownCollection(
-                f"what {collection.name!r} reads was dropped, since it found no fixed point"
+                f"what {name!r} reads was dropped, since it found no fixed point"
             )
+
+    def _attach(self, built: Assembly, collection: Collection) -> Installed:
+        """Let others find what a new dataflow made, whose stages the pool runs already."""
         try:
             self._catalog.add(collection, built)
-            self._schedule.add(built.stages)
             last = max(self._frontier - 1, 0)
             if built.plan.fallible or self._row_errors.standing:
                 self._row_errors.begin(collection, built.pieces, last, self._collections.values())
         except MemoryError:
+            self._schedule.remove(built.stages)
             self._remove(collection.name)
             raise
         return built.installed

@@ -51,6 +51,20 @@ cdef class Join(Operator):
         cdef Py_ssize_t waiting = one.waiting(self.region)
         return 0 if waiting == 0 else min(waiting, other.held())
 
+    # The pairs that are found; if many keys are sought, how many these are.
+    cdef Py_ssize_t foreseen(self, Py_ssize_t most) except -1 nogil:
+        cdef Py_ssize_t sought = self.load(), pairs = 0
+        cdef Batch* a
+        cdef Batch* b
+        if sought == 0 or sought > most:
+            return sought
+        self.left.look(self.region)
+        self.right.look(self.region)
+        for a in self.left.delta:
+            for b in self.right.delta:
+                pairs += found_pairs(a, b) if a.keys <= b.keys else found_pairs(b, a)
+        return pairs
+
     cdef bint yields(self) noexcept nogil:
         return self.out.length > 0 or self._is_taken_from()
 
@@ -141,3 +155,23 @@ cdef class Join(Operator):
                         if self.out.length >= self.most:
                             (<Evaluate> self.evaluate).take()
         return 0
+
+
+# The pairs of updates of `many` with those of `few` that have the same key.
+cdef Py_ssize_t found_pairs(const Batch* few, const Batch* many) noexcept nogil:
+    cdef Py_ssize_t at[GROUP]
+    cdef Py_ssize_t first = 0, start = 0, pairs = 0
+    cdef int i, n
+    while first < few.keys:
+        n = <int> min(GROUP, few.keys - first)
+        start = probe(many, few, first, n, start, at)
+        for i in range(n):
+            if at[i] >= 0:
+                pairs += updates_of(few, first + i) * updates_of(many, at[i])
+        first += n
+    return pairs
+
+
+# The updates of the key at `k`.
+cdef inline Py_ssize_t updates_of(const Batch* b, Py_ssize_t k) noexcept nogil:
+    return first_update(b, first_val(b, k + 1)) - first_update(b, first_val(b, k))

@@ -34,6 +34,9 @@ class Read(Argument):
     """A new view of the trace in the same shard."""
 
     def __init__(self, traces: Traces) -> None: ...
+    @property
+    def found(self) -> bool:
+        """Whether the trace is there before the plan is built."""
 
 class ReadAll(Argument):
     """New views of the traces in all shards, as a tuple."""

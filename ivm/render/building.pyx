@@ -66,6 +66,11 @@ cdef class Read(Argument):
     def __init__(self, Traces traces):
         self.traces = traces
 
+    @property
+    def found(self):
+        """Whether the trace is there before the plan is built."""
+        return self.traces.slot >= 0
+
     cdef object of(self, Building building, int shard):
         return building.reader(self.traces.of(building)[shard])
 

@@ -31,4 +31,5 @@ cdef class PhysicalPlan:
     cdef readonly tuple absent
     cdef readonly dict growing
     cdef readonly bint only_grows
+    cdef readonly bint foreseeable
     cdef readonly bint fallible

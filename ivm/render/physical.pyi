@@ -60,6 +60,7 @@ class PhysicalPlan:
         absent: tuple[Arrange, ...] = (),
         growing: dict[str, bool] | None = None,
         only_grows: bool = False,
+        foreseeable: bool = False,
     ) -> None: ...
     @property
     def depths(self) -> list[int]: ...
@@ -87,6 +88,10 @@ class PhysicalPlan:
     def growing(self) -> dict[str, bool]: ...
     @property
     def only_grows(self) -> bool: ...
+    @property
+    def foreseeable(self) -> bool:
+        """Whether what it reads tells before it runs how much its stages put out."""
+
     @property
     def fallible(self) -> bool:
         """Whether any of its rows may be an error."""

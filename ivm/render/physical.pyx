@@ -52,12 +52,14 @@ cdef class PhysicalPlan:
 
     The plan takes for granted that the pool has the arrangements `found`, by slot, and not those
     that are `absent`, and that each collection that it reads only grows or not, as `growing` says.
-    `fallible` says whether any of its rows may be an error.
+    `fallible` says whether any of its rows may be an error, and `foreseeable` whether what it reads
+    tells before it runs how much its stages put out.
     """
 
     def __init__(self, list depths, list stages, list root, list pieces, dict arrangements,
                  tuple result, *, tuple indexing=(), capture=None, tuple constants=(),
-                 tuple found=(), tuple absent=(), dict growing=None, bint only_grows=False):
+                 tuple found=(), tuple absent=(), dict growing=None, bint only_grows=False,
+                 bint foreseeable=False):
         self.depths = depths
         self.stages = stages
         self.root = root
@@ -71,4 +73,5 @@ cdef class PhysicalPlan:
         self.absent = absent
         self.growing = {} if growing is None else growing
         self.only_grows = only_grows
+        self.foreseeable = foreseeable
         self.fallible = any([(<PiecePlan> piece).fallible for piece in pieces])

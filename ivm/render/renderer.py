@@ -48,6 +48,7 @@ from ivm.operators.loop import EnterAt as EnterAtOperator
 from ivm.render.arranged import Arranged, shape_of
 from ivm.render.building import Every, LoopPlan, New, Several, Source, Traces
 from ivm.render.collection import Collection
+from ivm.render.foresight import foreseeable
 from ivm.render.growth import Growth
 from ivm.render.joins import Joins
 from ivm.render.physical import PhysicalPlan, PiecePlan
@@ -127,6 +128,7 @@ class Renderer(Windows, Reductions, Joins):
             absent=tuple(self._absent),
             growing={name: self._source(name).insert_only for name in reads(wanted)},
             only_grows=self.only_grows(wanted),
+            foreseeable=foreseeable(self.stages),
         )
 
     # --- nodes and scopes ---

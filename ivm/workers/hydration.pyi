@@ -1,12 +1,25 @@
 from ivm.operators.operator import Reader
 from ivm.trace.trace import Trace
+from ivm.workers.schedule import Schedule
 from ivm.workers.stage import Stage
 
 AT_ONCE: int
 """Updates that are caught up with while the pool stands still."""
 
+LITTLE: int
+"""Updates that stages may put out to be hydrated between two steps, without mirrors."""
+
 TIMES_AT_ONCE: int
 """Times of each arrangement that a recursion takes at once: it tries the joins of a key's times."""
+
+def is_little(stages: list[Stage], readers: list[Reader]) -> bool:
+    """Whether `stages`, of a foreseeable plan, put out little for all that their `readers` hold."""
+
+def catch_up(schedule: Schedule, stages: list[Stage], readers: list[Reader], frontier: int) -> None:
+    """Run `stages`, just added to `schedule`, on all that their `readers` hold.
+
+    What they put out is at the last time before `frontier`. Raises StageFailed.
+    """
 
 class Hydration:
     """The catching up of `stages`, whose `readers` read traces of their own and `shared` ones.

@@ -5,19 +5,51 @@ that they can run in the thread that installs them while other threads complete 
 steps of other dataflows do not wait for the hydration of a large one. First all that the
 arrangements held is new; then, in ever shorter rounds, what was sealed meanwhile. Once little is
 left, or rounds do not get shorter, the rest is done between two steps of the pool, and the stages
-read the shared arrangements from then on.
+read the shared arrangements from then on. What is little from the beginning needs none of this.
 """
 
 cimport cython
+from libc.stdint cimport uint64_t
 
 from ivm.operators.operator cimport Reader
 from ivm.trace.trace cimport Trace
 from ivm.workers.schedule cimport Schedule
+from ivm.workers.stage cimport Stage
 
 from ivm.workers.mirror import Mirror
 
 AT_ONCE = 10_000
+LITTLE = 1_000
 TIMES_AT_ONCE = 16
+
+
+def is_little(list stages, list readers) -> bool:
+    """Whether `stages`, of a foreseeable plan, put out little for all that their `readers` hold."""
+    cdef Py_ssize_t most = LITTLE, total = 0
+    cdef Reader reader
+    cdef Stage stage
+    for reader in readers:
+        reader.catching_up = True
+    for stage in stages:
+        total += stage.foreseen(most)
+        if total > most:
+            break
+    for reader in readers:
+        reader.catching_up = False
+    return total <= most
+
+
+def catch_up(Schedule schedule, list stages, list readers, uint64_t frontier) -> None:
+    """Run `stages`, just added to `schedule`, on all that their `readers` hold.
+
+    What they put out is at the last time before `frontier`. Raises StageFailed.
+    """
+    cdef Reader reader
+    for reader in readers:
+        reader.catching_up = True
+    schedule.catch_up(stages, frontier - 1 if frontier > 0 else 0, frontier)
+    for reader in readers:
+        reader.catching_up = False
 
 
 @cython.freelist(16)    # they come and go with dataflows
@@ -32,6 +64,7 @@ cdef class Hydration:
     cdef object done        # times below it are caught up with
     cdef object taken       # updates that were taken over last; None before the first time
     cdef Schedule schedule
+    cdef list stages
     cdef list readers
     cdef list original      # the trace that each of them is to read afterwards
     cdef list mirrors       # of the shared traces
@@ -43,6 +76,7 @@ cdef class Hydration:
         self.taken = None
         self.schedule = Schedule()
         self.schedule.add(stages)
+        self.stages = stages
         self.readers = readers
         self.original = [reader.trace for reader in readers]
         self.mirrors = [Mirror(trace) for trace in shared]
@@ -54,12 +88,7 @@ cdef class Hydration:
 
     def begin(self):
         """Run on all that the arrangements held (raises StageFailed)."""
-        cdef Reader reader
-        for reader in self.readers:
-            reader.catching_up = True
-        self.schedule.run(max(self.upto - 1, 0), self.upto, True)
-        for reader in self.readers:
-            reader.catching_up = False
+        catch_up(self.schedule, self.stages, self.readers, self.upto)
 
     def take(self, frontier):
         """Take over what was sealed below `frontier` since; whether it should be the last time.
@@ -81,7 +110,7 @@ cdef class Hydration:
                 upper = min([m.after(TIMES_AT_ONCE, upper) for m in self.mirrors], default=upper)
             for mirror in self.mirrors:
                 mirror.pass_on(upper)
-            self.schedule.run(self.done, upper, True)
+            self.schedule.catch_up(self.stages, self.done, upper)
             self.done = upper
 
     def attach(self):

@@ -15,7 +15,10 @@ cdef class Schedule:
     cdef vector[void*] ran              # stages that have run in the present or last step
     cdef size_t settled                 # how many of these are done
     cdef void* running
-    cpdef int run(self, uint64_t lower, uint64_t upper, bint all=*) except -1
+    cpdef int run(self, uint64_t lower, uint64_t upper) except -1
+    cpdef int catch_up(self, list stages, uint64_t lower, uint64_t upper) except -1
+    cdef int complete(self, uint64_t lower, uint64_t upper) except -1
+    cdef void stop(self) noexcept
     cpdef int publish_all(self) except -1
     cdef int call(self, void* stage) except -1 nogil
     cdef int drain(self) except -1 nogil

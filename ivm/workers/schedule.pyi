@@ -31,8 +31,11 @@ class Schedule:
     def remove(self, stages: Iterable[Stage]) -> None:
         """Forget stages; nothing that stays may read them."""
 
-    def run(self, lower: int, upper: int, all: bool = False) -> int:
+    def run(self, lower: int, upper: int) -> int:
         """Run to completion at times from `lower` to below `upper` (raises StageFailed)."""
+
+    def catch_up(self, stages: list[Stage], lower: int, upper: int) -> int:
+        """Run stages that were just added, and find what they read (raises StageFailed)."""
 
     def publish_all(self) -> int:
         """Let readers see what all stages have sealed."""

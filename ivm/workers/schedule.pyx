@@ -72,26 +72,38 @@ cdef class Schedule:
             _erase(&self.inputs, <void*> stage)
             _erase(&self.ran, <void*> stage)
 
-    cpdef int run(self, uint64_t lower, uint64_t upper, bint all=False) except -1:
+    cpdef int run(self, uint64_t lower, uint64_t upper) except -1:
         """Run to completion on all updates at times from `lower` to below `upper`.
 
-        With `all` no stage waits to be called: those that were just made find what they read.
         Raises StageFailed; then some stages have run and some have not.
         """
         cdef size_t i
+        for i in range(self.inputs.size()):
+            self.call(self.inputs[i])
+        return self.complete(lower, upper)
+
+    cpdef int catch_up(self, list stages, uint64_t lower, uint64_t upper) except -1:
+        """Run stages that were just added, and find what they read: as `run`, but none is called."""
+        cdef Stage stage
+        try:
+            for stage in stages:
+                self.call(<void*> stage)
+        except MemoryError:
+            self.stop()
+            raise
+        return self.complete(lower, upper)
+
+    # Runs what is ready and what that calls, at times from `lower` to below `upper`.
+    cdef int complete(self, uint64_t lower, uint64_t upper) except -1:
         self.lower = lower
         self.upper = upper
         self.ran.clear()
         self.settled = 0
-        if all:
-            for stage in self.stages:
-                self.call(<void*> <Stage> stage)
-        for i in range(self.inputs.size()):
-            self.call(self.inputs[i])
         try:
             with nogil:
                 self.drain()
         except MemoryError as shortage:
+            self.stop()
             raise StageFailed(<Stage> self.running, str(shortage)) from shortage
         return 0
 
@@ -129,6 +141,13 @@ cdef class Schedule:
             for operator in (<Stage> self.inputs[i]).operators:
                 upper = min(upper, (<Input?> operator).after(times))
         return upper
+
+    # Leaves nothing ready.
+    cdef void stop(self) noexcept:
+        cdef size_t i
+        for i in range(self.ready.size()):
+            (<Stage> self.ready[i]).queued = False
+        self.ready.clear()
 
     # Puts a stage where its place is among those to run, unless it is there.
     cdef int call(self, void* stage) except -1 nogil:

@@ -29,6 +29,8 @@ cdef class Stage:
     cdef bint yields(self) noexcept nogil
     cdef bint troubled(self) noexcept nogil
     cdef void empty(self) noexcept nogil
+    # What its operators foresee.
+    cdef Py_ssize_t foreseen(self, Py_ssize_t most) except -1 nogil
     # Takes what has come; whether anything has.
     cdef bint run(self) except -1 nogil
     cdef int share(self) except -1 nogil

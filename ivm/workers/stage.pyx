@@ -72,6 +72,13 @@ cdef class Stage:
                 return True
         return False
 
+    cdef Py_ssize_t foreseen(self, Py_ssize_t most) except -1 nogil:
+        cdef Py_ssize_t total = 0
+        cdef size_t s
+        for s in range(self.shards.size()):
+            total += (<Operator> self.shards[s]).foreseen(most)
+        return total
+
     cdef bint run(self) except -1 nogil:
         cdef Py_ssize_t s, n = self.shards.size(), total = 0
         for s in range(n):

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
+from unittest.mock import patch
 
 import hypothesis.strategies as st
 import numpy as np
@@ -16,6 +17,7 @@ import pyarrow as pa
 
 from ivm.dataflow import Get, Node
 from ivm.pool import Pool
+from ivm.workers import hydration
 from tests.oracle import evaluate
 
 PEOPLE_FIELDS: list[pa.Field] = [
@@ -158,11 +160,12 @@ def run(
     sweeping: bool = False,
     insert_only: bool = False,
     indexed: bool = True,
+    beside: bool = False,
 ) -> Output:
     """Install `node` once the frontier is at `install_at` of `stops`, and run to the last one.
 
     `sweeping` releases unused strings after every step, however few there are. Without `indexed`
-    the changes alone are kept.
+    the changes alone are kept. It is hydrated `beside` the pool, however little there is to do.
     """
     pool = new_pool(workers, insert_only=insert_only)
     output = Output([], [])
@@ -175,7 +178,8 @@ def run(
         pool.advance(stop)
         before = stop
         if not installed and stop >= install_at:
-            pool.install("out", node, [] if indexed else None)
+            with patch.object(hydration, "LITTLE", -1 if beside else hydration.LITTLE):
+                pool.install("out", node, [] if indexed else None)
             installed = True
         if installed:
             output.drain(pool, "out")

@@ -24,11 +24,11 @@ def test_output_equals_recomputation_at_every_time(
 
 @every_node
 @thoroughly
-@given(changes=histories(), stops=frontiers(), late=st.integers(1, 4))
+@given(changes=histories(), stops=frontiers(), late=st.integers(1, 4), beside=st.booleans())
 def test_a_dataflow_installed_late_equals_recomputation_from_then_on(
-    name: str, changes: list[Change], stops: list[int], late: int
+    name: str, changes: list[Change], stops: list[int], late: int, beside: bool
 ) -> None:
-    assert_law(NODES[name], changes, stops, install_at=late)
+    assert_law(NODES[name], changes, stops, install_at=late, beside=beside)
 
 
 @every_node

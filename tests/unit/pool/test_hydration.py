@@ -13,7 +13,7 @@ from ivm.dataflow import Arrange, Concat, Distinct, Get, Iterate, Join, Recursiv
 from ivm.errors import InUse, UnknownCollection
 from ivm.pool import Pool
 from ivm.workers import hydration
-from ivm.workers.hydration import Hydration
+from ivm.workers.hydration import LITTLE, Hydration
 from ivm.workers.mirror import Mirror
 
 PAIRS = pa.schema(
@@ -192,3 +192,62 @@ def test_a_recursion_catches_up_with_few_times_at_once(monkeypatch: pytest.Monke
     _recursion(1, TIMES, monkeypatch)
     assert np.diff([1, *passed]).max() == hydration.TIMES_AT_ONCE
     assert passed[-1] == TIMES
+
+
+# --- a join of few keys ---
+
+KEYS = pa.schema([PAIRS.field(0)])
+found = Join(Arrange(Get("keys", KEYS), (0,)), Arrange(pairs, (0,)), (("key", 0), ("value", 1)))
+
+
+def _join_of_one_key(rows: int, workers: int) -> Pool:
+    """Two keys that have `rows` rows each, and an input that has one of them."""
+    pool = Pool(workers)
+    pool.create_input("pairs", PAIRS, ["key"])
+    _feed(pool, [1] * rows + [2] * rows, [*range(rows)] * 2, 0)
+    pool.create_input("keys", KEYS, ["key"])
+    pool.feed("keys", pa.RecordBatch.from_pydict({"key": [2]}, KEYS), np.ones(1, np.int64), 0)
+    pool.advance(1)
+    return pool
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(("pairs", "beside"), [(LITTLE, False), (LITTLE + 1, True)])
+def test_a_join_is_hydrated_beside_the_pool_if_it_makes_more_than_a_few_pairs(
+    workers: int, pairs: int, beside: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hydrations = []
+
+    class Watched(Hydration):
+        def begin(self) -> None:
+            hydrations.append(self)
+            super().begin()
+
+    monkeypatch.setattr(face, "Hydration", Watched)
+    pool = _join_of_one_key(pairs, workers)
+    pool.install("found", found, ["key"])
+    assert len(hydrations) == beside
+    values = pool.scan("found").rows["value"].to_numpy()
+    assert np.sort(values).tolist() == list(range(pairs))
+
+
+def test_what_caught_up_between_two_steps_goes_on() -> None:
+    pool = _join_of_one_key(3, 1)
+    pool.install("found", found, ["key"])
+    assert pool.drain("found").diffs.tolist() == [1, 1, 1]
+    _feed(pool, [1, 2], [7, 8], 1)
+    pool.advance(2)
+    assert pool.drain("found").rows.to_pydict() == {"key": [2], "value": [8]}
+
+
+def test_what_is_read_may_be_foreseen_but_not_what_a_recursion_makes_of_it() -> None:
+    pool = _join_of_one_key(3, 1)
+    plans = [pool._plans.of_dataflow("v", node, None)[0].plan for node in (found, reached)]
+    assert [plan.foreseeable for plan in plans] == [True, False]
+
+
+def test_a_join_of_what_a_join_makes_is_not_foreseen() -> None:
+    pool = _join_of_one_key(3, 1)
+    twice = Join(Arrange(found, (1,)), Arrange(pairs, (0,)), (("key", 1), ("value", 2)))
+    pool.install("by_key", found, ["key"])
+    assert not pool._plans.of_dataflow("v", twice, None)[0].plan.foreseeable
