@@ -32,7 +32,9 @@ INSTALLED := $(VENV)/.installed
 BUILT := build/.built
 FLAGS := build/.flags
 SOURCES := pyproject.toml .ci/build.py $(shell find ivm -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp')
-export CXXFLAGS := -std=c++17 -O3 -DNDEBUG -fwrapv -march=$(IVM_MARCH)
+# Integers wrap, and a product is rounded before it is added to: the same answers on all machines.
+ARITHMETIC := -fwrapv -ffp-contract=off
+export CXXFLAGS := -std=c++17 -O3 -DNDEBUG $(ARITHMETIC) -march=$(IVM_MARCH)
 # A directory of jars for each pom of docker/kafka.
 JARS := $(patsubst docker/kafka/%.xml,build/jars/%,$(wildcard docker/kafka/*.xml))
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -136,7 +138,7 @@ extensions:
 	@$(BIN)/python -W ignore .ci/build.py | $(SHOW)
 
 # Leaks are not looked for: the interpreter leaves much at its exit.
-checked: export CXXFLAGS := -std=c++17 -O1 -g -fno-omit-frame-pointer -fwrapv -march=$(IVM_MARCH) \
+checked: export CXXFLAGS := -std=c++17 -O1 -g -fno-omit-frame-pointer $(ARITHMETIC) -march=$(IVM_MARCH) \
 	-UNDEBUG -D_GLIBCXX_ASSERTIONS $(SANITIZE)
 checked: export LDFLAGS := $(SANITIZE)
 checked: $(INSTALLED)

@@ -1,4 +1,7 @@
-"""What is hard on state: counts below zero, sums beyond 128 bits, rows of very many words."""
+"""What is hard on state: counts below zero, sums beyond 128 bits, rows of very many words.
+
+And on arithmetic: a continuous percentile rounds its product before the sum, as PostgreSQL does.
+"""
 
 from decimal import Decimal
 from typing import Any
@@ -95,3 +98,15 @@ def test_a_key_and_values_of_three_hundred_words_are_reduced_in_a_loop() -> None
     pool.feed("wide", row, np.array([1]), 0)
     pool.advance(1)
     assert pool.scan("out").rows.to_pylist() == [{f"c{i}": Decimal(i) for i in range(50)}]
+
+
+def test_a_percentile_rounds_each_operation_on_every_machine() -> None:
+    schema = pa.schema([FIELDS[0], pa.field("x", pa.float64())])
+    between = Aggregate("percentile_cont", 1, "p", pa.float64(), nullable=True, parameter=0.7)
+    pool = Pool()
+    pool.create_input("points", schema, ["id"])
+    pool.install("p", Reduce(Get("points", schema), (), (between,)), [])
+    rows = pa.RecordBatch.from_pydict({"id": [0, 1], "x": [-1e16, 0.2]}, schema)
+    pool.feed("points", rows, np.ones(2, np.int64), 0)
+    pool.advance(1)
+    assert pool.scan("p").rows["p"].to_pylist() == [-1e16 + 0.7 * (0.2 + 1e16)]
