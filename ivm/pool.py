@@ -54,8 +54,9 @@ class Pool:
 
     `workers` threads share the work of large steps, and of many rows that are fed. `feed`,
     `advance` and `drain` exclude one another, and so do `install` and the calls that create and
-    drop; a dataflow is hydrated beside steps. `peek`, `look_up`, `scan` and `arrangements` run
-    beside all and see the last completed frontier. A recursion may take `max_rounds` rounds.
+    drop; a dataflow is hydrated beside steps, unless it puts out little. `peek`, `look_up`, `scan`
+    and `arrangements` run beside all and see the last completed frontier. A recursion may take
+    `max_rounds` rounds.
 
     Where memory is short a call raises OutOfMemory and changes nothing; in `advance` that is not
     possible: after it only readers are served, every other call raises PoolFailed.
@@ -257,9 +258,10 @@ class Pool:
         rows, and neither readers nor other dataflows can read them.
 
         It is hydrated from existing arrangements before the call returns; other threads may
-        complete times meanwhile. Its first deltas are a snapshot as of `frontier - 1` of when the
-        call began. Raises DuplicateName, UnknownCollection, SchemaMismatch, NotIndexed,
-        Unsupported, NoFixedPoint; then nothing is changed.
+        complete times meanwhile, unless it is known to put out little. Its first deltas are a
+        snapshot as of `frontier - 1` of when the call began. Raises DuplicateName,
+        UnknownCollection, SchemaMismatch, NotIndexed, Unsupported, NoFixedPoint; then nothing is
+        changed.
         """
         with self._changing:
             try:

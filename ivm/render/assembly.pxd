@@ -9,7 +9,6 @@ cdef class Assembly:
     cdef readonly object found          # (piece, index) of each slot
     cdef readonly list stages           # the root's, upstream first
     cdef readonly list readers          # of all operators
-    cdef readonly list shared           # traces of all that was found
     cdef readonly list pieces           # the new ones, the collection's own last
     cdef readonly Piece piece           # the collection's own
     cdef readonly dict arrangements     # (piece, index) of each new one

@@ -40,7 +40,7 @@ class Assembly:
 
     @property
     def shared(self) -> list[Trace]:
-        """The traces of all that was found."""
+        """The traces of what was found, each once."""
 
     @property
     def pieces(self) -> list[Piece]: ...

@@ -29,11 +29,6 @@ cdef class Assembly:
         self.found = found
         self.stages = [built.stages[stage] for stage in plan.root]
         self.readers = built.readers
-        self.shared = []
-        for traces in slots:
-            for trace in <tuple> traces:
-                if trace not in self.shared:    # there may be two ways to find it
-                    self.shared.append(trace)
         self.inputs = built.operators[0]
         self.captures = () if plan.capture is None else built.operators[plan.capture]
         for stage, layout, rows in plan.constants:
@@ -73,6 +68,16 @@ cdef class Assembly:
 
     cdef Piece piece_of(self, PiecePlan planned):
         return self.pieces[self.plan.pieces.index(planned)]
+
+    @property
+    def shared(self):
+        """The traces of what was found, each once: there may be two ways to find one."""
+        cdef dict traces = {}
+        cdef Index index
+        for _, index in self.found:
+            for trace in index.traces:
+                traces[trace] = None
+        return list(traces)
 
     @property
     def failed(self):

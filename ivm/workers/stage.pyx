@@ -43,6 +43,7 @@ cdef class Stage:
     def __init__(self, tuple operators):
         self.operators = operators
         self.outer = (<Operator?> operators[0]).region
+        self.shards.reserve(len(operators))
         for operator in operators:
             self.shards.push_back(<void*> (<Operator?> operator))
             self.fallible |= isinstance(operator, Fallible)
