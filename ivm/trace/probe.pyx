@@ -16,9 +16,11 @@ cdef extern from *:
 
 cdef Py_ssize_t probe(const Batch* b, const Batch* sought, Py_ssize_t first, int n,
                       Py_ssize_t start, Py_ssize_t* at) noexcept nogil:
-    cdef Py_ssize_t end = seek_key(b, key_at(sought, first + n - 1), start)
-    cdef Py_ssize_t length = end - start + (1 if end < b.keys else 0), half
+    cdef Py_ssize_t end = b.keys, length, half
     cdef int i
+    if first + n < sought.keys:     # others follow, which lie behind the last of these
+        end = seek_key(b, key_at(sought, first + n - 1), start)
+    length = end - start + (1 if end < b.keys else 0)
     for i in range(n):
         at[i] = start
     # The first key that is not below a sought one is always in [at[i], at[i] + length].
