@@ -17,6 +17,7 @@ cdef class Schedule:
     cdef void* running
     cpdef int run(self, uint64_t lower, uint64_t upper) except -1
     cpdef int catch_up(self, list stages, uint64_t lower, uint64_t upper) except -1
+    cdef int append(self, stages) except -1
     cdef int complete(self, uint64_t lower, uint64_t upper) except -1
     cdef void stop(self) noexcept
     cpdef int publish_all(self) except -1

@@ -26,7 +26,7 @@ class Schedule:
         """Whether a stage that ran has met an error of a row, or a loop its bound."""
 
     def add(self, stages: Iterable[Stage]) -> None:
-        """Append stages, upstream first."""
+        """Append stages, upstream first: all, or none where memory is short."""
 
     def remove(self, stages: Iterable[Stage]) -> None:
         """Forget stages; nothing that stays may read them."""

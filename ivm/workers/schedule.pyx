@@ -40,7 +40,14 @@ cdef class Schedule:
         return self.loops > 0
 
     def add(self, stages) -> None:
-        """Append stages, upstream first."""
+        """Append stages, upstream first: all, or none where memory is short."""
+        try:
+            self.append(stages)
+        except MemoryError:
+            self.remove(stages)
+            raise
+
+    cdef int append(self, stages) except -1:
         cdef Stage stage
         for stage in stages:
             self.loops += isinstance(stage, Loop)
@@ -54,6 +61,7 @@ cdef class Schedule:
             follow(stage, stage, <void*> self)
             if stage.sources.empty():
                 self.inputs.push_back(<void*> stage)
+        return 0
 
     def remove(self, stages) -> None:
         """Forget stages, whether or not they were added; nothing that stays may read them."""
@@ -66,7 +74,7 @@ cdef class Schedule:
                 continue
             self.loops -= isinstance(stage, Loop)
             stage.owner = NULL
-            del self.stages[stage]
+            self.stages.pop(stage, None)
             for i in range(stage.sources.size()):
                 _erase(&(<Stage> stage.sources[i]).followers, <void*> stage)
             _erase(&self.inputs, <void*> stage)
