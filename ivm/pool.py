@@ -110,7 +110,7 @@ class Pool:
             try:
                 planned = self._plans.of_input(name, schema, key)
                 built = Assembly(planned.plan, name, (), self._shards, self._interner, 0)
-                intake = Intake(built.inputs, planned.layout, self._interner, planned.node.key)
+                intake = Intake(built.inputs, planned.layout, self._interner)
                 collection = Collection(
                     name,
                     built,

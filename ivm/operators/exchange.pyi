@@ -1,12 +1,10 @@
-from collections.abc import Iterable
-
+from ivm.operators.dealer import Dealer
 from ivm.operators.operator import Operator, Region
-from ivm.rows.layout import Layout
+from ivm.rows.hashing import Partitioner
 from ivm.rows.packing import Packing
-from ivm.rows.strings import Interner
 
-class Exchange(Operator):
-    """The sum of all shards' sources, packed: the rows whose columns `key` a shard owns."""
+class Exchange(Dealer):
+    """The sum of all shards' sources, packed: the rows that a shard owns."""
 
     def __init__(
         self,
@@ -14,8 +12,6 @@ class Exchange(Operator):
         row_words: int,
         sources: tuple[Operator, ...],
         negated: tuple[bool, ...],
-        layout: Layout,
-        key: Iterable[int],
-        interner: Interner,
+        partitioner: Partitioner,
         packing: Packing,
     ) -> None: ...

@@ -1,6 +1,10 @@
-from ivm.operators.operator import Operator, Region
+from ivm.operators.dealer import Dealer
+from ivm.operators.operator import Region
+from ivm.rows.hashing import Partitioner
 
-class Input(Operator):
-    """Updates that were fed from outside, by time."""
+class Input(Dealer):
+    """Updates that were fed from outside, by time; in a Crossing by their owner as well."""
 
-    def __init__(self, region: Region, row_words: int) -> None: ...
+    def __init__(
+        self, region: Region, row_words: int, partitioner: Partitioner | None = ...
+    ) -> None: ...

@@ -32,7 +32,7 @@ cdef class Assembly:
         self.inputs = built.operators[0]
         self.captures = () if plan.capture is None else built.operators[plan.capture]
         for stage, layout, rows in plan.constants:
-            inputs = built.operators[stage][:1]
+            inputs = built.operators[stage]
             Intake(inputs, layout, interner).feed(rows, now, np.ones(rows.num_rows, np.int64))
         self.divide(built, name)
         self.piece = self.pieces[len(self.pieces) - 1]

@@ -69,7 +69,7 @@ class StagePlan:
     def arguments(self) -> tuple[object, ...]: ...
 
 class CrossingPlan(StagePlan):
-    """Operators that hand rows to each other, which know each other: Exchange."""
+    """Operators that hand rows to each other: Dealers."""
 
 class LoopPlan(StagePlan):
     """A loop in region `outer` whose `body` lists the numbers of its stages, in region `region`."""

@@ -158,7 +158,7 @@ cdef class StagePlan:
 
 
 cdef class CrossingPlan(StagePlan):
-    """Operators that hand rows to each other, which know each other: Exchange."""
+    """Operators that hand rows to each other: Dealers."""
 
     cdef Stage stage(self, tuple operators):
         return Crossing(operators)

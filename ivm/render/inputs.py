@@ -1,7 +1,7 @@
 """Planning of inputs: a queue, and the arrangement of its rows by their primary key.
 
-Rows arrive in the format in which the arrangement's key and value lie, at the shard that owns their
-key, so that no pass over them moves columns or rows.
+Rows arrive in the format in which the arrangement's key and value lie, so that no pass over them
+moves columns.
 """
 
 from functools import lru_cache
@@ -12,17 +12,25 @@ from ivm.render.arranged import Arranged, shape_of
 from ivm.render.mechanics import Mechanics
 from ivm.render.physical import PhysicalPlan, PiecePlan
 from ivm.rows.format import Format
+from ivm.rows.hashing import Partitioner
+from ivm.rows.layout import Layout
 from ivm.rows.strings import Interner
 
 
-def plan_input(node: Arrange, shards: int, interner: Interner) -> PhysicalPlan:
-    """A plan of the input that `node` arranges: its first stage (raises Unsupported)."""
+def plan_input(node: Arrange, layout: Layout, shards: int, interner: Interner) -> PhysicalPlan:
+    """A plan of the input that `node` arranges: its first stage (raises Unsupported).
+
+    Rows arrive in `layout`, whose format is `arriving`.
+    """
     assert isinstance(node.input, Get)
     shape = shape_of(node)
     keys = ", ".join(node.schema.names[: len(node.key)])
     piece = PiecePlan(f"{node.input.name}[{keys}]", arranged=node)
     plan = Mechanics(piece, shards, interner)
-    rows = plan.stage(shape.together, Input)
+    if shards == 1:
+        rows = plan.stage(shape.together, Input)
+    else:
+        rows = plan.crossing(shape.together, Input, Partitioner(layout, node.key, interner))
     made = piece, Arranged(node, shape, plan.sealed(rows, shape.key.words, shape.strings))
     piece.finish()
     return PhysicalPlan(plan.depths, plan.stages, plan.root, [piece], {node: made}, made)

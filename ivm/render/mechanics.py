@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from ivm.errors import Unsupported
 from ivm.operators.arrange import Arrange
+from ivm.operators.dealer import Dealer
 from ivm.operators.exchange import Exchange
 from ivm.operators.operator import Operator
 from ivm.operators.project import Project
@@ -14,6 +15,7 @@ from ivm.render.building import CrossingPlan, Read, Several, Source, StagePlan, 
 from ivm.render.physical import PiecePlan
 from ivm.render.scopes import Rendered, Scope
 from ivm.rows.format import Format
+from ivm.rows.hashing import Partitioner
 from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.strings import Interner
@@ -62,6 +64,11 @@ class Mechanics:
         self.piece.fallible.append(rendered.stage)
         return rendered
 
+    def crossing(self, form: Format, kind: type[Dealer], *arguments: object) -> Rendered:
+        """A stage of which each row, in format `form`, is in the shard of its key."""
+        number = self.add(CrossingPlan(kind, self.scope.region, form.words, arguments))
+        return Rendered(number, form)
+
     def need(self, rendered: Rendered) -> None:
         """Note that the present piece reads `rendered`."""
         owner = self._owners[rendered.stage]
@@ -90,13 +97,10 @@ class Mechanics:
         given = (
             Several([Source(source.stage) for source in sources]),
             tuple(negated),
-            Layout(schema, form),
-            tuple(key),
-            self.interner,
+            Partitioner(Layout(schema, form), key, self.interner),
             Packing((form,), [(0, i) for i in picks], target, self.interner),
         )
-        number = self.add(CrossingPlan(Exchange, self.scope.region, target.words, given))
-        return Rendered(number, target)
+        return self.crossing(target, Exchange, *given)
 
     def sealed(
         self, source: Rendered, key_words: int, strings: tuple[tuple[int, bool], ...]

@@ -81,8 +81,10 @@ class Plans:
             return known
         unrepeated(name, schema)
         node = stored(name, schema, key_positions(name, schema, names))
-        plan, form = plan_input(node, self._shards, self._interner), arriving(node)
-        made = InputPlan(names, node, plan, form, Layout(schema, form), Layout(schema))
+        form = arriving(node)
+        layout = Layout(schema, form)
+        plan = plan_input(node, layout, self._shards, self._interner)
+        made = InputPlan(names, node, plan, form, layout, Layout(schema))
         _keep(self._inputs, name, made)
         return made
 

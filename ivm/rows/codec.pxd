@@ -3,7 +3,6 @@
 from libc.stdint cimport int64_t, uint64_t
 
 from ivm.rows.layout cimport Layout
-from ivm.rows.sharding cimport Owners
 from ivm.rows.strings cimport Interner
 from ivm.rows.updates cimport Updates
 
@@ -14,10 +13,10 @@ cdef int encode(
     const int64_t* diffs, int64_t diff, Updates* out
 ) except -1
 
-# The same, each row to its owner. Where it raises, the queues may have grown.
-cdef int encode_to_owners(
+# The same, each row to one of `count` queues. Where it raises, these may have grown.
+cdef int encode_to_queues(
     object batch, Layout layout, Interner interner, const uint64_t* times, uint64_t time,
-    const int64_t* diffs, int64_t diff, const Owners* owners
+    const int64_t* diffs, int64_t diff, Updates** queues, int count
 ) except -1
 
 # The rows at words[0], words[stride], ... (n of them) as a RecordBatch.

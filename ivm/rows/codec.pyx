@@ -13,6 +13,7 @@ from ivm import types
 from ivm.errors import SchemaMismatch, Unsupported
 from ivm.types import arrow_array
 
+from ivm.rows.appending cimport append_rows
 from ivm.rows.arrow cimport ArrowArray, add_buffer, start_batch, start_column
 from ivm.rows.columns cimport Column, describe, describe_all, number
 from ivm.rows.intervals cimport (
@@ -26,7 +27,6 @@ from ivm.rows.layout cimport (
 from ivm.rows.lists cimport (
     Bytes, Element, append_element, element_of, read_elements, release_bytes,
 )
-from ivm.rows.sharding cimport Owners, append_rows
 from ivm.rows.strings cimport Interner, Strings, view
 from ivm.rows.updates cimport Updates, empty_updates, release
 from ivm.rows.words cimport SIGN, decode_double, decode_signed
@@ -74,13 +74,12 @@ cdef int encode(
     object batch, Layout layout, Interner interner, const uint64_t* times, uint64_t time,
     const int64_t* diffs, int64_t diff, Updates* out
 ) except -1:
-    cdef Owners owners = Owners(&out, 1, NULL, 0)
-    return encode_to_owners(batch, layout, interner, times, time, diffs, diff, &owners)
+    return encode_to_queues(batch, layout, interner, times, time, diffs, diff, &out, 1)
 
 
-cdef int encode_to_owners(
+cdef int encode_to_queues(
     object batch, Layout layout, Interner interner, const uint64_t* times, uint64_t time,
-    const int64_t* diffs, int64_t diff, const Owners* owners
+    const int64_t* diffs, int64_t diff, Updates** queues, int count
 ) except -1:
     cdef Py_ssize_t n = batch.num_rows
     cdef ArrowArray exported
@@ -97,7 +96,7 @@ cdef int encode_to_owners(
             arrays = [packed(array, interner) for array in fitted(batch, layout.schema)]
             for c, array in enumerate(arrays):
                 columns[c] = describe(array, &layout.slots[c])
-        append_rows(columns, layout, interner, n, times, time, diffs, diff, owners)
+        append_rows(columns, layout, interner, n, times, time, diffs, diff, queues, count)
     finally:
         free(columns)
         if exported.release != NULL:

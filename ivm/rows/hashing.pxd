@@ -4,15 +4,19 @@
 # and wherever they lie in the row.
 
 from libc.stdint cimport uint64_t
+from libcpp.vector cimport vector
 
 from ivm.rows.layout cimport Layout
 from ivm.rows.strings cimport Interner
 
-# Hashes of the columns key[0], ..., key[columns - 1], in that order, of `n` rows, `stride` words apart.
-cdef void hash_rows(
-    const uint64_t* rows, Py_ssize_t n, Py_ssize_t stride, const int* key, int columns,
-    Layout layout, Interner interner, uint64_t* hashes
-) noexcept nogil
+# Says which shard owns a row, by the columns of its key.
+cdef class Partitioner:
+    cdef vector[int] key
+    cdef Layout layout
+    cdef Interner interner
+    # Hashes of the keys of `n` rows, `stride` words apart; see `shard_of`.
+    cdef void hash_rows(self, const uint64_t* rows, Py_ssize_t n, Py_ssize_t stride,
+                        uint64_t* hashes) noexcept nogil
 
 # Hash of the first `n` columns of a row.
 cdef uint64_t hash_prefix(const uint64_t* row, int n, Layout layout, Interner interner) noexcept nogil

@@ -38,33 +38,41 @@ cdef inline bint is_plain(const Slot* slot) noexcept nogil:
     return slot.width == 1 and not slot.nullable and slot.kind != STRING
 
 
-cdef void hash_rows(
-    const uint64_t* rows, Py_ssize_t n, Py_ssize_t stride, const int* key, int columns,
-    Layout layout, Interner interner, uint64_t* hashes
-) noexcept nogil:
-    cdef uint64_t factor = FACTOR
-    cdef const uint64_t* words
-    cdef const Slot* slot
-    cdef Py_ssize_t i
-    cdef int c
-    if columns == 1 and is_plain(&layout.slots[key[0]]):    # as most keys are
-        words = rows + layout.slots[key[0]].first
+cdef class Partitioner:
+    """Says which shard owns a row of `layout`: by its columns `key`, in that order."""
+
+    def __init__(self, Layout layout, key, Interner interner):
+        self.layout = layout
+        self.interner = interner
+        for column in key:
+            self.key.push_back(column)
+
+    cdef void hash_rows(self, const uint64_t* rows, Py_ssize_t n, Py_ssize_t stride,
+                        uint64_t* hashes) noexcept nogil:
+        cdef uint64_t factor = FACTOR
+        cdef const uint64_t* words
+        cdef const Slot* slot
+        cdef Py_ssize_t i
+        cdef int column
+        if self.key.size() == 1 and is_plain(&self.layout.slots[self.key[0]]):  # as most keys are
+            words = rows + self.layout.slots[self.key[0]].first
+            for i in range(n):
+                hashes[i] = fold(fold(SEED ^ words[i * stride], factor), SEED)
+            return
         for i in range(n):
-            hashes[i] = fold(fold(SEED ^ words[i * stride], factor), SEED)
-        return
-    for i in range(n):
-        hashes[i] = SEED
-    for c in range(columns):
-        slot = &layout.slots[key[c]]
-        if is_plain(slot):
-            words = rows + slot.first       # as most: one multiplication need not wait for another
-            for i in range(n):
-                hashes[i] = fold(hashes[i] ^ words[i * stride], factor)
-        else:
-            for i in range(n):
-                hashes[i] = add_column(hashes[i], rows + i * stride, key[c], layout, interner)
-    for i in range(n):
-        hashes[i] = fold(hashes[i], SEED)
+            hashes[i] = SEED
+        for column in self.key:
+            slot = &self.layout.slots[column]
+            if is_plain(slot):
+                words = rows + slot.first   # as most: one multiplication need not wait for another
+                for i in range(n):
+                    hashes[i] = fold(hashes[i] ^ words[i * stride], factor)
+            else:
+                for i in range(n):
+                    hashes[i] = add_column(hashes[i], rows + i * stride, column, self.layout,
+                                           self.interner)
+        for i in range(n):
+            hashes[i] = fold(hashes[i], SEED)
 
 
 cdef uint64_t hash_prefix(

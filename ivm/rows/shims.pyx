@@ -6,7 +6,7 @@ import numpy as np
 
 from ivm.rows.blocks cimport give_block, grow_block, moves_together, take_block, whole_pages
 from ivm.rows.codec cimport encode_key
-from ivm.rows.hashing cimport hash_prefix, hash_rows
+from ivm.rows.hashing cimport Partitioner, hash_prefix
 from ivm.rows.layout cimport Layout
 from ivm.rows.strings cimport Interner, prefix_of
 
@@ -52,11 +52,9 @@ def hash_of(values, schema, key, Interner interner):
     cdef Layout layout = Layout(schema)
     cdef uint64_t row[256]
     cdef uint64_t hashed
-    cdef int columns[64]
-    for i, column in enumerate(key):
-        columns[i] = column
+    cdef Partitioner partitioner = Partitioner(layout, key, interner)
     encode_key(values, layout, interner, row)
-    hash_rows(row, 1, layout.words, columns, len(key), layout, interner, &hashed)
+    partitioner.hash_rows(row, 1, layout.words, &hashed)
     return hashed
 
 

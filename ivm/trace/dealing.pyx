@@ -12,9 +12,7 @@ from libc.stdint cimport uint16_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libcpp.vector cimport vector
 
-from ivm.rows.hashing cimport hash_rows, shard_of
-from ivm.rows.layout cimport Layout
-from ivm.rows.strings cimport Interner
+from ivm.rows.hashing cimport Partitioner, shard_of
 from ivm.rows.updates cimport (
     Updates, block_bytes, copy_update, empty_updates, release, reserve, update_at,
 )
@@ -36,7 +34,7 @@ cdef enum:
 cdef struct Dealing:
     const Part* parts
     Py_ssize_t rows
-    int threads
+    int shards          # and threads, of which each sorts what one shard gets
     int stride
     int compared        # words of a row and its time
     int word            # a row's bucket is given by the bits `mask` of this word
@@ -55,28 +53,28 @@ cdef struct Stretch:
     bint negated
 
 
-cdef int deal_out(Part* parts, int count, const Owners* owners, Layout layout,
-                  Interner interner) except -1 nogil:
+cdef int deal_out(Part* parts, int count, Partitioner partitioner, Updates** queues,
+                  int shards) except -1 nogil:
     cdef Dealing dealing
     cdef vector[Updates] dealt      # to each shard, before they are sorted
     cdef int shard
     cdef const Updates* form = parts[0].rows
     dealing.parts = parts
     dealing.rows = total_of(parts, count)
-    dealing.threads = owners.shards
+    dealing.shards = shards
     dealing.stride = form.stride
     dealing.compared = form.stride - 1
     if dealing.rows == 0:
         return 0
-    dealt.resize(owners.shards, empty_updates(form.row_words, form.time_words))
+    dealt.resize(shards, empty_updates(form.row_words, form.time_words))
     dealing.piles = <uint16_t*> malloc(dealing.rows * sizeof(uint16_t))
     try:
         if dealing.piles == NULL:
             no_memory()
-        move_all(&dealing, parts, count, owners, layout, interner, dealt.data())
+        move_all(&dealing, parts, count, partitioner, queues, dealt.data())
     finally:
         free(dealing.piles)
-        for shard in range(owners.shards):
+        for shard in range(shards):
             release(&dealt[shard])
     return 0
 
@@ -90,29 +88,29 @@ cdef Py_ssize_t total_of(const Part* parts, int count) noexcept nogil:
 
 
 # Deals all rows out, gives back where they came from, and sorts what was dealt into the queues.
-cdef int move_all(Dealing* dealing, Part* parts, int count, const Owners* owners, Layout layout,
-                  Interner interner, Updates* dealt) except -1 nogil:
+cdef int move_all(Dealing* dealing, Part* parts, int count, Partitioner partitioner, Updates** queues,
+                  Updates* dealt) except -1 nogil:
     cdef vector[Py_ssize_t] places  # of each thread: the next one in each pile
     cdef vector[Py_ssize_t] ends    # of each pile, among those of its shard
-    cdef int threads = dealing.threads, failed = 0, t, p
-    count_all(dealing, owners, layout, interner, &places)
-    ends.resize(owners.shards * dealing.buckets)
-    find_places(dealing, owners.shards, places.data(), ends.data())
-    for t in range(owners.shards):
+    cdef int shards = dealing.shards, failed = 0, t, p
+    count_all(dealing, partitioner, &places)
+    ends.resize(shards * dealing.buckets)
+    find_places(dealing, places.data(), ends.data())
+    for t in range(shards):
         failed |= reserve(&dealt[t], ends[(t + 1) * dealing.buckets - 1])
     if failed != 0:
         no_memory()
-    for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
+    for t in prange(shards, num_threads=shards, schedule="static", chunksize=1):
         move_rows(dealing, t, dealt, places.data() + t * ends.size())
     for p in range(count):
         if parts[p].rows != parts[p].keyed:
             give_back(parts[p].rows)
         if parts[p].read_alone:
             give_back(parts[p].keyed)
-    for t in prange(owners.shards, num_threads=threads, schedule="static", chunksize=1):
+    for t in prange(shards, num_threads=shards, schedule="static", chunksize=1):
         dealt[t].length = ends[(t + 1) * dealing.buckets - 1]
         failed |= sort_shard(dealing, &dealt[t], ends.data() + t * dealing.buckets,
-                             owners.queues[t])
+                             queues[t])
     if failed != 0:
         no_memory()
     return 0
@@ -149,13 +147,13 @@ cdef bint next_stretch(const Dealing* dealing, Py_ssize_t* at, Py_ssize_t end,
 
 
 cdef inline Py_ssize_t first_row(const Dealing* dealing, int thread) noexcept nogil:
-    return thread * dealing.rows // dealing.threads
+    return thread * dealing.rows // dealing.shards
 
 
 # Decides by which bits to deal rows into buckets: some leading ones of those that vary, `masks`.
-cdef void choose_buckets(Dealing* dealing, int shards, uint64_t* masks) noexcept nogil:
-    cdef int bits = bits_to_deal(dealing.rows // shards)
-    while shards << bits > MOST_PILES and bits > 0:
+cdef void choose_buckets(Dealing* dealing, uint64_t* masks) noexcept nogil:
+    cdef int bits = bits_to_deal(dealing.rows // dealing.shards)
+    while dealing.shards << bits > MOST_PILES and bits > 0:
         bits -= 1
     leading_bits(masks, dealing.compared, bits, &dealing.word)
     dealing.mask = masks[dealing.word]
@@ -176,41 +174,41 @@ cdef void note_bits(const Dealing* dealing, Py_ssize_t at, Py_ssize_t end, Py_ss
 
 # Counts each thread's rows by pile. Which bits to deal by is guessed from some of the rows first; if the
 # counting shows that others vary before them, it is found out and all is counted again.
-cdef int count_all(Dealing* dealing, const Owners* owners, Layout layout, Interner interner,
+cdef int count_all(Dealing* dealing, Partitioner partitioner,
                    vector[Py_ssize_t]* counts) except -1 nogil:
     cdef vector[uint64_t] masks
     cdef size_t i, compared = dealing.compared
-    cdef int threads = dealing.threads, t
-    masks.resize(threads * compared)
+    cdef int shards = dealing.shards, t
+    masks.resize(shards * compared)
     note_bits(dealing, 0, dealing.rows, 1 + dealing.rows // SAMPLED, masks.data())
-    choose_buckets(dealing, owners.shards, masks.data())
-    if count_by_threads(dealing, owners, layout, interner, counts) == 0:
+    choose_buckets(dealing, masks.data())
+    if count_by_threads(dealing, partitioner, counts) == 0:
         return 0
-    for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
+    for t in prange(shards, num_threads=shards, schedule="static", chunksize=1):
         note_bits(dealing, first_row(dealing, t), first_row(dealing, t + 1), 1,
                   masks.data() + t * compared)
     for i in range(compared, masks.size()):
         masks[i % compared] |= masks[i]
-    choose_buckets(dealing, owners.shards, masks.data())
-    count_by_threads(dealing, owners, layout, interner, counts)
+    choose_buckets(dealing, masks.data())
+    count_by_threads(dealing, partitioner, counts)
     return 0
 
 
 # Above 0 if bits vary that come before those of the buckets.
-cdef int count_by_threads(const Dealing* dealing, const Owners* owners, Layout layout,
-                          Interner interner, vector[Py_ssize_t]* counts) except -1 nogil:
-    cdef size_t piles = owners.shards * dealing.buckets
-    cdef int threads = dealing.threads, others = 0, t
+cdef int count_by_threads(const Dealing* dealing, Partitioner partitioner,
+                          vector[Py_ssize_t]* counts) except -1 nogil:
+    cdef size_t piles = dealing.shards * dealing.buckets
+    cdef int shards = dealing.shards, others = 0, t
     counts.clear()
-    counts.resize(threads * piles)
-    for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
-        others |= count_rows(dealing, t, owners, layout, interner, counts.data() + t * piles)
+    counts.resize(shards * piles)
+    for t in prange(shards, num_threads=shards, schedule="static", chunksize=1):
+        others |= count_rows(dealing, t, partitioner, counts.data() + t * piles)
     return others
 
 
 # Counts a thread's rows by pile; not 0 if bits vary that come before those of the buckets.
-cdef int count_rows(const Dealing* dealing, int thread, const Owners* owners, Layout layout,
-                    Interner interner, Py_ssize_t* counts) noexcept nogil:
+cdef int count_rows(const Dealing* dealing, int thread, Partitioner partitioner,
+                    Py_ssize_t* counts) noexcept nogil:
     cdef Py_ssize_t at = first_row(dealing, thread), start = 0, i
     cdef uint64_t hashes[STRETCH]
     cdef uint64_t mask = dealing.mask, varying = 0, before = 0, pile
@@ -219,14 +217,13 @@ cdef int count_rows(const Dealing* dealing, int thread, const Owners* owners, La
     cdef int word = dealing.word, w
     next_stretch(dealing, &start, 1, &first)
     while next_stretch(dealing, &at, first_row(dealing, thread + 1), &stretch):
-        hash_rows(stretch.keyed, stretch.length, stretch.keyed_stride, owners.key, owners.columns,
-                  layout, interner, hashes)
+        partitioner.hash_rows(stretch.keyed, stretch.length, stretch.keyed_stride, hashes)
         row = stretch.row
         for i in range(stretch.length):
             for w in range(word):
                 before |= row[w] ^ first.row[w]
             varying |= row[word] ^ first.row[word]
-            pile = (shard_of(hashes[i], owners.shards) * <uint64_t> dealing.buckets
+            pile = (shard_of(hashes[i], dealing.shards) * <uint64_t> dealing.buckets
                     + extract_bits(row[word], mask))
             dealing.piles[stretch.first + i] = <uint16_t> pile
             counts[pile] += 1
@@ -235,14 +232,13 @@ cdef int count_rows(const Dealing* dealing, int thread, const Owners* owners, La
 
 
 # Replaces each thread's counts by the places of its first rows.
-cdef void find_places(const Dealing* dealing, int shards, Py_ssize_t* places,
-                      Py_ssize_t* ends) noexcept nogil:
-    cdef Py_ssize_t total = 0, count, pile, piles = shards * dealing.buckets
+cdef void find_places(const Dealing* dealing, Py_ssize_t* places, Py_ssize_t* ends) noexcept nogil:
+    cdef Py_ssize_t total = 0, count, pile, piles = dealing.shards * dealing.buckets
     cdef int t
     for pile in range(piles):
         if pile % dealing.buckets == 0:
             total = 0
-        for t in range(dealing.threads):
+        for t in range(dealing.shards):
             count = places[t * piles + pile]
             places[t * piles + pile] = total
             total += count

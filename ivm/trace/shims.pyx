@@ -9,8 +9,8 @@ from libcpp.vector cimport vector
 
 import numpy as np
 
+from ivm.rows.hashing cimport Partitioner
 from ivm.rows.layout cimport Layout
-from ivm.rows.sharding cimport Owners
 from ivm.rows.strings cimport Interner
 from ivm.rows.updates cimport Updates, append, empty_updates, push, release
 from ivm.trace.batch cimport (
@@ -61,11 +61,8 @@ def dealt(parts, int row_words, key, Layout layout, Interner interner, int shard
     cdef vector[Updates] given, queues
     cdef vector[Updates*] targets
     cdef vector[Part] listed
-    cdef vector[int] columns
-    cdef Owners owners
+    cdef Partitioner partitioner = Partitioner(layout, key, interner)
     cdef size_t i
-    for column in key:
-        columns.push_back(column)
     for array, _ in parts:
         given.push_back(_read(array, row_words))
     for i, (_, negated) in enumerate(parts):
@@ -73,10 +70,9 @@ def dealt(parts, int row_words, key, Layout layout, Interner interner, int shard
     queues.resize(shards, empty_updates(row_words, given[0].time_words))
     for i in range(queues.size()):
         targets.push_back(&queues[i])
-    owners = Owners(targets.data(), shards, columns.data(), <int> columns.size())
     try:
         with nogil:
-            deal_out(listed.data(), <int> listed.size(), &owners, layout, interner)
+            deal_out(listed.data(), <int> listed.size(), partitioner, targets.data(), shards)
         return [_write(&queues[i]) for i in range(queues.size())]
     finally:
         for i in range(given.size()):

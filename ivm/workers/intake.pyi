@@ -1,5 +1,3 @@
-from collections.abc import Iterable
-
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -9,18 +7,9 @@ from ivm.rows.layout import Layout
 from ivm.rows.strings import Interner
 
 class Intake:
-    """Queues rows of `layout`, each at that of `inputs` whose shard owns its columns `key`.
+    """Queues rows of `layout` at `inputs`, the operators of all shards."""
 
-    There may be one input only: then it gets all rows.
-    """
-
-    def __init__(
-        self,
-        inputs: tuple[Input, ...],
-        layout: Layout,
-        interner: Interner,
-        key: Iterable[int] = ...,
-    ) -> None: ...
+    def __init__(self, inputs: tuple[Input, ...], layout: Layout, interner: Interner) -> None: ...
     @property
     def inputs(self) -> tuple[Input, ...]: ...
     def feed(

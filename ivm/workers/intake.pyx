@@ -1,4 +1,4 @@
-"""Where updates come in: the rows of Arrow batches go to the queues of the shards that own them."""
+"""Where updates come in: the rows of Arrow batches go to the queues of an input."""
 
 cimport cython
 from libc.stdint cimport int64_t, uint64_t
@@ -6,34 +6,27 @@ from libcpp.vector cimport vector
 
 from ivm.operators.input cimport Input
 from ivm.rows.buffers cimport start_of
-from ivm.rows.codec cimport encode_to_owners
+from ivm.rows.codec cimport encode_to_queues
 from ivm.rows.layout cimport Layout
-from ivm.rows.sharding cimport Owners
 from ivm.rows.strings cimport Interner
 from ivm.rows.updates cimport Updates
 
 
 @cython.freelist(16)    # they come and go with dataflows
 cdef class Intake:
-    """Queues rows of `layout`, each at that of `inputs` whose shard owns its columns `key`.
-
-    There may be one input only: then it gets all rows.
-    """
+    """Queues rows of `layout` at `inputs`, the operators of all shards."""
 
     cdef readonly tuple inputs
     cdef Layout layout
     cdef Interner interner
     cdef vector[Updates*] queues    # of `inputs`
     cdef vector[Py_ssize_t] lengths # of the queues
-    cdef vector[int] key
 
-    def __init__(self, tuple inputs, Layout layout, Interner interner, key=()):
+    def __init__(self, tuple inputs, Layout layout, Interner interner):
         cdef Input shard
         self.inputs = inputs
         self.layout = layout
         self.interner = interner
-        for column in key:
-            self.key.push_back(column)
         for shard in inputs:
             self.queues.push_back(&shard.queue)
         self.lengths.resize(self.queues.size())
@@ -49,8 +42,6 @@ cdef class Intake:
         cdef uint64_t constant = 0
         cdef size_t s
         cdef Input shard
-        cdef Owners owners = Owners(self.queues.data(), <int> self.queues.size(), self.key.data(),
-                                    <int> self.key.size())
         if batch.num_rows == 0:
             return
         if isinstance(times, int):
@@ -62,8 +53,9 @@ cdef class Intake:
         for shard in self.inputs:
             shard.ordered &= at == NULL and shard.follows(constant)
         try:
-            encode_to_owners(batch, self.layout, self.interner, at, constant,
-                             <const int64_t*> start_of(diffs), 0, &owners)
+            encode_to_queues(batch, self.layout, self.interner, at, constant,
+                             <const int64_t*> start_of(diffs), 0, self.queues.data(),
+                             <int> self.queues.size())
         except BaseException:
             for s in range(self.queues.size()):
                 self.queues[s].length = self.lengths[s]

@@ -49,7 +49,7 @@ cdef class Stage:
 cdef bint follow(Stage stage, Stage part, void* owner) except -1
 
 
-# An exchange.
+# An operator whose shards hand rows to each other.
 cdef class Crossing(Stage):
     pass
 

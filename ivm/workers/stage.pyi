@@ -11,7 +11,7 @@ class Stage:
         """The scope that it belongs to."""
 
 class Crossing(Stage):
-    """A stage whose operators, all Exchange, hand rows to each other."""
+    """A stage whose operators, all Dealers, hand rows to each other."""
 
 class Loop(Stage):
     """A stage of scope `outer` made of `stages`: those of the loop's body, in order."""

@@ -17,7 +17,7 @@ from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
 from ivm.operators.arrange cimport Arrange
-from ivm.operators.exchange cimport Exchange
+from ivm.operators.dealer cimport Dealer
 from ivm.operators.fallible cimport Fallible
 from ivm.operators.loop cimport Collect
 from ivm.operators.operator cimport Operator, Region, earlier
@@ -177,34 +177,29 @@ cdef class Stage:
 
 
 cdef class Crossing(Stage):
-    """A stage whose operators, all Exchange, hand rows to each other."""
-
-    def __init__(self, tuple operators):
-        Stage.__init__(self, operators)
-        for operator in operators:
-            (<Exchange?> operator).know(operators)
+    """A stage whose operators, all Dealers, hand rows to each other."""
 
     cdef int share(self) except -1 nogil:
         cdef Py_ssize_t s, n = self.shards.size()
         cdef vector[Part] parts
-        if not (<Exchange> self.shards[0]).packing.identity:
+        if (<Dealer> self.shards[0]).packing is not None:
             for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
-                (<Exchange> self.shards[s]).pack()
+                (<Dealer> self.shards[s]).pack()
         for s in range(n):
-            (<Exchange> self.shards[s]).out.length = 0
-            (<Exchange> self.shards[s]).consolidated = True
-            (<Exchange> self.shards[s]).list_parts(&parts)
-        (<Exchange> self.shards[0]).deal_all(&parts)
+            (<Dealer> self.shards[s]).out.length = 0
+            (<Dealer> self.shards[s]).consolidated = True
+            (<Dealer> self.shards[s]).list_parts(&parts)
+        (<Dealer> self.shards[0]).deal_all(&parts, &self.shards)
         return 0
 
     cdef int take_turns(self) except -1 nogil:
         cdef size_t s
         for s in range(self.shards.size()):
-            (<Exchange> self.shards[s]).out.length = 0
-            (<Exchange> self.shards[s]).consolidated = False
+            (<Dealer> self.shards[s]).out.length = 0
+            (<Dealer> self.shards[s]).consolidated = False
         for s in range(self.shards.size()):
             if self.loads[s] > 0:
-                (<Exchange> self.shards[s]).hand_over()
+                (<Dealer> self.shards[s]).hand_over(&self.shards)
         return 0
 
 

@@ -67,6 +67,28 @@ def test_rows_that_all_belong_to_one_shard_arrive() -> None:
     assert counted(snapshot.rows, snapshot.counts) == counted(rows, ones)
 
 
+@pytest.mark.parametrize("count", [HANDFUL, FEW])
+def test_a_row_that_is_taken_back_in_the_same_step_is_not_there(count: int) -> None:
+    pool, rows, ones = pool_of(2, ["id"]), batch(MANY), np.ones(MANY, np.int64)
+    pool.feed("people", rows, ones, 0)
+    pool.feed("people", rows.slice(MANY - count), -ones[:count], 0)
+    pool.advance(1)
+    snapshot = pool.scan("people")
+    kept = MANY - count
+    assert counted(snapshot.rows, snapshot.counts) == counted(rows.slice(0, kept), ones[:kept])
+
+
+@pytest.mark.parametrize("count", [FEW, MANY])
+def test_a_step_takes_the_rows_that_came_before_its_end_and_leaves_the_others(count: int) -> None:
+    pool, rows, ones = pool_of(2, ["id"]), batch(count), np.ones(count, np.int64)
+    times = np.arange(count, dtype=np.uint64)
+    pool.feed("people", rows, ones, times)
+    for end in (count // 3, count):
+        pool.advance(end)
+        snapshot = pool.scan("people")
+        assert counted(snapshot.rows, snapshot.counts) == counted(rows.slice(0, end), ones[:end])
+
+
 @pytest.mark.parametrize("order", [1, -1], ids=["ascending", "descending"])
 def test_each_row_changes_the_view_at_its_own_time(order: int) -> None:
     pool, rows = pool_of(2, ["id"]), batch(MANY)

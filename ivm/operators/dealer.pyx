@@ -1,0 +1,83 @@
+"""Dealers: operators of which every row goes to the shard that owns its key.
+
+Few rows are handed over by one thread, each straight to what its owner puts out. Many are dealt out by
+all threads, and sorted on the way (`ivm.trace.dealing`): what reads them would sort them anyway, or finds
+equal keys together.
+"""
+
+from libc.stdint cimport uint64_t
+from libc.string cimport memcpy
+
+from ivm.operators.operator cimport Operator
+from ivm.rows.hashing cimport shard_of
+from ivm.rows.updates cimport copy_update, push
+from ivm.trace.dealing cimport deal_out
+
+cdef enum:
+    HASHED_ROWS = 512   # at once
+
+
+cdef class Dealer(Operator):
+    """The operators of all shards make up a Crossing."""
+
+    cdef int hand_over(self, const vector[void*]* shards) except -1 nogil:
+        return 0
+
+    cdef int pack(self) except -1 nogil:
+        return 0
+
+    cdef int list_parts(self, vector[Part]* parts) except -1 nogil:
+        return 0
+
+    cdef int deal_all(self, vector[Part]* parts, const vector[void*]* shards) except -1 nogil:
+        cdef vector[Updates*] outs
+        cdef size_t s
+        for s in range(shards.size()):
+            outs.push_back(&(<Operator> shards[0][s]).out)
+        return deal_out(parts.data(), <int> parts.size(), self.partitioner, outs.data(),
+                        <int> outs.size())
+
+    cdef int hand_over_rows(self, const Updates* given, bint negated,
+                            const vector[void*]* shards) except -1 nogil:
+        cdef const uint64_t* update = given.words
+        cdef uint64_t hashes[HASHED_ROWS]
+        cdef Py_ssize_t left = given.length, n
+        while left > 0:
+            n = min(left, <Py_ssize_t> HASHED_ROWS)
+            self.partitioner.hash_rows(update, n, given.stride, hashes)
+            if _append(update, n, given, negated, self.packing, hashes, shards) < 0:
+                self.no_memory()
+            update += n * given.stride
+            left -= n
+        return 0
+
+    cdef int no_memory(self) except -1 nogil:
+        with gil:
+            raise MemoryError("no memory to exchange updates")
+
+
+# Appends each of `n` rows to what its owner puts out; -1 where memory is short.
+cdef int _append(const uint64_t* update, Py_ssize_t n, const Updates* given, bint negated,
+                 Packing packing, const uint64_t* hashes, const vector[void*]* shards) noexcept nogil:
+    cdef Updates* out
+    cdef uint64_t* row
+    cdef Py_ssize_t i
+    for i in range(n):
+        out = &(<Operator> shards[0][shard_of(hashes[i], shards.size())]).out
+        row = push(out)
+        if row == NULL:
+            return -1
+        if packing is None:
+            copy_update(row, update, given.stride)
+        else:
+            pack_update(update, given, packing, row, out)
+        if negated:
+            row[out.stride - 1] = 0 - row[out.stride - 1]
+        update += given.stride
+    return 0
+
+
+cdef void pack_update(const uint64_t* update, const Updates* given, Packing packing, uint64_t* row,
+                      const Updates* out) noexcept nogil:
+    packing.pack(update, NULL, NULL, row)
+    memcpy(row + out.row_words, update + given.row_words, (out.time_words + 1) * sizeof(uint64_t))
