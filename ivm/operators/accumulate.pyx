@@ -52,6 +52,7 @@ cdef class Accumulate(Fallible):
 
     def __init__(self, Region region, int row_words, Operator source, int key_words,
                  Accumulation logic, tuple strings, Settling settling):
+        self.seeks = True
         self.source = source
         self.given = NULL
         self.logic = logic

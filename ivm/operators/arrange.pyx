@@ -13,6 +13,7 @@ cdef class Arrange(Operator):
     """
 
     def __init__(self, Region region, int row_words, Operator source, int key_words, tuple strings):
+        self.seeks = True       # it sorts, and its trace merges
         self.source = source
         self.trace = Trace(key_words, row_words - key_words, region.depth, strings)
 

@@ -34,6 +34,7 @@ cdef class Join(Operator):
     cdef Py_ssize_t most    # pairs that are held before they are evaluated
 
     def __init__(self, Region region, int row_words, Reader left, Reader right, Packing packing):
+        self.seeks = True
         self.left = left
         self.right = right
         self.packing = packing

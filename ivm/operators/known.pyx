@@ -40,6 +40,7 @@ cdef class Known(Operator):
     cdef vector[uint64_t] since     # the root times of the others, by entry
 
     def __init__(self, Region region, int row_words, Operator source, tuple strings):
+        self.seeks = True
         self.source = source
         self.groups = Groups(row_words, 0, strings)
         self.present = NEVER

@@ -41,6 +41,7 @@ cdef class Lookup(Operator):
 
     def __init__(self, Region region, int row_words, Operator source, Reader reader,
                  Packing packing, bint older, Operator before):
+        self.seeks = True
         self.source = source
         self.reader = reader
         self.packing = packing

@@ -33,7 +33,7 @@ cdef class Operator:
         self.out = empty_updates(args[1], self.region.depth)
         self.reads = []
         self.stage = NULL
-        self.parks = self.settles = self.consolidated = False
+        self.parks = self.settles = self.seeks = self.consolidated = False
         for i in range(2, len(args)):
             argument = args[i]
             if isinstance(argument, tuple):

@@ -70,7 +70,7 @@ cdef class Reduce(Operator):
         self.curves = Curves(key_words, words, logic.out_words, region.depth, strings)
         self.calendar = Calendar(region.depth)
         self.visit = 0
-        self.parks = self.settles = True
+        self.parks = self.settles = self.seeks = True
         self.changes = empty_updates(logic.out_words, 0)
         self.answer = empty_updates(logic.out_words, 0)
         self.ordered = empty_updates(source.out.row_words, source.out.time_words)

@@ -45,6 +45,7 @@ cdef class Select(Grouped):
     cdef Updates changes                # output values of one group at one time
 
     def __init__(self, Region region, int row_words, Reader reader, Logic logic):
+        self.seeks = True
         self.reader = reader
         self.logic = logic
         self.debts = Groups(reader.trace.key_words, 2, tuple(

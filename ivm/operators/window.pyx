@@ -66,6 +66,7 @@ cdef class Window(Walk):
                  int order_words, tuple functions, int result_words):
         cdef WindowFunction call
         cdef int state_words = TOTALS
+        self.seeks = True
         self.reader = reader
         self.ordering = ordering
         self.functions = functions

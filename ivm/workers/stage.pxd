@@ -9,6 +9,7 @@ cdef class Stage:
     cdef readonly tuple operators       # one for each shard
     cdef vector[void*] shards           # borrowed from `operators`
     cdef vector[Py_ssize_t] loads       # of the shards, while they run
+    cdef Py_ssize_t worth               # updates of a shard for which a thread is worth waking
     cdef bint left                      # whether it left something for the stages that read it
     cdef bint fallible                  # whether it can be troubled
     cdef bint settles                   # whether there is anything to do at the end of a step

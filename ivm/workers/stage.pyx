@@ -2,7 +2,8 @@
 
 Shards are not threads: a small activation runs every shard on the calling thread, in whose cache
 its updates lie. To wake another thread, and to move half of them into its core's cache, costs as much
-as the work on them.
+as the work on them. What is small depends on the operator: one that looks for its updates in what it
+knows takes ten times as long for each.
 
 A loop is swept in lexicographic order of its coordinates with all root times of the step together,
 which is a linear extension of the product order; rounds in which nothing is parked are skipped.
@@ -26,14 +27,16 @@ from ivm.trace.times cimport MAX_COORDINATES, round_of
 from ivm.trace.trace cimport Trace
 
 cdef enum:
-    SMALL_LOAD = 1 << 10    # updates below which one thread runs all shards
+    WORTH_A_THREAD = 512        # updates of a shard, at some ten nanoseconds each
+    WORTH_SEEKING = 64          # and at some hundred
 
 cdef uint64_t NEVER = 0xFFFFFFFFFFFFFFFF
 
 
-# Whether several threads should share so many updates of `shards` shards.
-cdef inline bint is_worth_sharing(Py_ssize_t updates, size_t shards) noexcept nogil:
-    return updates >= SMALL_LOAD and shards > 1
+# Whether several threads should share so many updates of `shards` shards, a thread being worth waking for
+# `worth` of them.
+cdef inline bint is_worth_sharing(Py_ssize_t updates, size_t shards, Py_ssize_t worth) noexcept nogil:
+    return shards > 1 and updates >= <Py_ssize_t> shards * worth
 
 
 @cython.freelist(16)    # they come and go with dataflows
@@ -48,6 +51,7 @@ cdef class Stage:
             self.shards.push_back(<void*> (<Operator?> operator))
             self.fallible |= isinstance(operator, Fallible)
             self.settles |= (<Operator> operator).settles
+        self.worth = WORTH_SEEKING if (<Operator> operators[0]).seeks else WORTH_A_THREAD
         self.loads.resize(self.shards.size())
         self.owner = NULL
         self.belong(self)
@@ -90,7 +94,7 @@ cdef class Stage:
             return False
         self.unrested += total
         self.unsettled += total
-        if is_worth_sharing(total, n):
+        if is_worth_sharing(total, n, self.worth):
             self.share()
         else:
             self.take_turns()
@@ -137,7 +141,7 @@ cdef class Stage:
         cdef size_t s, n = self.shards.size()
         if self.unrested == 0:
             return 0
-        if is_worth_sharing(self.unrested, n):
+        if is_worth_sharing(self.unrested, n, WORTH_A_THREAD):
             self.share_rest()
         else:
             for s in range(n):
@@ -156,7 +160,7 @@ cdef class Stage:
         cdef size_t s, n = self.shards.size()
         if self.unsettled == 0:
             return 0
-        if is_worth_sharing(self.unsettled, n):
+        if is_worth_sharing(self.unsettled, n, WORTH_A_THREAD):
             self.share_settling()
         else:
             for s in range(n):
