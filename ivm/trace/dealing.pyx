@@ -9,7 +9,6 @@ then sorts its own buckets within the cache.
 
 from cython.parallel cimport prange
 from libc.stdint cimport uint16_t, uint64_t
-from libc.stdlib cimport free, malloc
 from libcpp.vector cimport vector
 
 from ivm.rows.hashing cimport Partitioner, shard_of
@@ -57,6 +56,7 @@ cdef int deal_out(Part* parts, int count, Partitioner partitioner, Updates** que
                   int shards) except -1 nogil:
     cdef Dealing dealing
     cdef vector[Updates] dealt      # to each shard, before they are sorted
+    cdef Updates piles = empty_updates(0, 0)    # a word each: memory that a large block may be
     cdef int shard
     cdef const Updates* form = parts[0].rows
     dealing.parts = parts
@@ -67,13 +67,13 @@ cdef int deal_out(Part* parts, int count, Partitioner partitioner, Updates** que
     if dealing.rows == 0:
         return 0
     dealt.resize(shards, empty_updates(form.row_words, form.time_words))
-    dealing.piles = <uint16_t*> malloc(dealing.rows * sizeof(uint16_t))
     try:
-        if dealing.piles == NULL:
+        if reserve(&piles, 1 + dealing.rows * sizeof(uint16_t) // sizeof(uint64_t)) < 0:
             no_memory()
+        dealing.piles = <uint16_t*> piles.words
         move_all(&dealing, parts, count, partitioner, queues, dealt.data())
     finally:
-        free(dealing.piles)
+        release(&piles)
         for shard in range(shards):
             release(&dealt[shard])
     return 0
