@@ -9,13 +9,9 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
 from ivm.operators.operator cimport Operator
-from ivm.rows.hashing cimport shard_of
+from ivm.rows.hashing cimport owner_of
 from ivm.rows.updates cimport copy_update, push
 from ivm.trace.dealing cimport deal_out
-
-cdef enum:
-    HASHED_ROWS = 512   # at once
-
 
 cdef class Dealer(Operator):
     """The operators of all shards make up a Crossing."""
@@ -40,41 +36,26 @@ cdef class Dealer(Operator):
     cdef int hand_over_rows(self, const Updates* given, bint negated,
                             const vector[void*]* shards) except -1 nogil:
         cdef const uint64_t* update = given.words
-        cdef uint64_t hashes[HASHED_ROWS]
-        cdef Py_ssize_t left = given.length, n
-        while left > 0:
-            n = min(left, <Py_ssize_t> HASHED_ROWS)
-            self.partitioner.hash_rows(update, n, given.stride, hashes)
-            if _append(update, n, given, negated, self.packing, hashes, shards) < 0:
+        cdef Updates* out
+        cdef uint64_t* row
+        cdef Py_ssize_t i
+        for i in range(given.length):
+            out = &(<Operator> shards[0][owner_of(update, shards.size(), self.partitioner)]).out
+            row = push(out)
+            if row == NULL:
                 self.no_memory()
-            update += n * given.stride
-            left -= n
+            if self.packing is None:
+                copy_update(row, update, given.stride)
+            else:
+                pack_update(update, given, self.packing, row, out)
+            if negated:
+                row[out.stride - 1] = 0 - row[out.stride - 1]
+            update += given.stride
         return 0
 
     cdef int no_memory(self) except -1 nogil:
         with gil:
             raise MemoryError("no memory to exchange updates")
-
-
-# Appends each of `n` rows to what its owner puts out; -1 where memory is short.
-cdef int _append(const uint64_t* update, Py_ssize_t n, const Updates* given, bint negated,
-                 Packing packing, const uint64_t* hashes, const vector[void*]* shards) noexcept nogil:
-    cdef Updates* out
-    cdef uint64_t* row
-    cdef Py_ssize_t i
-    for i in range(n):
-        out = &(<Operator> shards[0][shard_of(hashes[i], shards.size())]).out
-        row = push(out)
-        if row == NULL:
-            return -1
-        if packing is None:
-            copy_update(row, update, given.stride)
-        else:
-            pack_update(update, given, packing, row, out)
-        if negated:
-            row[out.stride - 1] = 0 - row[out.stride - 1]
-        update += given.stride
-    return 0
 
 
 cdef void pack_update(const uint64_t* update, const Updates* given, Packing packing, uint64_t* row,

@@ -4,8 +4,13 @@ from ivm.operators.dealer cimport Dealer
 from ivm.rows.updates cimport Updates
 
 
+# What is summed up.
+cdef struct Term:
+    void* source        # borrowed
+    bint negated
+
+
 cdef class Exchange(Dealer):
     cdef tuple sources
-    cdef vector[void*] inputs       # borrowed from `sources`
-    cdef vector[bint] negated
+    cdef vector[Term] terms         # one for each of them
     cdef vector[Updates] packed     # of each source, while they are dealt out

@@ -19,8 +19,7 @@ cdef class Exchange(Dealer):
     def __init__(self, Region region, int row_words, tuple sources, tuple negated,
                  Partitioner partitioner, Packing packing):
         for source, negative in zip(sources, negated, strict=True):
-            self.inputs.push_back(<void*> <Operator?> source)
-            self.negated.push_back(negative)
+            self.terms.push_back(Term(<void*> <Operator?> source, negative))
         self.sources = sources
         self.partitioner = partitioner
         self.packing = None if packing.identity else packing
@@ -33,25 +32,25 @@ cdef class Exchange(Dealer):
 
     cdef Py_ssize_t load(self) noexcept nogil:
         cdef Py_ssize_t total = 0
-        cdef void* source
-        for source in self.inputs:
-            total += (<Operator> source).out.length
+        cdef Term term
+        for term in self.terms:
+            total += (<Operator> term.source).out.length
         return total
 
     cdef int hand_over(self, const vector[void*]* shards) except -1 nogil:
-        cdef size_t s
-        for s in range(self.inputs.size()):
-            if (<Operator> self.inputs[s]).out.length > 0:
-                self.hand_over_rows(&(<Operator> self.inputs[s]).out, self.negated[s], shards)
-                let_go(<Operator> self.inputs[s])
+        cdef Term term
+        for term in self.terms:
+            if (<Operator> term.source).out.length > 0:
+                self.hand_over_rows(&(<Operator> term.source).out, term.negated, shards)
+                let_go(<Operator> term.source)
         return 0
 
     cdef int pack(self) except -1 nogil:
         cdef const Updates* given
         cdef size_t s
         cdef Py_ssize_t i
-        for s in range(self.inputs.size()):
-            given = &(<Operator> self.inputs[s]).out
+        for s in range(self.terms.size()):
+            given = &(<Operator> self.terms[s].source).out
             self.packed[s].length = 0
             if reserve(&self.packed[s], given.length) < 0:
                 self.no_memory()
@@ -64,10 +63,10 @@ cdef class Exchange(Dealer):
         cdef Updates* given
         cdef Updates* rows
         cdef size_t s
-        for s in range(self.inputs.size()):
-            given = rows = &(<Operator> self.inputs[s]).out
+        for s in range(self.terms.size()):
+            given = rows = &(<Operator> self.terms[s].source).out
             if self.packing is not None:
                 rows = &self.packed[s]
-            parts.push_back(Part(rows, given, self.negated[s],
-                                 read_alone(<Operator> self.inputs[s])))
+            parts.push_back(Part(rows, given, self.terms[s].negated,
+                                 read_alone(<Operator> self.terms[s].source)))
         return 0

@@ -9,9 +9,23 @@ from libcpp.vector cimport vector
 from ivm.rows.layout cimport Layout
 from ivm.rows.strings cimport Interner
 
+cdef extern from *:
+    """
+    static const uint64_t IVM_SEED = 0x2545F4914F6CDD1Du, IVM_FACTOR = 0xE7037ED1A0B428DBu;
+
+    static inline uint64_t ivm_fold(uint64_t a, uint64_t b) {
+        unsigned __int128 product = (unsigned __int128) a * b;
+        return (uint64_t) product ^ (uint64_t) (product >> 64);
+    }
+    """
+    const uint64_t SEED "IVM_SEED"
+    const uint64_t FACTOR "IVM_FACTOR"
+    uint64_t fold "ivm_fold"(uint64_t a, uint64_t b) noexcept nogil
+
 # Says which shard owns a row, by the columns of its key.
 cdef class Partitioner:
     cdef vector[int] key
+    cdef int plain          # the word whose hash is the key's, as for most; -1 where there is more to it
     cdef Layout layout
     cdef Interner interner
     # Hashes of the keys of `n` rows, `stride` words apart; see `shard_of`.
@@ -24,3 +38,16 @@ cdef uint64_t hash_prefix(const uint64_t* row, int n, Layout layout, Interner in
 # The shard, of `shards`, that owns what has this hash.
 cdef inline size_t shard_of(uint64_t hash, size_t shards) noexcept nogil:
     return ((hash >> 32) * shards) >> 32
+
+# The hash of a key of one word.
+cdef inline uint64_t hash_word(uint64_t word) noexcept nogil:
+    return fold(fold(SEED ^ word, FACTOR), SEED)
+
+# The shard, of `shards`, that owns a row.
+cdef inline size_t owner_of(const uint64_t* row, size_t shards, Partitioner partitioner) noexcept nogil:
+    cdef uint64_t hash
+    if partitioner.plain >= 0:
+        hash = hash_word(row[partitioner.plain])
+    else:
+        partitioner.hash_rows(row, 1, 0, &hash)
+    return shard_of(hash, shards)

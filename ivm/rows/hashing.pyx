@@ -5,18 +5,7 @@ from libc.stdint cimport uint64_t
 from ivm.rows.layout cimport STRING, Layout, Slot
 from ivm.rows.strings cimport Interner, content_hash
 
-cdef extern from *:
-    """
-    static inline uint64_t ivm_fold(uint64_t a, uint64_t b) {
-        unsigned __int128 product = (unsigned __int128) a * b;
-        return (uint64_t) product ^ (uint64_t) (product >> 64);
-    }
-    """
-    uint64_t fold "ivm_fold"(uint64_t a, uint64_t b) noexcept nogil
-
-cdef uint64_t SEED = 0x2545F4914F6CDD1Du
 cdef uint64_t NULL_HASH = 0xD6E8FEB86659FD93u
-cdef uint64_t FACTOR = 0xE7037ED1A0B428DBu
 
 
 cdef inline uint64_t add_column(
@@ -42,22 +31,26 @@ cdef class Partitioner:
     """Says which shard owns a row of `layout`: by its columns `key`, in that order."""
 
     def __init__(self, Layout layout, key, Interner interner):
+        cdef const Slot* slot
         self.layout = layout
         self.interner = interner
         for column in key:
             self.key.push_back(column)
+        self.plain = -1
+        if self.key.size() == 1:
+            slot = &layout.slots[self.key[0]]
+            self.plain = slot.first if is_plain(slot) else -1
 
     cdef void hash_rows(self, const uint64_t* rows, Py_ssize_t n, Py_ssize_t stride,
                         uint64_t* hashes) noexcept nogil:
-        cdef uint64_t factor = FACTOR
         cdef const uint64_t* words
         cdef const Slot* slot
         cdef Py_ssize_t i
         cdef int column
-        if self.key.size() == 1 and is_plain(&self.layout.slots[self.key[0]]):  # as most keys are
-            words = rows + self.layout.slots[self.key[0]].first
+        if self.plain >= 0:
+            words = rows + self.plain
             for i in range(n):
-                hashes[i] = fold(fold(SEED ^ words[i * stride], factor), SEED)
+                hashes[i] = hash_word(words[i * stride])
             return
         for i in range(n):
             hashes[i] = SEED
@@ -66,7 +59,7 @@ cdef class Partitioner:
             if is_plain(slot):
                 words = rows + slot.first   # as most: one multiplication need not wait for another
                 for i in range(n):
-                    hashes[i] = fold(hashes[i] ^ words[i * stride], factor)
+                    hashes[i] = fold(hashes[i] ^ words[i * stride], FACTOR)
             else:
                 for i in range(n):
                     hashes[i] = add_column(hashes[i], rows + i * stride, column, self.layout,
