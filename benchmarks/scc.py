@@ -46,7 +46,7 @@ def _labels(left: Node, all_edges: Node) -> Iterate:
     return Iterate((("labels", Reduce(Concat((entering, along)), (0,), (smallest,))),), "labels")
 
 
-def _trimmed(left: Node, all_edges: Node) -> Map:
+def _trimmed(left: Node, all_edges: Node) -> Node:
     """Those of `all_edges` whose ends have one label, reversed."""
     labels = Arrange(_labels(left, all_edges), (0,))
     source = Join(Arrange(all_edges, (0,)), labels, (("src", 0), ("dst", 1), ("a", 2)))

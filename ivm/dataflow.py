@@ -431,7 +431,9 @@ def columns(node: Node) -> list[Column]:
     return [Column(i, f.type, f.nullable) for i, f in enumerate(node.schema)]
 
 
-def project(node: Node, indices: tuple[int, ...]) -> Map:
-    """The columns `indices` of `node`, in that order."""
+def project(node: Node, indices: tuple[int, ...]) -> Node:
+    """The columns `indices` of `node`, in that order: `node` itself where that changes nothing."""
     given = columns(node)
+    if indices == tuple(range(len(given))):
+        return node
     return Map(node, tuple((node.schema.field(i).name, given[i]) for i in indices))

@@ -75,8 +75,6 @@ def conjoined(conditions: Sequence[Expression]) -> Expression:
 
 def projected(node: df.Node, positions: tuple[int, ...]) -> df.Node:
     """The columns `positions` of `node`; a projection of a projection is one."""
-    if positions == tuple(range(len(node.schema))):
-        return node
     if isinstance(node, df.Map):
         return df.Map(node.input, tuple(node.outputs[p] for p in positions))
     return df.project(node, positions)

@@ -66,6 +66,10 @@ def test_columns_that_move_take_the_placement_with_them() -> None:
     assert _placed(project(pairs, (1, 0))) == (0,)
 
 
+def test_all_columns_in_their_order_are_the_collection_itself() -> None:
+    assert project(pairs, (0, 1)) is pairs
+
+
 def test_nothing_is_known_where_the_key_is_dropped() -> None:
     assert _placed(project(pairs, (0,))) is None
 
