@@ -13,6 +13,7 @@ from ivm.rows.hashing cimport owner_of
 from ivm.rows.updates cimport copy_update, push
 from ivm.trace.dealing cimport deal_out
 
+
 cdef class Dealer(Operator):
     """The operators of all shards make up a Crossing."""
 
