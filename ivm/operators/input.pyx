@@ -11,7 +11,7 @@ from ivm.operators.dealer cimport Dealer
 from ivm.operators.operator cimport KEPT_UPDATES, Region
 from ivm.rows.hashing cimport Partitioner
 from ivm.rows.updates cimport (
-    Updates, append, block_bytes, empty_updates, push, release, reserve, update_at,
+    Updates, append, empty_updates, push, release, release_large, reserve, update_at,
 )
 from ivm.trace.dealing cimport Part
 from ivm.trace.sort cimport consolidate
@@ -46,8 +46,7 @@ cdef class Input(Dealer):
         self.taken.length = 0
         self.take(&self.taken)
         self.hand_over_rows(&self.taken, False, shards)
-        if block_bytes(&self.taken) > 0:
-            release(&self.taken)
+        release_large(&self.taken)
         return 0
 
     cdef int list_parts(self, vector[Part]* parts) except -1 nogil:

@@ -1,7 +1,7 @@
 from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
-from ivm.rows.updates cimport Updates, block_bytes, release
+from ivm.rows.updates cimport Updates, release_large
 from ivm.trace.batch cimport Batch
 from ivm.trace.times cimport MAX_COORDINATES
 from ivm.trace.trace cimport Trace
@@ -77,8 +77,8 @@ cdef inline bint read_alone(Operator source) noexcept nogil:
 
 # Gives a large output back that one operator reads, and has read: so the next one can have its memory.
 cdef inline void let_go(Operator source) noexcept nogil:
-    if read_alone(source) and block_bytes(&source.out) > 0:
-        release(&source.out)
+    if read_alone(source):
+        release_large(&source.out)
 
 
 cdef inline void earlier(uint64_t* at, const uint64_t* candidate, int depth) noexcept nogil:

@@ -115,3 +115,9 @@ cdef inline void release(Updates* updates) noexcept nogil:
     updates.words = NULL
     updates.length = 0
     updates.capacity = 0
+
+
+# Gives memory back if it is large, so that the next taker can have it; what is small is kept.
+cdef inline void release_large(Updates* updates) noexcept nogil:
+    if block_bytes(updates) > 0:
+        release(updates)

@@ -13,7 +13,7 @@ from libcpp.vector cimport vector
 
 from ivm.rows.hashing cimport Partitioner, shard_of
 from ivm.rows.updates cimport (
-    Updates, block_bytes, copy_update, empty_updates, release, reserve, update_at,
+    Updates, copy_update, empty_updates, release, release_large, reserve, update_at,
 )
 from ivm.trace.sort cimport (
     Sorting, are_leading, begin_sorting, bits_to_deal, end_sorting, extract_bits, leading_bits,
@@ -104,9 +104,9 @@ cdef int move_all(Dealing* dealing, Part* parts, int count, Partitioner partitio
         move_rows(dealing, t, dealt, places.data() + t * ends.size())
     for p in range(count):
         if parts[p].rows != parts[p].keyed:
-            give_back(parts[p].rows)
+            release_large(parts[p].rows)
         if parts[p].read_alone:
-            give_back(parts[p].keyed)
+            release_large(parts[p].keyed)
     for t in prange(shards, num_threads=shards, schedule="static", chunksize=1):
         dealt[t].length = ends[(t + 1) * dealing.buckets - 1]
         failed |= sort_shard(dealing, &dealt[t], ends.data() + t * dealing.buckets,
@@ -114,11 +114,6 @@ cdef int move_all(Dealing* dealing, Part* parts, int count, Partitioner partitio
     if failed != 0:
         no_memory()
     return 0
-
-
-cdef void give_back(Updates* updates) noexcept nogil:
-    if block_bytes(updates) > 0:
-        release(updates)
 
 
 cdef int no_memory() except -1 nogil:
