@@ -56,7 +56,7 @@ cdef int deal_out(Part* parts, int count, Partitioner partitioner, Updates** que
                   int shards) except -1 nogil:
     cdef Dealing dealing
     cdef vector[Updates] dealt      # to each shard, before they are sorted
-    cdef Updates piles = empty_updates(0, 0)    # a word each: memory that a large block may be
+    cdef Updates piles = empty_updates(0, 0)    # four to a word; a block if they are many
     cdef int shard
     cdef const Updates* form = parts[0].rows
     dealing.parts = parts

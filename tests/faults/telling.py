@@ -39,10 +39,10 @@ def dealing() -> tuple[Act, Answer]:
 
 
 def feeding() -> tuple[Act, Answer]:
-    """Two threads of a pool queue rows of which one shard owns most, so that its queue grows."""
+    """Two threads of a pool queue rows."""
     pool = Pool(2)
     pool.create_input("pairs", PAIRS, ["a"])
-    rows = pa.record_batch([pa.array(NUMBERS // 15_000), pa.array(NUMBERS)], schema=PAIRS)
+    rows = pa.record_batch([pa.array(GROUPS), pa.array(NUMBERS)], schema=PAIRS)
     diffs = np.ones(len(NUMBERS), np.int64)
 
     def answer(_: None) -> object:
