@@ -23,14 +23,11 @@ cdef class Operator:
     cdef Region region
     cdef Updates out                    # this activation's output; valid until the next one
     cdef bint consolidated              # it ascends, no (row, time) is there twice, and no diff is 0
-    cdef readonly list reads            # the operators and traces that it was made with
-    cdef void* stage                    # the root's stage that it belongs to, borrowed
     cdef int readers                    # operators that were made with this one as a source
     cdef bint parks                     # whether it may hold updates back for later rounds
     cdef bint settles                   # whether it has to do anything at the end of a step
     cdef bint seeks                     # whether it looks for what it is given in what it knows: some
                                         # hundred nanoseconds an update, where others take some ten
-    cdef int note(self, source) except -1
     # Takes this activation's input and makes `out` anew.
     cdef int step(self) except -1 nogil
     # Whether this activation left something for the operators after it.

@@ -28,28 +28,10 @@ cdef class Operator:
     """One shard of an operator in the scope of `region`; its output rows have `row_words` words."""
 
     def __cinit__(self, *args):     # region, row_words and what the operator itself takes
-        cdef Py_ssize_t i
         self.region = <Region?> args[0]
         self.out = empty_updates(args[1], self.region.depth)
-        self.reads = []
-        self.stage = NULL
+        self.readers = 0
         self.parks = self.settles = self.seeks = self.consolidated = False
-        for i in range(2, len(args)):
-            argument = args[i]
-            if isinstance(argument, tuple):
-                for source in <tuple> argument:
-                    self.note(source)
-            else:
-                self.note(argument)
-
-    # Notes what it reads if `source` is an operator or a reader.
-    cdef int note(self, source) except -1:
-        if isinstance(source, Operator):
-            (<Operator> source).readers += 1
-            self.reads.append(source)
-        elif isinstance(source, Reader):
-            self.reads.append((<Reader> source).trace)
-        return 0
 
     def __dealloc__(self):
         release(&self.out)

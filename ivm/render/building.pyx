@@ -9,9 +9,15 @@ cimport cython
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
-from ivm.operators.operator cimport Reader, Region
+from libcpp.vector cimport vector
+
+from ivm.operators.arrange cimport Arrange
+from ivm.operators.operator cimport Operator, Reader, Region
 from ivm.trace.trace cimport Trace
 from ivm.workers.stage cimport Crossing, Loop, Stage
+
+
+cdef class StagePlan
 
 
 cdef class Argument:
@@ -19,6 +25,10 @@ cdef class Argument:
 
     cdef object of(self, Building building, int shard):
         raise NotImplementedError
+
+    # Tells `plan`, which has it as an argument, what is read.
+    cdef int note(self, StagePlan plan) except -1:
+        return 0
 
 
 cdef class Source(Argument):
@@ -32,6 +42,10 @@ cdef class Source(Argument):
     cdef object of(self, Building building, int shard):
         return (<tuple> building.operators[self.stage])[shard]
 
+    cdef int note(self, StagePlan plan) except -1:
+        plan.sources.push_back(self.stage)
+        return 0
+
 
 cdef class Every(Argument):
     """The operators of stage `stage` in all shards, as a tuple."""
@@ -44,6 +58,10 @@ cdef class Every(Argument):
     cdef object of(self, Building building, int shard):
         return building.operators[self.stage]
 
+    cdef int note(self, StagePlan plan) except -1:
+        plan.sources_of_all.push_back(self.stage)
+        return 0
+
 
 cdef class Traces:
     """An arrangement's traces, one for each shard: what was found, or what stage `stage` seals."""
@@ -55,7 +73,15 @@ cdef class Traces:
     cdef tuple of(self, Building building):
         if self.slot >= 0:
             return building.found[self.slot]
-        return tuple([operator.trace for operator in <tuple> building.operators[self.stage]])
+        return tuple([(<Arrange> operator).trace for operator in <tuple> building.operators[self.stage]])
+
+
+cdef int note_traces(Traces traces, StagePlan plan) except -1:
+    if traces.slot >= 0:
+        plan.slots.push_back(traces.slot)
+    else:
+        plan.sealing.push_back(traces.stage)
+    return 0
 
 
 cdef class Read(Argument):
@@ -74,6 +100,9 @@ cdef class Read(Argument):
     cdef object of(self, Building building, int shard):
         return building.reader(self.traces.of(building)[shard])
 
+    cdef int note(self, StagePlan plan) except -1:
+        return note_traces(self.traces, plan)
+
 
 cdef class ReadAll(Argument):
     """New views of the traces in all shards, as a tuple."""
@@ -86,6 +115,9 @@ cdef class ReadAll(Argument):
     cdef object of(self, Building building, int shard):
         return tuple([building.reader(trace) for trace in self.traces.of(building)])
 
+    cdef int note(self, StagePlan plan) except -1:
+        return note_traces(self.traces, plan)
+
 
 cdef class Several(Argument):
     """What each of `arguments` stands for, as a tuple."""
@@ -97,6 +129,11 @@ cdef class Several(Argument):
 
     cdef object of(self, Building building, int shard):
         return tuple([(<Argument> argument).of(building, shard) for argument in self.arguments])
+
+    cdef int note(self, StagePlan plan) except -1:
+        for argument in self.arguments:
+            (<Argument> argument).note(plan)
+        return 0
 
 
 cdef class New(Argument):
@@ -119,7 +156,11 @@ cdef class StagePlan:
     cdef readonly int words
     cdef readonly tuple arguments
     cdef tuple given            # what stands for the region, the words and the arguments,
-    cdef list varying           # whether each of these stands for another each time
+    cdef vector[bint] varying   # whether each of these stands for another each time
+    cdef vector[int] sources            # stages of which an operator reads that of its shard
+    cdef vector[int] sources_of_all     # and those of which it reads the operators of all shards
+    cdef vector[int] sealing            # stages whose traces it reads
+    cdef vector[int] slots              # slots of what was found whose traces it reads
 
     def __init__(self, type kind, int region, int words, tuple arguments):
         self.kind = kind
@@ -127,7 +168,10 @@ cdef class StagePlan:
         self.words = words
         self.arguments = arguments
         self.given = (None, words, *arguments)
-        self.varying = [isinstance(argument, Argument) for argument in self.given]
+        for argument in self.given:
+            self.varying.push_back(isinstance(argument, Argument))
+            if isinstance(argument, Argument):
+                (<Argument> argument).note(self)
 
     cdef object build(self, Building building):
         cdef int shard
@@ -137,7 +181,26 @@ cdef class StagePlan:
             Py_INCREF(operator)
             PyTuple_SET_ITEM(operators, shard, operator)
         building.operators.append(operators)
-        return self.stage(operators)
+        stage = self.stage(operators)
+        self.connect(building, stage)
+        return stage
+
+    # Tells what is read of its readers, and `stage` what it reads.
+    cdef int connect(self, Building building, Stage stage) except -1:
+        cdef int number
+        for number in self.sources:
+            stage.reads.push_back(<void*> building.stages[number])
+            for operator in <tuple> building.operators[number]:
+                (<Operator> operator).readers += 1
+        for number in self.sources_of_all:
+            stage.reads.push_back(<void*> building.stages[number])
+            for operator in <tuple> building.operators[number]:
+                (<Operator> operator).readers += building.shards
+        for number in self.sealing:
+            stage.reads.push_back(<void*> building.stages[number])
+        for number in self.slots:
+            stage.reads_found.push_back(<void*> (<tuple> building.found[number])[0])
+        return 0
 
     # What an operator of `shard` is made with; filled in place, which spares a list.
     cdef tuple arguments_of(self, Building building, int shard):

@@ -9,6 +9,9 @@ cdef class Stage:
     cdef readonly tuple operators       # one for each shard
     cdef vector[void*] shards           # borrowed from `operators`
     cdef vector[Py_ssize_t] loads       # of the shards, while they run
+    cdef vector[void*] reads            # stages that its operators read, or their traces, borrowed
+    cdef vector[void*] reads_found      # traces that were there before and that they read, one of each
+    cdef void* root                     # the stage of the root that it belongs to, borrowed
     cdef Py_ssize_t worth               # updates of a shard for which a thread is worth waking
     cdef bint left                      # whether it left something for the stages that read it
     cdef bint fallible                  # whether it can be troubled

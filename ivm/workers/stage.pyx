@@ -44,24 +44,26 @@ cdef class Stage:
     """`operators`: one for each shard."""
 
     def __init__(self, tuple operators):
+        cdef Operator first = <Operator?> operators[0]      # all shards are alike
         self.operators = operators
-        self.outer = (<Operator?> operators[0]).region
+        self.outer = first.region
+        self.fallible = isinstance(first, Fallible)
+        self.settles = first.settles
+        self.worth = WORTH_SEEKING if first.seeks else WORTH_A_THREAD
         self.shards.reserve(len(operators))
         for operator in operators:
-            self.shards.push_back(<void*> (<Operator?> operator))
-            self.fallible |= isinstance(operator, Fallible)
-            self.settles |= (<Operator> operator).settles
-        self.worth = WORTH_SEEKING if (<Operator> operators[0]).seeks else WORTH_A_THREAD
+            self.shards.push_back(<void*> operator)
         self.loads.resize(self.shards.size())
         self.owner = NULL
         self.belong(self)
 
     cdef void belong(self, Stage root):
+        self.root = <void*> root
+        if not isinstance((<tuple> self.operators)[0], Arrange):
+            return
         for operator in self.operators:
-            (<Operator> operator).stage = <void*> root
-            if isinstance(operator, Arrange):
-                (<Arrange> operator).trace.stage = <void*> root
-                root.traces.push_back(<void*> (<Arrange> operator).trace)
+            (<Arrange> operator).trace.stage = <void*> root
+            root.traces.push_back(<void*> (<Arrange> operator).trace)
 
     cdef bint troubled(self) noexcept nogil:
         cdef size_t s
@@ -127,7 +129,7 @@ cdef class Stage:
             self.left = False
 
     cdef bint parks(self):
-        return any([(<Operator> operator).parks for operator in self.operators])
+        return (<Operator> self.shards[0]).parks
 
     cdef bint parked(self, uint64_t* at) noexcept nogil:
         cdef bint found = False
@@ -234,6 +236,7 @@ cdef class Loop(Stage):
         self.belong(self)
 
     cdef void belong(self, Stage root):
+        self.root = <void*> root
         for stage in self.stages:
             (<Stage> stage).belong(root)
 
@@ -364,20 +367,28 @@ cdef class Loop(Stage):
 
 
 cdef bint follow(Stage stage, Stage part, void* owner) except -1:
-    cdef void* source
     cdef bint others = False
-    for operator in part.operators:
-        for read in (<Operator> operator).reads:
-            source = (<Operator> read).stage if isinstance(read, Operator) else (<Trace> read).stage
-            if source == NULL or (source != <void*> stage and (<Stage> source).owner != owner):
-                others = True
-            elif source != <void*> stage and not _has(&stage.sources, source):
-                stage.sources.push_back(source)
-                (<Stage> source).followers.push_back(<void*> stage)
+    cdef size_t i
+    for i in range(part.reads.size()):
+        others |= _follow(stage, (<Stage> part.reads[i]).root, owner)
+    for i in range(part.reads_found.size()):
+        others |= _follow(stage, (<Trace> part.reads_found[i]).stage, owner)
     if isinstance(part, Loop):
         for inner in (<Loop> part).stages:
             others |= follow(stage, inner, owner)
     return others
+
+
+# Lets `stage` follow `source`, if that is another one of `owner`'s; whether it is not of `owner`.
+cdef bint _follow(Stage stage, void* source, void* owner) except -1:
+    if source == <void*> stage:
+        return False
+    if source == NULL or (<Stage> source).owner != owner:
+        return True
+    if not _has(&stage.sources, source):
+        stage.sources.push_back(source)
+        (<Stage> source).followers.push_back(<void*> stage)
+    return False
 
 
 cdef bint _has(const vector[void*]* stages, void* stage) noexcept:
