@@ -1,14 +1,15 @@
 """A spine of batches: appended at one end, merged so that sizes fall geometrically.
 
-Batches have a class by their size: class 0 below 128 updates, class c from 128 * 4^(c - 1) on. A
-layer is merged with its younger neighbour unless its class is the higher one, so that classes
-fall strictly along the layers that are not being merged: there are logarithmically many, and an
-update is rewritten at most a few times in each class.
+Batches have a class by their size: class 0 below 128 updates, class c from 64 * 2^c on. A layer is
+merged with its younger neighbour unless its class is the higher one, so that classes fall strictly
+along the layers that are not being merged: there are logarithmically many, and an update is rewritten
+once in each class where rounds are of one size. With classes that grow by four there would be a fifth
+fewer layers, and an update would be rewritten a sixth more often, or a quarter, as the size of rounds has it.
 
 No step merges two large batches in one go. A merge in progress leaves its two sources among the
 layers, and each sealed update brings EFFORT units of fuel for each merge. This suffices: a merge
-whose younger side is of class c moves less than 8 * 32 * 4^c updates, so it is complete before
-32 * 4^c updates more have come, in which at most one layer of class c can form behind it. So each
+whose younger side is of class c moves less than 4 * 64 * 2^c updates, so it is complete before
+64 * 2^c updates more have come, in which at most one layer of class c can form behind it. So each
 class has at most one merge in progress and few layers that wait, and absorbing a batch of n updates
 moves at most EFFORT * n updates, and SMALL, for each class, whatever the trace holds.
 
@@ -55,7 +56,7 @@ cdef enum:
     FEW = 16            # updates of a layer that waits for others to be summed with
     WAITING = 8         # layers that are summed
     SMALL = 128         # updates that a merge may move whatever was sealed
-    EFFORT = 8          # updates that a merge in progress moves for each sealed one
+    EFFORT = 4          # updates that a merge in progress moves for each sealed one
     BASE_EFFORT = 64    # and for each sealed batch
 
 NEVER = 0xFFFFFFFFFFFFFFFF
@@ -434,7 +435,7 @@ cdef int no_memory() except -1 nogil:
 
 cdef inline int size_class(Py_ssize_t updates) noexcept nogil:
     cdef unsigned long long units = updates // CLASS_0
-    return 0 if units == 0 else (65 - leading_zeros(units)) // 2
+    return 0 if units == 0 else 64 - leading_zeros(units)
 
 
 # Whether two neighbours are to be merged, and are not more than `most` updates together.

@@ -43,13 +43,12 @@ def sums(parts: list[Rows]) -> Rows:
 def test_what_follows_is_appended_whatever_the_sizes() -> None:
     trace = Trace(1, 1, 1, ())
     held = []
-    for time in range(6):
+    for time in range(8):
         step(trace, rows(time * MANY, MANY, time), time)
-        held.append(lengths(trace))
-    step(trace, rows(6 * MANY, 20, 6), 6)
-    grown = [[MANY], [2 * MANY], [3 * MANY], [4 * MANY], [4 * MANY, MANY], [6 * MANY]]
-    assert held == grown
-    assert lengths(trace) == [6 * MANY + 20]
+        held.append([length // MANY for length in lengths(trace)])
+    step(trace, rows(8 * MANY, 20, 8), 8)
+    assert held == [[1], [2], [3], [4], [4, 1], [4, 1, 1], [7], [8]]    # the fifth has no room
+    assert lengths(trace) == [8 * MANY + 20]
 
 
 def test_a_batch_stays_as_it_was_when_others_are_appended_to_its_block() -> None:
