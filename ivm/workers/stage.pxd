@@ -34,7 +34,7 @@ cdef class Stage:
     cdef bint troubled(self) noexcept nogil
     cdef void empty(self) noexcept nogil
     # What its operators foresee.
-    cdef Py_ssize_t foreseen(self, Py_ssize_t most) except -1 nogil
+    cdef Py_ssize_t foreseen(self, Py_ssize_t most) except -1
     # Takes what has come; whether anything has.
     cdef bint run(self) except -1 nogil
     cdef int share(self) except -1 nogil

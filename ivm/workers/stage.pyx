@@ -79,11 +79,16 @@ cdef class Stage:
                 return True
         return False
 
-    cdef Py_ssize_t foreseen(self, Py_ssize_t most) except -1 nogil:
-        cdef Py_ssize_t total = 0
-        cdef size_t s
-        for s in range(self.shards.size()):
-            total += (<Operator> self.shards[s]).foreseen(most)
+    cdef Py_ssize_t foreseen(self, Py_ssize_t most) except -1:
+        cdef Py_ssize_t s, n = self.shards.size(), load = 0, total = 0
+        for s in range(n):
+            load += (<Operator> self.shards[s]).load()
+        if is_worth_sharing(load, n, self.worth):
+            for s in prange(n, nogil=True, num_threads=<int> n, schedule="static", chunksize=1):
+                total += (<Operator> self.shards[s]).foreseen(most)
+        else:
+            for s in range(n):
+                total += (<Operator> self.shards[s]).foreseen(most)
         return total
 
     cdef bint run(self) except -1 nogil:
