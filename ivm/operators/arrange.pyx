@@ -2,7 +2,6 @@
 
 from ivm.operators.operator cimport Operator, Region, let_go, read_alone
 from ivm.rows.updates cimport Updates, append
-from ivm.trace.sort cimport consolidate
 from ivm.trace.trace cimport Trace
 
 
@@ -15,6 +14,9 @@ cdef class Arrange(Operator):
     def __init__(self, Region region, int row_words, Operator source, int key_words, tuple strings):
         self.seeks = True       # it sorts, and its trace merges
         self.source = source
+        self.dealer = source if isinstance(source, Dealer) and not self.dates else None
+        if self.dealer is not None:
+            self.dealer.arranged = True
         self.trace = Trace(key_words, row_words - key_words, region.depth, strings)
 
     # In a loop, what the round before sealed becomes history even if nothing follows.
@@ -31,19 +33,29 @@ cdef class Arrange(Operator):
             if append(&self.out, given.words, given.length) < 0:
                 self._no_memory()
             given = &self.out
-        if (self.date(given) or not self.source.consolidated) and consolidate(given) < 0:
-            self._no_memory()
-        self.trace.seal(given, self.region.lower)
+        self.seal(given)
         given.length = 0
         let_go(self.source)
         return 0
 
-    cdef bint date(self, Updates* updates) noexcept nogil:
-        return False
+    cdef int seal(self, Updates* given) except -1 nogil:
+        if self.dealer is not None and not self.dealer.left.empty():
+            self.trace.seal_dealt(given, self.dealer.left.data(), self.dealer.left.size(),
+                                  self.region.lower)
+            self.dealer.left.clear()
+            return 0
+        if self.dates:
+            self.date(given)
+        if self.dates or not self.source.consolidated:
+            return self.trace.seal_unsorted(given, self.region.lower)
+        return self.trace.seal(given, self.region.lower)
+
+    cdef void date(self, Updates* updates) noexcept nogil:
+        pass
 
     cdef int _no_memory(self) except -1 nogil:
         with gil:
-            raise MemoryError("no memory to sort an arrangement's updates")
+            raise MemoryError("no memory for an arrangement's updates")
 
     # At the root all that reads the trace in this step has read it: its last time is what counts. A loop
     # may be entered again.

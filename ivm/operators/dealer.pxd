@@ -11,6 +11,8 @@ from ivm.trace.dealing cimport Part
 cdef class Dealer(Operator):
     cdef Partitioner partitioner    # tells the owners
     cdef Packing packing            # makes what is put out; None where rows go as they are
+    cdef bint arranged              # an Arrange reads it: what is dealt out need not be sorted
+    cdef vector[Py_ssize_t] left    # if it was not: where the buckets of what it puts out end
     # Appends the rows that this shard has to what their owners put out, of all `shards`.
     cdef int hand_over(self, const vector[void*]* shards) except -1 nogil
     # The same by threads: all pack, unless rows go as they are, then one deals out what all have.

@@ -2,13 +2,13 @@
 
 Few rows are handed over by one thread, each straight to what its owner puts out. Many are dealt out by
 all threads, and sorted on the way (`ivm.trace.dealing`): what reads them would sort them anyway, or finds
-equal keys together.
+equal keys together. An arrangement that alone reads them does that while it builds its batch.
 """
 
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
-from ivm.operators.operator cimport Operator
+from ivm.operators.operator cimport Operator, read_alone
 from ivm.rows.hashing cimport owner_of
 from ivm.rows.updates cimport copy_update, push
 from ivm.trace.dealing cimport deal_out
@@ -28,11 +28,19 @@ cdef class Dealer(Operator):
 
     cdef int deal_all(self, vector[Part]* parts, const vector[void*]* shards) except -1 nogil:
         cdef vector[Updates*] outs
-        cdef size_t s
+        cdef vector[Py_ssize_t] left
+        cdef size_t s, buckets
+        cdef bint leaves = self.arranged and read_alone(self)
         for s in range(shards.size()):
             outs.push_back(&(<Operator> shards[0][s]).out)
-        return deal_out(parts.data(), <int> parts.size(), self.partitioner, outs.data(),
-                        <int> outs.size())
+        deal_out(parts.data(), <int> parts.size(), self.partitioner, outs.data(), <int> outs.size(),
+                 &left if leaves else NULL)
+        buckets = left.size() // shards.size()
+        for s in range(shards.size()):
+            (<Dealer> shards[0][s]).left.assign(left.begin() + s * buckets,
+                                                left.begin() + (s + 1) * buckets)
+            (<Dealer> shards[0][s]).consolidated = buckets == 0
+        return 0
 
     cdef int hand_over_rows(self, const Updates* given, bint negated,
                             const vector[void*]* shards) except -1 nogil:

@@ -25,13 +25,18 @@ cdef class Due(Arrange):
     counts, and before the first one nothing has come. `trace` holds what has yet to come.
     """
 
-    cdef vector[void*] clocks       # borrowed from `reads`
+    cdef tuple sources              # of the clock
+    cdef vector[void*] clocks       # borrowed from `sources`
     cdef uint64_t now               # what the clock showed before the step
     cdef Updates ticks              # the clock in the step: moments that ascend, with their times
     cdef Updates kept               # changes of what has yet to come
 
+    def __cinit__(self, *args):
+        self.dates = True
+
     def __init__(self, Region region, int row_words, Operator source, tuple clocks, tuple strings):
         Arrange.__init__(self, region, source.out.row_words, source, 1, strings)
+        self.sources = clocks
         for clock in clocks:
             self.clocks.push_back(<void*> clock)
         self.now = 0

@@ -16,9 +16,11 @@ from ivm.rows.updates cimport Updates, update_at
 cdef class ArrangeRoundless(Arrange):
     """Seals each activation's input as a batch, all of it in the loops' first rounds."""
 
-    cdef bint date(self, Updates* updates) noexcept nogil:
+    def __cinit__(self, *args):
+        self.dates = True
+
+    cdef void date(self, Updates* updates) noexcept nogil:
         cdef Py_ssize_t i
         cdef size_t rounds = (updates.time_words - 1) * sizeof(uint64_t)
         for i in range(updates.length):
             memset(update_at(updates, i) + updates.row_words + 1, 0, rounds)
-        return True

@@ -79,9 +79,9 @@ cdef Batch* allocate_batch(int key_words, int val_words, int time_words,
     b.keys = b.vals = b.updates = b.time_count = 0
     b.mapped = pages
     b.times = <uint64_t*> (b + 1)
-    b.key = b.times + room.times * time_words
-    b.val = b.key + room.keys * key_words
-    b.diff = <int64_t*> (b.val + room.vals * val_words) if room.diff else NULL
+    b.val = b.times + room.times * time_words
+    b.key = b.val + room.vals * val_words
+    b.diff = <int64_t*> (b.key + room.keys * key_words) if room.diff else NULL
     half = <uint32_t*> (b.times + words)
     b.val_start = half if room.val_start else NULL
     half += room.keys + 1 if room.val_start else 0
@@ -101,8 +101,8 @@ cdef Batch* pack_batch(Batch* b) noexcept nogil:
         return b
     if b.mapped > 0:
         return _copy_small(b) if batch_bytes(b) < LARGE else _trim(b)
-    word = <uint64_t*> _close(word, <void**> &b.key, b.keys * b.key_words * sizeof(uint64_t))
     word = <uint64_t*> _close(word, <void**> &b.val, b.vals * b.val_words * sizeof(uint64_t))
+    word = <uint64_t*> _close(word, <void**> &b.key, b.keys * b.key_words * sizeof(uint64_t))
     word = <uint64_t*> _close(word, <void**> &b.diff, b.updates * sizeof(int64_t))
     half = <uint32_t*> _close(word, <void**> &b.val_start, (b.keys + 1) * sizeof(uint32_t))
     half = <uint32_t*> _close(half, <void**> &b.update_start, (b.vals + 1) * sizeof(uint32_t))
@@ -168,8 +168,8 @@ cdef Batch* append_batch(Batch* elder, const Batch* younger, uint64_t time) noex
 cdef Batch* _trim(Batch* b) noexcept nogil:
     cdef char* end = <char*> (b.times + b.time_count * b.time_words)
     cdef size_t kept
-    end = _forget_until(end, b.key, b.keys * b.key_words * sizeof(uint64_t))
     end = _forget_until(end, b.val, b.vals * b.val_words * sizeof(uint64_t))
+    end = _forget_until(end, b.key, b.keys * b.key_words * sizeof(uint64_t))
     end = _forget_until(end, b.diff, b.updates * sizeof(int64_t))
     end = _forget_until(end, b.val_start, (b.keys + 1) * sizeof(uint32_t))
     end = _forget_until(end, b.update_start, (b.vals + 1) * sizeof(uint32_t))

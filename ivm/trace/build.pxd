@@ -7,6 +7,14 @@ from ivm.trace.batch cimport Batch
 # words and then a value's; NULL where memory is short.
 cdef Batch* build_batch(const Updates* updates, int key_words) noexcept nogil
 
+# The batch of updates in any order, at most MOST_UPDATES: it may be empty. They are lost. NULL where memory
+# is short.
+cdef Batch* build_unsorted(Updates* updates, int key_words) noexcept nogil
+
+# The same of one update or more that were dealt out by leading varying bits; `ends` are those of the buckets.
+cdef Batch* build_dealt(Updates* dealt, const Py_ssize_t* ends, Py_ssize_t buckets,
+                        int key_words) noexcept nogil
+
 # The sum of `count` batches of few updates, at least one, with every time joined with `since`; it may
 # be empty. NULL where memory is short.
 cdef Batch* sum_batches(Batch** batches, size_t count, const uint64_t* since) noexcept nogil

@@ -4,7 +4,7 @@ An exchange moves each row once, and so does a sort of more rows than the cache 
 them out by their leading varying bits into buckets (`ivm.trace.sort`). Here one pass does both: a row
 goes to its bucket among those of its owner, whichever thread reads it. Its place there is known, since
 the rows have been counted before, so that no thread waits for another within a pass. Each shard's thread
-then sorts its own buckets within the cache.
+then sorts its own buckets within the cache; or they are left to who builds a batch of them.
 """
 
 from cython.parallel cimport prange
@@ -27,6 +27,7 @@ cdef enum:
     STRETCH = 512       # rows that are hashed together
     SAMPLED = 1 << 13   # rows that tell by which bits to deal, until counting shows others to vary
     MOST_PILES = 1 << 16
+    WORTH_LEAVING = 1 << 14     # rows of a shard that no cache holds
 
 
 # What all passes share.
@@ -52,11 +53,12 @@ cdef struct Stretch:
     bint negated
 
 
-cdef int deal_out(Part* parts, int count, Partitioner partitioner, Updates** queues,
-                  int shards) except -1 nogil:
+cdef int deal_out(Part* parts, int count, Partitioner partitioner, Updates** queues, int shards,
+                  vector[Py_ssize_t]* left) except -1 nogil:
     cdef Dealing dealing
     cdef vector[Updates] dealt      # to each shard, before they are sorted
     cdef Updates piles = empty_updates(0, 0)    # four to a word; a block if they are many
+    cdef vector[Py_ssize_t] ends    # of the buckets, among the rows of their shard
     cdef int shard
     cdef const Updates* form = parts[0].rows
     dealing.parts = parts
@@ -71,7 +73,13 @@ cdef int deal_out(Part* parts, int count, Partitioner partitioner, Updates** que
         if reserve(&piles, 1 + dealing.rows * sizeof(uint16_t) // sizeof(uint64_t)) < 0:
             no_memory()
         dealing.piles = <uint16_t*> piles.words
-        move_all(&dealing, parts, count, partitioner, queues, dealt.data())
+        move_all(&dealing, parts, count, partitioner, dealt.data(), &ends)
+        if left != NULL and dealing.rows > shards * WORTH_LEAVING:
+            left.swap(ends)
+            for shard in range(shards):
+                queues[shard][0], dealt[shard] = dealt[shard], queues[shard][0]
+        else:
+            sort_all(&dealing, dealt.data(), ends.data(), queues)
     finally:
         release(&piles)
         for shard in range(shards):
@@ -87,19 +95,20 @@ cdef Py_ssize_t total_of(const Part* parts, int count) noexcept nogil:
     return total
 
 
-# Deals all rows out, gives back where they came from, and sorts what was dealt into the queues.
-cdef int move_all(Dealing* dealing, Part* parts, int count, Partitioner partitioner, Updates** queues,
-                  Updates* dealt) except -1 nogil:
+# Deals all rows out, and gives back where they came from.
+cdef int move_all(Dealing* dealing, Part* parts, int count, Partitioner partitioner, Updates* dealt,
+                  vector[Py_ssize_t]* ends) except -1 nogil:
     cdef vector[Py_ssize_t] places  # of each thread: the next one in each pile
-    cdef vector[Py_ssize_t] ends    # of each pile, among those of its shard
     cdef int shards = dealing.shards, failed = 0, t, p
     count_all(dealing, partitioner, &places)
     ends.resize(shards * dealing.buckets)
     find_places(dealing, places.data(), ends.data())
     for t in range(shards):
-        failed |= reserve(&dealt[t], ends[(t + 1) * dealing.buckets - 1])
+        failed |= reserve(&dealt[t], ends[0][(t + 1) * dealing.buckets - 1])
     if failed != 0:
         no_memory()
+    for t in range(shards):
+        dealt[t].length = ends[0][(t + 1) * dealing.buckets - 1]
     for t in prange(shards, num_threads=shards, schedule="static", chunksize=1):
         move_rows(dealing, t, dealt, places.data() + t * ends.size())
     for p in range(count):
@@ -107,10 +116,15 @@ cdef int move_all(Dealing* dealing, Part* parts, int count, Partitioner partitio
             release_large(parts[p].rows)
         if parts[p].read_alone:
             release_large(parts[p].keyed)
+    return 0
+
+
+# Sorts what was dealt to each shard into its queue.
+cdef int sort_all(const Dealing* dealing, Updates* dealt, const Py_ssize_t* ends,
+                  Updates** queues) except -1 nogil:
+    cdef int shards = dealing.shards, failed = 0, t
     for t in prange(shards, num_threads=shards, schedule="static", chunksize=1):
-        dealt[t].length = ends[(t + 1) * dealing.buckets - 1]
-        failed |= sort_shard(dealing, &dealt[t], ends.data() + t * dealing.buckets,
-                             queues[t])
+        failed |= sort_shard(dealing, &dealt[t], ends + t * dealing.buckets, queues[t])
     if failed != 0:
         no_memory()
     return 0

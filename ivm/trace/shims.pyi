@@ -24,6 +24,9 @@ def dealt(
 def seal(trace: Trace, array: NDArray[np.uint64], since: int) -> None:
     """Seal the consolidated updates as the trace's fresh batch."""
 
+def seal_unsorted(trace: Trace, array: NDArray[np.uint64], since: int) -> None:
+    """Seal the updates, in any order, as the trace's fresh batch."""
+
 def absorb(trace: Trace, since: int) -> None:
     """Move the fresh batch into the layers."""
 

@@ -72,7 +72,7 @@ def dealt(parts, int row_words, key, Layout layout, Interner interner, int shard
         targets.push_back(&queues[i])
     try:
         with nogil:
-            deal_out(listed.data(), <int> listed.size(), partitioner, targets.data(), shards)
+            deal_out(listed.data(), <int> listed.size(), partitioner, targets.data(), shards, NULL)
         return [_write(&queues[i]) for i in range(queues.size())]
     finally:
         for i in range(given.size()):
@@ -88,6 +88,16 @@ def seal(Trace trace, array, uint64_t since):
         with nogil:
             consolidate(&updates)
             trace.seal(&updates, since)
+    finally:
+        release(&updates)
+
+
+def seal_unsorted(Trace trace, array, uint64_t since):
+    """Seal the updates, in any order, as the trace's fresh batch."""
+    cdef Updates updates = _read(array, trace.key_words + trace.val_words)
+    try:
+        with nogil:
+            trace.seal_unsorted(&updates, since)
     finally:
         release(&updates)
 

@@ -13,6 +13,13 @@ cdef enum:
 # survivors ascend strictly. 0, or -1 where memory is short (then nothing is lost, but unsorted).
 cdef int consolidate(Updates* updates) noexcept nogil
 
+# Whether so many updates, in such an order, would be dealt out into buckets before they are sorted.
+cdef bint is_worth_dealing(const Updates* updates) noexcept nogil
+
+# Moves all updates to `dealt`, of the same format, by leading varying bits. Writes where each bucket ends,
+# of at most 1 << DIGIT_BITS, and returns how many there are; -1 where memory is short.
+cdef Py_ssize_t deal(const Updates* updates, Updates* dealt, Py_ssize_t* ends) noexcept nogil
+
 # --- for who deals rows out by himself, before they are sorted ---
 
 # What all rounds share.
@@ -38,6 +45,10 @@ cdef int leading_bits(uint64_t* masks, int compared, int most, int* word) noexce
 # Whether no bit that varies comes before those of `mask`, which are some of one word: `varying` are those
 # of that word, `before` those of the words before it.
 cdef bint are_leading(uint64_t mask, uint64_t varying, uint64_t before) noexcept nogil
+
+# Sorts and adds up the `n` rows of a bucket into `into`, which has nothing else afterwards; -1 where memory is
+# short. Where they were, rows may have other places, and other diffs with the same sum.
+cdef int sort_bucket(const Sorting* sorting, uint64_t* rows, Py_ssize_t n, Updates* into) noexcept nogil
 
 # Sorts and adds up what was dealt out by leading varying bits; writes it to `target`, which has as much
 # room, and returns how many remain. `ends` are those of the buckets; `equal` says that no bit varies.

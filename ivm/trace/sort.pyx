@@ -186,9 +186,16 @@ cdef void end_sorting(Sorting* sorting) noexcept nogil:
 cdef Py_ssize_t _deal(const Sorting* sorting, uint64_t* words, uint64_t* scratch,
                       Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t ends[1 << DIGIT_BITS]
+    cdef int bits = _deal_by_bits(words, scratch, n, sorting.stride, sorting.compared, ends)
+    return sort_dealt(sorting, scratch, ends, 1 << bits, bits == 0, words)
+
+
+# Moves `n` rows to `target`, ordered by some leading varying bits: by how many. Writes where those of each
+# pattern of bits end.
+cdef int _deal_by_bits(const uint64_t* words, uint64_t* target, Py_ssize_t n, int stride, int compared,
+                       Py_ssize_t* ends) noexcept nogil:
     cdef uint64_t masks[MAX_WORDS]
-    cdef int stride = sorting.stride, compared = sorting.compared, bits, word = 0
-    cdef int step = 1 + <int> (n // SAMPLED)
+    cdef int bits, word = 0, step = 1 + <int> (n // SAMPLED)
     cdef int most = max(LEAST_BITS, bits_to_deal(n))
     memset(masks, 0, compared * sizeof(uint64_t))
     note_varying_bits(words, words, n // step, step * stride, compared, masks)
@@ -197,8 +204,37 @@ cdef Py_ssize_t _deal(const Sorting* sorting, uint64_t* words, uint64_t* scratch
         note_varying_bits(words, words, n, stride, compared, masks)
         bits = leading_bits(masks, compared, most, &word)
         _count(words, n, stride, word, masks[word], ends)
-    _deal_out(words, scratch, n, stride, word, masks[word], ends)
-    return sort_dealt(sorting, scratch, ends, 1 << bits, bits == 0, words)
+    _deal_out(words, target, n, stride, word, masks[word], ends)
+    return bits
+
+
+cdef bint is_worth_dealing(const Updates* updates) noexcept nogil:
+    return updates.length > BUCKET_LENGTH and (
+        LONG_RUN * _ascending_run(updates, updates.row_words + updates.time_words) < updates.length)
+
+
+cdef Py_ssize_t deal(const Updates* updates, Updates* dealt, Py_ssize_t* ends) noexcept nogil:
+    cdef int stride = updates.stride
+    if reserve(dealt, updates.length) < 0:
+        return -1
+    dealt.length = updates.length
+    return <Py_ssize_t> 1 << _deal_by_bits(updates.words, dealt.words, dealt.length, stride, stride - 1,
+                                           ends)
+
+
+cdef int sort_bucket(const Sorting* sorting, uint64_t* rows, Py_ssize_t n, Updates* into) noexcept nogil:
+    cdef Py_ssize_t i
+    into.length = 0
+    if reserve(into, n) < 0:
+        return -1
+    if n <= BUCKET_LENGTH:
+        into.length = _sort_bucket(sorting, rows, into.words, n)
+    else:
+        into.length = _deal(sorting, rows, into.words, n)
+        memcpy(into.words, rows, <size_t> into.length * sorting.stride * sizeof(uint64_t))
+        for i in range(into.length, n):     # what is behind has been added up
+            rows[(i + 1) * sorting.stride - 1] = 0
+    return 0
 
 
 cdef int bits_to_deal(Py_ssize_t n) noexcept nogil:

@@ -53,6 +53,10 @@ cdef class Trace:
     # Seals consolidated updates as the fresh batch, after absorbing the one before. No reader but
     # handles tells root times below `since` apart.
     cdef int seal(self, const Updates* updates, uint64_t since) except -1 nogil
+    # The same of updates in any order, which are lost, and of such that were dealt out (see `build_dealt`).
+    cdef int seal_unsorted(self, Updates* updates, uint64_t since) except -1 nogil
+    cdef int seal_dealt(self, Updates* dealt, const Py_ssize_t* ends, Py_ssize_t buckets,
+                        uint64_t since) except -1 nogil
     # Seals a batch that somebody else made, of which it takes a reference of its own.
     cdef int adopt(self, Batch* b, uint64_t since) except -1 nogil
     # Moves the fresh batch into the layers, and merges in proportion to its size.
@@ -67,6 +71,7 @@ cdef class Trace:
     cdef Antichain readable(self)
 
     # The spine's own.
+    cdef int begin(self, Batch* b) except -1 nogil
     cdef int deliver(self, Batch* b) except -1 nogil
     cdef uint64_t advance(self, uint64_t root) noexcept nogil
     cdef bint mergeable(self, uint64_t apart) noexcept nogil

@@ -39,7 +39,7 @@ from ivm.trace.batch cimport (
     MOST_UPDATES, Batch, append_batch, batch_bytes, diff_of, drop, first_update, first_val, follows,
     is_plain, retain, room_behind, time_of, val_at,
 )
-from ivm.trace.build cimport build_batch, sum_batches
+from ivm.trace.build cimport build_batch, build_dealt, build_unsorted, sum_batches
 from ivm.trace.merge cimport (
     Merge, finish_merge, free_merge, merge_batches, start_merge, work_merge,
 )
@@ -99,16 +99,34 @@ cdef class Trace:
         self.published.clear()
 
     cdef int seal(self, const Updates* updates, uint64_t since) except -1 nogil:
-        cdef Batch* b
         self.absorb(since)
         if updates.length == 0:
             return 0
-        if updates.length > MOST_UPDATES:
-            with gil:
-                raise OverflowError(f"an arrangement takes at most {MOST_UPDATES} updates at once")
-        b = build_batch(updates, self.key_words)
+        refuse_many(updates.length)
+        return self.begin(build_batch(updates, self.key_words))
+
+    cdef int seal_unsorted(self, Updates* updates, uint64_t since) except -1 nogil:
+        self.absorb(since)
+        if updates.length == 0:
+            return 0
+        refuse_many(updates.length)
+        return self.begin(build_unsorted(updates, self.key_words))
+
+    cdef int seal_dealt(self, Updates* dealt, const Py_ssize_t* ends, Py_ssize_t buckets,
+                        uint64_t since) except -1 nogil:
+        self.absorb(since)
+        if dealt.length == 0:
+            return 0
+        refuse_many(dealt.length)
+        return self.begin(build_dealt(dealt, ends, buckets, self.key_words))
+
+    # Makes `b` the fresh batch, which it has the only reference of; NULL says that memory was short.
+    cdef int begin(self, Batch* b) except -1 nogil:
         if b == NULL:
             no_memory()
+        if b.updates == 0:
+            drop(b)
+            return 0
         try:
             self.deliver(b)
             self.fresh = b
@@ -426,6 +444,13 @@ cdef class Trace:
             records += b.updates
             memory += batch_bytes(b)
         return records, memory
+
+
+cdef int refuse_many(Py_ssize_t updates) except -1 nogil:
+    if updates > MOST_UPDATES:
+        with gil:
+            raise OverflowError(f"an arrangement takes at most {MOST_UPDATES} updates at once")
+    return 0
 
 
 cdef int no_memory() except -1 nogil:

@@ -198,7 +198,6 @@ cdef class Crossing(Stage):
                 (<Dealer> self.shards[s]).pack()
         for s in range(n):
             (<Dealer> self.shards[s]).out.length = 0
-            (<Dealer> self.shards[s]).consolidated = True
             (<Dealer> self.shards[s]).list_parts(&parts)
         (<Dealer> self.shards[0]).deal_all(&parts, &self.shards)
         return 0
@@ -207,6 +206,7 @@ cdef class Crossing(Stage):
         cdef size_t s
         for s in range(self.shards.size()):
             (<Dealer> self.shards[s]).out.length = 0
+            (<Dealer> self.shards[s]).left.clear()
             (<Dealer> self.shards[s]).consolidated = False
         for s in range(self.shards.size()):
             if self.loads[s] > 0:

@@ -70,6 +70,27 @@ def test_what_many_rows_brought_is_taken_out_by_few_and_by_many(workers: int) ->
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("keys", [1, GROUPS, MANY])
+@pytest.mark.parametrize("times", [1, 3])
+def test_many_arranged_rows_are_where_they_are_looked_for(
+    workers: int, keys: int, times: int
+) -> None:
+    pool = Pool(workers)
+    pool.create_input("pairs", PAIRS, ["b"])
+    rows = np.random.default_rng(keys).permutation(2 * MANY)
+    batch = pa.record_batch([pa.array(rows), pa.array(rows % keys)], schema=PAIRS)
+    fed = np.sort(rows % times).astype(np.uint64)
+    pool.feed("pairs", batch, np.where(rows < MANY // 2, 2, 1), fed)
+    pool.advance(times)
+    for key in range(min(keys, GROUPS)):
+        found = pool.peek("pairs", {"b": key})
+        counts = zip(found.rows.column("a").to_pylist(), found.counts.tolist(), strict=True)
+        expected = {row: 2 if row < MANY // 2 else 1 for row in range(key, 2 * MANY, keys)}
+        assert dict(counts) == expected
+    assert sum(info.records for info in pool.arrangements()) == 2 * MANY
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
 @pytest.mark.parametrize("rows", [50, MANY])
 def test_what_a_sum_subtracts_is_subtracted_wherever_its_group_is(workers: int, rows: int) -> None:
     above = Call("ge", (columns(pairs)[0], Literal(GROUPS, INT)), pa.bool_(), False)
