@@ -11,9 +11,6 @@ class Operator:
     """One shard of an operator in the scope of `region`; its output rows have `row_words` words."""
 
     def __init__(self, region: Region, row_words: int) -> None: ...
-    @property
-    def reads(self) -> list[Operator | Trace]:
-        """The operators and traces that it was made with."""
 
 class Reader:
     """A consumer's view of `trace`; while `catching_up`, all that the trace holds is new."""
