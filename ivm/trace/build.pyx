@@ -139,7 +139,9 @@ cdef Batch* build_dealt(Updates* dealt, const Py_ssize_t* ends, Py_ssize_t bucke
         b = _allocate_most(dealt, key_words)
         if b != NULL:
             outcome = _append_buckets(b, &sorting, dealt, ends, buckets, &sorted, &diffs)
+    sorted.length = 0
     if outcome == APPENDED:
+        release_large(dealt)
         b = pack_batch(b) if diffs.length == 0 else _with_diffs(b, &diffs)
     else:
         drop(b)

@@ -27,7 +27,7 @@ cdef enum:
     STRETCH = 512       # rows that are hashed together
     SAMPLED = 1 << 13   # rows that tell by which bits to deal, until counting shows others to vary
     MOST_PILES = 1 << 16
-    WORTH_LEAVING = 1 << 14     # rows of a shard that no cache holds
+    WORTH_LEAVING = 1 << 14     # rows of a shard, above which the second-level cache does not hold them
 
 
 # What all passes share.

@@ -6,7 +6,8 @@ that only one side has are found by galloping and copied as blocks; where the si
 are chosen without branches.
 
 An array is left out of the result while all that it would say is constant. When that ends, it is
-written from there on, and what comes before is filled in at last, with fuel too.
+written from there on, and what comes before is filled in at last, with fuel too. Diffs are written as well
+where rows are chosen one by one, and left out at last if all are 1.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t

@@ -3,8 +3,8 @@
 Batches have a class by their size: class 0 below 128 updates, class c from 64 * 2^c on. A layer is
 merged with its younger neighbour unless its class is the higher one, so that classes fall strictly
 along the layers that are not being merged: there are logarithmically many, and an update is rewritten
-once in each class where rounds are of one size. With classes that grow by four there would be a fifth
-fewer layers, and an update would be rewritten a sixth more often, or a quarter, as the size of rounds has it.
+about once in each class. With classes that grow by four there would be a fifth fewer layers, and in a
+hundred rounds an update would be rewritten an eighth more often, or a quarter, as their size has it.
 
 No step merges two large batches in one go. A merge in progress leaves its two sources among the
 layers, and each sealed update brings EFFORT units of fuel for each merge. This suffices: a merge
