@@ -81,6 +81,8 @@ cdef Py_ssize_t seek_key(const Batch* b, const uint64_t* key, Py_ssize_t start) 
 # A batch with one holder and nothing in it, but room; NULL where memory is short.
 cdef Batch* allocate_batch(int key_words, int val_words, int time_words,
                            const Room* room) noexcept nogil
+# A batch of its own with the same contents, wherever the arrays lie; NULL where memory is short.
+cdef Batch* copy_batch(const Batch* b) noexcept nogil
 # Closes the gaps between the arrays and gives back the memory that is not used; only before a batch
 # is shared. Returns where the batch is then.
 cdef Batch* pack_batch(Batch* b) noexcept nogil

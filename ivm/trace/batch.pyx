@@ -192,6 +192,14 @@ cdef inline char* _forget_until(char* end, void* array, size_t bytes) noexcept n
 # A copy of its exact size instead of a mapped batch that turned out small; or `b` itself where memory
 # is short.
 cdef Batch* _copy_small(Batch* b) noexcept nogil:
+    cdef Batch* copy = copy_batch(b)
+    if copy == NULL:
+        return b
+    drop(b)
+    return copy
+
+
+cdef Batch* copy_batch(const Batch* b) noexcept nogil:
     cdef Room room
     cdef Batch* copy
     room.keys = b.keys
@@ -204,7 +212,7 @@ cdef Batch* _copy_small(Batch* b) noexcept nogil:
     room.time_of = b.time_of != NULL
     copy = allocate_batch(b.key_words, b.val_words, b.time_words, &room)
     if copy == NULL:
-        return b
+        return NULL
     copy.keys = b.keys
     copy.vals = b.vals
     copy.updates = b.updates
@@ -220,7 +228,6 @@ cdef Batch* _copy_small(Batch* b) noexcept nogil:
         memcpy(copy.update_start, b.update_start, (b.vals + 1) * sizeof(uint32_t))
     if room.time_of:
         memcpy(copy.time_of, b.time_of, b.updates * sizeof(uint32_t))
-    drop(b)
     return copy
 
 

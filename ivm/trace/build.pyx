@@ -17,8 +17,8 @@ from libc.string cimport memcpy, memmove, memset
 
 from ivm.rows.updates cimport Updates, empty_updates, push, release, release_large, reserve, update_at
 from ivm.trace.batch cimport (
-    Batch, Room, allocate_batch, diff_of, drop, first_update, first_val, key_at, pack_batch, time_of,
-    val_at,
+    Batch, Room, allocate_batch, copy_batch, diff_of, drop, first_update, first_val, key_at, pack_batch,
+    time_of, val_at,
 )
 from ivm.trace.sort cimport (
     DIGIT_BITS, Sorting, begin_sorting, consolidate, deal, end_sorting, is_worth_dealing, sort_bucket,
@@ -246,27 +246,9 @@ cdef int _append_diffs(Updates* diffs, Py_ssize_t before, const Updates* updates
 
 # The same batch with diffs; NULL where memory is short, and without the one before.
 cdef Batch* _with_diffs(Batch* b, const Updates* diffs) noexcept nogil:
-    cdef Room room
     cdef Batch* whole
-    memset(&room, 0, sizeof(Room))
-    room.keys = b.keys
-    room.vals = b.vals
-    room.updates = b.updates
-    room.times = 1
-    room.diff = True
-    room.val_start = b.val_start != NULL
-    whole = allocate_batch(b.key_words, b.val_words, b.time_words, &room)
-    if whole != NULL:
-        whole.keys = b.keys
-        whole.vals = b.vals
-        whole.updates = b.updates
-        whole.time_count = 1
-        memcpy(whole.times, b.times, b.time_words * sizeof(uint64_t))
-        memcpy(whole.key, b.key, b.keys * b.key_words * sizeof(uint64_t))
-        memcpy(whole.val, b.val, b.vals * b.val_words * sizeof(uint64_t))
-        memcpy(whole.diff, diffs.words, b.updates * sizeof(int64_t))
-        if room.val_start:
-            memcpy(whole.val_start, b.val_start, (b.keys + 1) * sizeof(uint32_t))
+    b.diff = <int64_t*> diffs.words
+    whole = copy_batch(b)
     drop(b)
     return whole
 

@@ -8,6 +8,7 @@ through without reaching it. Prints a line for each error; what is answered must
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,8 @@ from ivm.pool import Pool
 from ivm.rows.codec import round_trip
 from ivm.rows.layout import Layout
 from ivm.rows.strings import Interner
-from ivm.trace.shims import dealt
+from ivm.trace.shims import dealt, layers, seal_unsorted
+from ivm.trace.trace import Trace
 from tests.faults.arming import arm, disarm
 
 PAIRS = pa.schema([pa.field(name, pa.int64(), nullable=False) for name in ("a", "b")])
@@ -62,6 +64,15 @@ def advancing() -> tuple[Act, Answer]:
     return lambda: pool.advance(1), lambda _: pool.scan("grouped").rows
 
 
+def building(times: int) -> tuple[Act, Answer]:
+    """More rows than the cache holds, of which one counts twice, become a batch."""
+    trace = Trace(1, 1, 1, ())
+    numbers = np.random.default_rng(0).permutation(2 * len(NUMBERS))
+    columns = np.broadcast_arrays(numbers // 3, numbers, numbers % times, 1 + (numbers == 7))
+    rows = np.stack(columns, axis=1).astype(np.uint64)
+    return lambda: seal_unsorted(trace, rows, 0), lambda _: [*map(bytes, layers(trace))]
+
+
 def decoding() -> tuple[Act, Answer]:
     """A column of numbers and one of texts, both with NULL, become rows and columns again."""
     rows = pa.record_batch({"number": [1, None, 3], "text": ["a", None, "more than seven bytes"]})
@@ -69,7 +80,14 @@ def decoding() -> tuple[Act, Answer]:
     return lambda: round_trip(rows, rows.schema, interner), lambda decoded: decoded
 
 
-CALLS = {"deal": dealing, "feed": feeding, "advance": advancing, "decode": decoding}
+CALLS: dict[str, Callable[[], tuple[Act, Answer]]] = {
+    "deal": dealing,
+    "feed": feeding,
+    "advance": advancing,
+    "build": partial(building, 1),
+    "build of several times": partial(building, 3),
+    "decode": decoding,
+}
 
 
 def outcome(act: Act, n: int) -> tuple[bool, str, Any]:

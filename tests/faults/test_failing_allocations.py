@@ -64,6 +64,11 @@ def test_a_step_names_the_arrangement_for_which_threads_could_not_exchange_rows(
     assert wanted in _told(shortage, "advance")
 
 
+@pytest.mark.parametrize("call", ["build", "build of several times"])
+def test_that_memory_is_short_for_a_batch_of_many_rows_is_told(shortage: Path, call: str) -> None:
+    assert _told(shortage, call).count("no memory for a batch of an arrangement") > 2
+
+
 def test_that_memory_is_short_for_any_part_of_a_decoded_column_is_told(shortage: Path) -> None:
     columns, buffers = 2, 2 + 3  # validity and numbers; validity, offsets and texts
     assert _told(shortage, "decode").count("no memory for a column") == columns + buffers
