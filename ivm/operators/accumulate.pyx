@@ -16,7 +16,7 @@ from ivm.operators.operator cimport KEPT_UPDATES, Operator, Reader, Region
 from ivm.operators.settling cimport Settling
 from ivm.rows.packing cimport Packing
 from ivm.rows.updates cimport Updates, empty_updates, push, release, reserve, update_at
-from ivm.trace.batch cimport Batch
+from ivm.trace.batch cimport Batch, diff_of, first_update, first_val, key_at, val_at
 from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport compare_words
 
@@ -282,7 +282,8 @@ cdef class AccumulateNew(Accumulate):
     """The same of what is new in an arrangement, of which `packing` makes rows of key and value.
 
     `by_key` says that the arrangement's keys are those of the groups. Where all is of one time, few
-    rows are whole at a time, so that they stay in the cache.
+    rows are whole at a time, so that they stay in the cache. The first groups are not even looked up: each
+    is whole before the next one.
     """
 
     cdef readonly Reader reader
@@ -318,6 +319,8 @@ cdef class AccumulateNew(Accumulate):
             updates += b.updates
             keys += b.keys
         once = self._is_of_one_time()
+        if once and self.by_key and self.groups.length() == 0:
+            return self._found(keys)
         if once and self.by_key and updates >= TOGETHER:
             self.expect(keys)
         if reserve(&self.whole, min(updates, self.piece) if once else updates) < 0:
@@ -335,6 +338,59 @@ cdef class AccumulateNew(Accumulate):
             self.emit(self.time, False)
         self.emitted = self.out.length
         return 0
+
+    # Makes the first groups, at most `keys`, and puts them out.
+    cdef int _found(self, Py_ssize_t keys) except -1 nogil:
+        cdef vector[Py_ssize_t] at
+        cdef Py_ssize_t d
+        cdef uint64_t* group
+        at.resize(self.reader.delta.size(), 0)
+        if reserve(&self.groups.rows, keys) < 0 or reserve(&self.out, keys) < 0 or (
+                reserve(&self.whole, 1) < 0):
+            self._no_memory()
+        while True:
+            d = self._least(at.data())
+            if d < 0:
+                break
+            group = self.groups.append()
+            self._gather(key_at(self.reader.delta[d], at[d]), at.data(), group)
+            if self._is_empty(group + self.key_words):
+                self.groups.rows.length -= 1
+                continue
+            self._output(group + self.key_words, self.now.data())
+            if self.now[0]:
+                self._settle(self.groups.length() - 1, self.now.data() + 1, self.time, 1)
+        self.emitted = self.out.length
+        return self.groups.index()
+
+    # Which of the new batches has the least key, from where they stand `at`; -1 if none has one.
+    cdef inline Py_ssize_t _least(self, const Py_ssize_t* at) noexcept nogil:
+        cdef Py_ssize_t d, least = -1
+        cdef const uint64_t* key = NULL
+        cdef const Batch* b
+        for d in range(<Py_ssize_t> self.reader.delta.size()):
+            b = self.reader.delta[d]
+            if at[d] < b.keys and (key == NULL or compare_words(key_at(b, at[d]), key, b.key_words) < 0):
+                key = key_at(b, at[d])
+                least = d
+        return least
+
+    # Adds all that is new of `key` up to a group, and moves on past it in each batch.
+    cdef inline void _gather(self, const uint64_t* key, Py_ssize_t* at, uint64_t* group) noexcept nogil:
+        cdef uint64_t* row = self.whole.words
+        cdef const Batch* b
+        cdef Py_ssize_t v, u
+        cdef size_t d
+        for d in range(self.reader.delta.size()):
+            b = self.reader.delta[d]
+            if at[d] == b.keys or compare_words(key_at(b, at[d]), key, b.key_words) != 0:
+                continue
+            for v in range(first_val(b, at[d]), first_val(b, at[d] + 1)):
+                self.packing.pack(key, val_at(b, v), NULL, row)
+                for u in range(first_update(b, v), first_update(b, v + 1)):
+                    self.logic.add(group + self.key_words, row + self.key_words, diff_of(b, u))
+            at[d] += 1
+        memcpy(group, row, self.key_words * sizeof(uint64_t))
 
     # Whether all that is new is of one time, which is noted.
     cdef bint _is_of_one_time(self) noexcept nogil:

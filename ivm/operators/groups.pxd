@@ -20,6 +20,11 @@ cdef class Groups:
     cdef uint32_t find(self, const uint64_t* key) except? 0xFFFFFFFF nogil
     # Makes room for `more` further keys at once.
     cdef int reserve(self, size_t more) except -1 nogil
+    # A new last entry, all zero, for a key that no other has; `index` lets it be found. Only while no entry
+    # can be found.
+    cdef uint64_t* append(self) except NULL nogil
+    # Lets all entries be found.
+    cdef int index(self) except -1 nogil
     cdef int remove(self, uint32_t entry) except -1 nogil
     # How many entries there are, holes (all zero) among them.
     cdef uint32_t length(self) noexcept nogil
@@ -32,6 +37,7 @@ cdef class Groups:
     cdef uint64_t* key(self, uint32_t entry) noexcept nogil
     cdef uint64_t* state(self, uint32_t entry) noexcept nogil
     cdef size_t slot_of(self, const uint64_t* key, uint32_t hash) noexcept nogil
+    cdef int reserve_slots(self, size_t keys) except -1 nogil
     cdef int grow(self, size_t slots) except -1 nogil
     cdef void measure(self) noexcept nogil
     cdef void place(self, uint64_t held) noexcept nogil

@@ -13,6 +13,7 @@ from ivm.trace.times cimport compare_words
 
 cdef enum:
     FIRST_SLOTS = 64
+    TOGETHER = 32       # entries whose slots are asked for at once
 
 
 cdef extern from *:
@@ -110,13 +111,40 @@ cdef class Groups:
         return entry
 
     cdef int reserve(self, size_t more) except -1 nogil:
-        cdef size_t slots = self.mask + 1
-        while 4 * (self.used + more) > 3 * slots:
-            slots *= 2
         if reserve(&self.rows, more - min(more, self.holes.size())) < 0:
             self._no_memory()
+        self.reserve_slots(self.used + more)
+        self.measure()
+        return 0
+
+    # Makes room for `keys` keys among the slots.
+    cdef int reserve_slots(self, size_t keys) except -1 nogil:
+        cdef size_t slots = self.mask + 1
+        while 4 * keys > 3 * slots:
+            slots *= 2
         if slots > self.mask + 1:
             self.grow(slots)
+        return 0
+
+    cdef uint64_t* append(self) except NULL nogil:
+        cdef uint64_t* entry = push(&self.rows)
+        if entry == NULL:
+            self._no_memory()
+        memset(entry, 0, self.stride * sizeof(uint64_t))
+        return entry
+
+    cdef int index(self) except -1 nogil:
+        cdef uint32_t hashes[TOGETHER]
+        cdef Py_ssize_t first = 0, n = self.rows.length, end, i
+        self.reserve_slots(n)
+        while first < n:
+            end = min(n, first + TOGETHER)
+            for i in range(first, end):
+                hashes[i - first] = self.prefetch_slot(self.key(<uint32_t> i))
+            for i in range(first, end):
+                self.place(<uint64_t> hashes[i - first] << 32 | <uint64_t> (i + 1))
+            first = end
+        self.used = n
         self.measure()
         return 0
 
