@@ -5,6 +5,9 @@ them out by their leading varying bits into buckets (`ivm.trace.sort`). Here one
 goes to its bucket among those of its owner, whichever thread reads it. Its place there is known, since
 the rows have been counted before, so that no thread waits for another within a pass. Each shard's thread
 then sorts its own buckets within the cache; or they are left to who builds a batch of them.
+
+Of fewer rows, that the caches hold, each thread collects those of each owner in memory of its own: one
+pass less, and no thread writes to what lies in another's cache. Each owner's thread fetches them once.
 """
 
 from cython.parallel cimport prange
@@ -13,7 +16,7 @@ from libcpp.vector cimport vector
 
 from ivm.rows.hashing cimport Partitioner, shard_of
 from ivm.rows.updates cimport (
-    Updates, copy_update, empty_updates, release, release_large, reserve, update_at,
+    Updates, append, copy_update, empty_updates, release, release_large, reserve, update_at,
 )
 from ivm.trace.sort cimport (
     Sorting, are_leading, begin_sorting, bits_to_deal, end_sorting, extract_bits, leading_bits,
@@ -24,6 +27,7 @@ cdef extern from *:
     int popcount "__builtin_popcountll"(unsigned long long) noexcept nogil
 
 cdef enum:
+    FEW = 1 << 13       # rows of a shard, up to which they are one bucket
     STRETCH = 512       # rows that are hashed together
     SAMPLED = 1 << 13   # rows that tell by which bits to deal, until counting shows others to vary
     MOST_PILES = 1 << 16
@@ -56,10 +60,6 @@ cdef struct Stretch:
 cdef int deal_out(Part* parts, int count, Partitioner partitioner, Updates** queues, int shards,
                   vector[Py_ssize_t]* left) except -1 nogil:
     cdef Dealing dealing
-    cdef vector[Updates] dealt      # to each shard, before they are sorted
-    cdef Updates piles = empty_updates(0, 0)    # four to a word; a block if they are many
-    cdef vector[Py_ssize_t] ends    # of the buckets, among the rows of their shard
-    cdef int shard
     cdef const Updates* form = parts[0].rows
     dealing.parts = parts
     dealing.rows = total_of(parts, count)
@@ -68,23 +68,97 @@ cdef int deal_out(Part* parts, int count, Partitioner partitioner, Updates** que
     dealing.compared = form.stride - 1
     if dealing.rows == 0:
         return 0
-    dealt.resize(shards, empty_updates(form.row_words, form.time_words))
+    if dealing.rows <= shards * FEW:
+        return deal_few(&dealing, parts, count, partitioner, queues)
+    return deal_many(&dealing, parts, count, partitioner, queues, left)
+
+
+cdef int deal_many(Dealing* dealing, Part* parts, int count, Partitioner partitioner, Updates** queues,
+                   vector[Py_ssize_t]* left) except -1 nogil:
+    cdef vector[Updates] dealt      # to each shard, before they are sorted
+    cdef Updates piles = empty_updates(0, 0)    # four to a word; a block if they are many
+    cdef vector[Py_ssize_t] ends    # of the buckets, among the rows of their shard
+    cdef int shard
+    dealt.resize(dealing.shards, empty_updates(parts[0].rows.row_words, parts[0].rows.time_words))
     try:
         if reserve(&piles, 1 + dealing.rows * sizeof(uint16_t) // sizeof(uint64_t)) < 0:
             no_memory()
         dealing.piles = <uint16_t*> piles.words
-        move_all(&dealing, parts, count, partitioner, dealt.data(), &ends)
-        if left != NULL and dealing.rows > shards * WORTH_LEAVING:
+        move_all(dealing, parts, count, partitioner, dealt.data(), &ends)
+        if left != NULL and dealing.rows > dealing.shards * WORTH_LEAVING:
             left.swap(ends)
-            for shard in range(shards):
+            for shard in range(dealing.shards):
                 queues[shard][0], dealt[shard] = dealt[shard], queues[shard][0]
         else:
-            sort_all(&dealing, dealt.data(), ends.data(), queues)
+            sort_all(dealing, dealt.data(), ends.data(), queues)
     finally:
         release(&piles)
-        for shard in range(shards):
+        for shard in range(dealing.shards):
             release(&dealt[shard])
     return 0
+
+
+cdef int deal_few(const Dealing* dealing, Part* parts, int count, Partitioner partitioner,
+                  Updates** queues) except -1 nogil:
+    cdef vector[Updates] pieces     # of each thread, what each shard gets
+    cdef int shards = dealing.shards, failed = 0, t
+    cdef size_t i
+    pieces.resize(shards * shards, empty_updates(parts[0].rows.row_words, parts[0].rows.time_words))
+    try:
+        for t in prange(shards, num_threads=shards, schedule="static", chunksize=1):
+            failed |= collect_rows(dealing, t, partitioner, pieces.data() + t * shards)
+        if failed != 0:
+            no_memory()
+        give_back(parts, count)
+        for t in prange(shards, num_threads=shards, schedule="static", chunksize=1):
+            failed |= fetch_and_sort(dealing, t, pieces.data(), queues[t])
+        if failed != 0:
+            no_memory()
+    finally:
+        for i in range(pieces.size()):
+            release(&pieces[i])
+    return 0
+
+
+# Copies a thread's rows to the piece of their owner; not 0 where memory is short.
+cdef int collect_rows(const Dealing* dealing, int thread, Partitioner partitioner,
+                      Updates* pieces) noexcept nogil:
+    cdef Py_ssize_t at = first_row(dealing, thread), end = first_row(dealing, thread + 1), i
+    cdef uint64_t hashes[STRETCH]
+    cdef int stride = dealing.stride, s
+    cdef Updates* piece
+    cdef uint64_t* target
+    cdef Stretch stretch
+    for s in range(dealing.shards):
+        if reserve(&pieces[s], end - at) < 0:
+            return -1
+    while next_stretch(dealing, &at, end, &stretch):
+        partitioner.hash_rows(stretch.keyed, stretch.length, stretch.keyed_stride, hashes)
+        for i in range(stretch.length):
+            piece = &pieces[shard_of(hashes[i], dealing.shards)]
+            target = update_at(piece, piece.length)
+            piece.length += 1
+            copy_update(target, stretch.row + i * stride, stride)
+            if stretch.negated:
+                target[stride - 1] = 0 - target[stride - 1]
+    return 0
+
+
+# Sorts what all threads have collected for a shard into its queue; not 0 where memory is short.
+cdef int fetch_and_sort(const Dealing* dealing, int shard, const Updates* pieces,
+                        Updates* queue) noexcept nogil:
+    cdef Updates rows = empty_updates(pieces[0].row_words, pieces[0].time_words)
+    cdef const Updates* piece
+    cdef Py_ssize_t total = 0
+    cdef int t
+    for t in range(dealing.shards):
+        total += pieces[t * dealing.shards + shard].length
+    if reserve(&rows, total) < 0:
+        return -1
+    for t in range(dealing.shards):
+        piece = &pieces[t * dealing.shards + shard]
+        append(&rows, piece.words, piece.length)
+    return sort_shard(dealing, &rows, &total, 1, queue)
 
 
 cdef Py_ssize_t total_of(const Part* parts, int count) noexcept nogil:
@@ -99,7 +173,7 @@ cdef Py_ssize_t total_of(const Part* parts, int count) noexcept nogil:
 cdef int move_all(Dealing* dealing, Part* parts, int count, Partitioner partitioner, Updates* dealt,
                   vector[Py_ssize_t]* ends) except -1 nogil:
     cdef vector[Py_ssize_t] places  # of each thread: the next one in each pile
-    cdef int shards = dealing.shards, failed = 0, t, p
+    cdef int shards = dealing.shards, failed = 0, t
     count_all(dealing, partitioner, &places)
     ends.resize(shards * dealing.buckets)
     find_places(dealing, places.data(), ends.data())
@@ -111,12 +185,18 @@ cdef int move_all(Dealing* dealing, Part* parts, int count, Partitioner partitio
         dealt[t].length = ends[0][(t + 1) * dealing.buckets - 1]
     for t in prange(shards, num_threads=shards, schedule="static", chunksize=1):
         move_rows(dealing, t, dealt, places.data() + t * ends.size())
+    give_back(parts, count)
+    return 0
+
+
+# Gives memory back that was read.
+cdef void give_back(Part* parts, int count) noexcept nogil:
+    cdef int p
     for p in range(count):
         if parts[p].rows != parts[p].keyed:
             release_large(parts[p].rows)
         if parts[p].read_alone:
             release_large(parts[p].keyed)
-    return 0
 
 
 # Sorts what was dealt to each shard into its queue.
@@ -124,7 +204,7 @@ cdef int sort_all(const Dealing* dealing, Updates* dealt, const Py_ssize_t* ends
                   Updates** queues) except -1 nogil:
     cdef int shards = dealing.shards, failed = 0, t
     for t in prange(shards, num_threads=shards, schedule="static", chunksize=1):
-        failed |= sort_shard(dealing, &dealt[t], ends + t * dealing.buckets, queues[t])
+        failed |= sort_shard(dealing, &dealt[t], ends + t * dealing.buckets, dealing.buckets, queues[t])
     if failed != 0:
         no_memory()
     return 0
@@ -273,13 +353,13 @@ cdef void move_rows(const Dealing* dealing, int thread, Updates* dealt,
 
 
 # Sorts what was dealt to a shard into its queue; not 0 where memory is short.
-cdef int sort_shard(const Dealing* dealing, Updates* dealt, const Py_ssize_t* ends,
+cdef int sort_shard(const Dealing* dealing, Updates* dealt, const Py_ssize_t* ends, Py_ssize_t buckets,
                     Updates* queue) noexcept nogil:
     cdef Sorting sorting
     cdef int failed = reserve(queue, dealt.length)
     failed |= begin_sorting(&sorting, dealing.stride, dealing.compared, dealt.length)
     if failed == 0 and dealt.length > 0:
-        queue.length = sort_dealt(&sorting, dealt.words, ends, dealing.buckets, False, queue.words)
+        queue.length = sort_dealt(&sorting, dealt.words, ends, buckets, False, queue.words)
     end_sorting(&sorting)
     release(dealt)
     return failed

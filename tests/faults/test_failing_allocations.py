@@ -49,8 +49,9 @@ def test_a_failing_allocation_is_an_error_and_the_pool_keeps_its_word(
     assert all(failures), printed
 
 
-def test_that_memory_is_short_while_rows_are_dealt_out_is_told(shortage: Path) -> None:
-    assert "no memory to exchange updates" in _told(shortage, "deal")
+@pytest.mark.parametrize("call", ["deal", "deal few"])
+def test_that_memory_is_short_while_rows_are_dealt_out_is_told(shortage: Path, call: str) -> None:
+    assert "no memory to exchange updates" in _told(shortage, call)
 
 
 def test_that_memory_is_short_while_threads_queue_rows_is_told(shortage: Path) -> None:

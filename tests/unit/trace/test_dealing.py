@@ -16,8 +16,11 @@ Updates = NDArray[np.uint64]
 Part = tuple[Updates, bool]
 
 LAYOUT = Layout(pa.schema([pa.field(n, pa.int64(), nullable=False) for n in ("a", "b")]))
+FEW = 10_000  # that the caches hold
 MANY = 60_000  # more than are sorted without buckets, and more than are sampled
 OTHER_WORD = 1 << 40
+
+few_or_many = pytest.mark.parametrize("n", [FEW, MANY])
 
 
 def updates(*columns: ArrayLike) -> Updates:
@@ -49,32 +52,36 @@ def check(parts: Sequence[Part], shards: int = 2) -> None:
 
 
 @pytest.mark.parametrize("shards", [2, 3])
-@pytest.mark.parametrize("n", [1, 2, 500, MANY])
+@pytest.mark.parametrize("n", [1, 2, FEW, MANY])
 def test_each_shard_has_the_rows_of_its_keys_in_order(n: int, shards: int) -> None:
     check([(random_rows(0, n, 1000), False)], shards)
 
 
-def test_rows_of_several_parts_are_added_up_and_those_of_a_negated_one_taken_away() -> None:
-    rows = random_rows(1, MANY, 100)
-    check([(rows, False), (rows[: MANY // 2], True), (random_rows(2, 999, 100), False)])
+@few_or_many
+def test_rows_of_several_parts_are_added_up_and_those_of_a_negated_one_taken_away(n: int) -> None:
+    rows = random_rows(1, n, 100)
+    check([(rows, False), (rows[: n // 2], True), (random_rows(2, 999, 100), False)])
     assert sum(map(len, deal([(rows, False), (rows, True)]))) == 0
 
 
-def test_parts_may_be_empty() -> None:
+@few_or_many
+def test_parts_may_be_empty(n: int) -> None:
     none = random_rows(0, 0, 2)
-    check([(none, False), (random_rows(3, MANY, 50), False), (none, True)])
+    check([(none, False), (random_rows(3, n, 50), False), (none, True)])
     assert [len(piece) for piece in deal([(none, False)])] == [0, 0]
 
 
-def test_most_rows_may_have_one_key() -> None:
-    rows = random_rows(4, MANY, 1 << 30)
-    rows[: MANY - 10, 1] = 7
+@few_or_many
+def test_most_rows_may_have_one_key(n: int) -> None:
+    rows = random_rows(4, n, 1 << 30)
+    rows[: n - 10, 1] = 7
     check([(rows, False)])
 
 
-def test_equal_rows_are_one() -> None:
-    found = deal([(updates(np.full(MANY, 5), 6, 0, 1), False)])
-    assert [piece.tolist() for piece in found if len(piece)] == [[[5, 6, 0, MANY]]]
+@few_or_many
+def test_equal_rows_are_one(n: int) -> None:
+    found = deal([(updates(np.full(n, 5), 6, 0, 1), False)])
+    assert [piece.tolist() for piece in found if len(piece)] == [[[5, 6, 0, n]]]
 
 
 @pytest.mark.parametrize("place", range(0, MANY, 4_999))
@@ -96,8 +103,9 @@ def test_so_it_is_by_one_thread(place: int, word: int) -> None:
     np.testing.assert_array_equal(consolidated(rows, 2), np.column_stack([by_numpy, counts]))
 
 
-def test_times_are_kept_apart() -> None:
+@few_or_many
+def test_times_are_kept_apart(n: int) -> None:
     numbers = np.random.default_rng(5)
-    rows = updates(numbers.integers(0, 9, MANY), numbers.integers(0, 9, MANY), np.arange(MANY), 1)
+    rows = updates(numbers.integers(0, 9, n), numbers.integers(0, 9, n), np.arange(n), 1)
     check([(rows, False)])
-    assert sum(map(len, deal([(rows, False)]))) == MANY
+    assert sum(map(len, deal([(rows, False)]))) == n
