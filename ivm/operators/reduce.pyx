@@ -30,7 +30,7 @@ cdef enum:
     FAR = 16            # touched keys that are asked for before they are evaluated
     NEAR = 8            # and their histories
     FEW_CHANGES = 16    # below, equal values are found by looking at all
-    MANY_UPDATES = 1 << 17      # of a step, from which on they are taken in the order of their keys
+    MANY_UPDATES = 64   # of a round, from which on they are taken in the order of their keys
 
 
 # The values of a group, as far as they matter to the logic.
@@ -54,7 +54,7 @@ cdef class Reduce(Operator):
     cdef uint64_t visit             # counts the times that were evaluated
     cdef Updates changes            # what the output lacks at the time being evaluated
     cdef Updates answer             # what the logic says
-    cdef Updates ordered            # much input, in the order of its keys
+    cdef Updates ordered            # many updates, in the order of their keys
     cdef vector[uint32_t] places    # touched keys to evaluate at the present time
     cdef vector[Candidate] before   # the group without the new input
     cdef vector[Candidate] after    # and with it
@@ -154,7 +154,8 @@ cdef class Reduce(Operator):
         self.calendar.add(entry + words, place)
         return 0
 
-    # The updates sorted and added up. Each key's memory is then touched once, and its neighbours' are near.
+    # The updates sorted and added up: a key is looked up once, and what cancels or agrees is one change of its
+    # history. To sort costs a tenth of what each of these does.
     cdef Updates* _in_order(self, Updates* given) except NULL nogil:
         if self.source.consolidated:
             return given
