@@ -52,13 +52,11 @@ cdef class Join(Operator):
         cdef Py_ssize_t waiting = one.waiting(self.region)
         return 0 if waiting == 0 else min(waiting, other.held())
 
-    # The pairs that are found; if many keys are sought, how many these are.
-    cdef Py_ssize_t foreseen(self, Py_ssize_t most) except -1 nogil:
-        cdef Py_ssize_t sought = self.load(), pairs = 0
+    # The pairs that are found.
+    cdef Py_ssize_t foreseen(self) except -1 nogil:
+        cdef Py_ssize_t pairs = 0
         cdef Batch* a
         cdef Batch* b
-        if sought == 0 or sought > most:
-            return sought
         self.left.look(self.region)
         self.right.look(self.region)
         for a in self.left.delta:

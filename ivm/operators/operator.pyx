@@ -48,7 +48,7 @@ cdef class Operator:
     cdef Py_ssize_t load(self) noexcept nogil:
         return 0
 
-    cdef Py_ssize_t foreseen(self, Py_ssize_t most) except -1 nogil:
+    cdef Py_ssize_t foreseen(self) except -1 nogil:
         return self.load()
 
     cdef bint parked(self, uint64_t* at) noexcept nogil:

@@ -71,6 +71,7 @@ cdef class Trace:
     cdef Antichain readable(self)
 
     # The spine's own.
+    cdef bint opens(self, Py_ssize_t updates, uint64_t since) except -1 nogil
     cdef int begin(self, Batch* b) except -1 nogil
     cdef int deliver(self, Batch* b) except -1 nogil
     cdef uint64_t advance(self, uint64_t root) noexcept nogil

@@ -99,26 +99,26 @@ cdef class Trace:
         self.published.clear()
 
     cdef int seal(self, const Updates* updates, uint64_t since) except -1 nogil:
-        self.absorb(since)
-        if updates.length == 0:
-            return 0
-        refuse_many(updates.length)
-        return self.begin(build_batch(updates, self.key_words))
+        if self.opens(updates.length, since):
+            self.begin(build_batch(updates, self.key_words))
+        return 0
 
     cdef int seal_unsorted(self, Updates* updates, uint64_t since) except -1 nogil:
-        self.absorb(since)
-        if updates.length == 0:
-            return 0
-        refuse_many(updates.length)
-        return self.begin(build_unsorted(updates, self.key_words))
+        if self.opens(updates.length, since):
+            self.begin(build_unsorted(updates, self.key_words))
+        return 0
 
     cdef int seal_dealt(self, Updates* dealt, const Py_ssize_t* ends, Py_ssize_t buckets,
                         uint64_t since) except -1 nogil:
+        if self.opens(dealt.length, since):
+            self.begin(build_dealt(dealt, ends, buckets, self.key_words))
+        return 0
+
+    # Absorbs the fresh batch; whether there are `updates` for another one, which must not be too many.
+    cdef bint opens(self, Py_ssize_t updates, uint64_t since) except -1 nogil:
         self.absorb(since)
-        if dealt.length == 0:
-            return 0
-        refuse_many(dealt.length)
-        return self.begin(build_dealt(dealt, ends, buckets, self.key_words))
+        refuse_many(updates)
+        return updates > 0
 
     # Makes `b` the fresh batch, which it has the only reference of; NULL says that memory was short.
     cdef int begin(self, Batch* b) except -1 nogil:

@@ -33,7 +33,7 @@ cdef class Stage:
     cdef bint yields(self) noexcept nogil
     cdef bint troubled(self) noexcept nogil
     cdef void empty(self) noexcept nogil
-    # What its operators foresee.
+    # What its operators foresee; their load, if that is more than `most` already.
     cdef Py_ssize_t foreseen(self, Py_ssize_t most) except -1
     # Takes what has come; whether anything has.
     cdef bint run(self) except -1 nogil

@@ -83,12 +83,14 @@ cdef class Stage:
         cdef Py_ssize_t s, n = self.shards.size(), load = 0, total = 0
         for s in range(n):
             load += (<Operator> self.shards[s]).load()
+        if load > most:
+            return load
         if is_worth_sharing(load, n, self.worth):
             for s in prange(n, nogil=True, num_threads=<int> n, schedule="static", chunksize=1):
-                total += (<Operator> self.shards[s]).foreseen(most)
+                total += (<Operator> self.shards[s]).foreseen()
         else:
             for s in range(n):
-                total += (<Operator> self.shards[s]).foreseen(most)
+                total += (<Operator> self.shards[s]).foreseen()
         return total
 
     cdef bint run(self) except -1 nogil:
