@@ -16,12 +16,16 @@ cdef struct Run:
 cdef class Grouped(Operator):
     cdef readonly Reader reader
     cdef vector[Py_ssize_t] positions   # in each history batch
+    cdef vector[Py_ssize_t] places      # of GROUP new keys in each history batch, -1 where one is not there
+    cdef Py_ssize_t placed              # keys of the first new batch, before which all have had their places
     cdef vector[Run] runs               # of the present key
     cdef Py_ssize_t size                # values of those runs together
     cdef vector[uint64_t] times         # the present key's new times, ascending
     # Emits what changes for `key`, which is the present one.
     cdef int change_key(self, const uint64_t* key) except -1 nogil
     cdef int open_key(self, const uint64_t* key, Py_ssize_t* at) except -1 nogil
+    cdef bint is_probed(self, const Batch* b) noexcept nogil
+    cdef void find_places(self) noexcept nogil
     cdef bint add_run(self, const Batch* b, Py_ssize_t k, const uint64_t* key,
                       bint is_new) except -1 nogil
     cdef int find_times(self) except -1 nogil

@@ -1,5 +1,6 @@
 """The groups of a trace that a step touches, one after another, in the order of their keys.
 
+Few new keys are sought in a large batch by probes, those of the next groups together; else by galloping.
 Root times are totally ordered, so that a group just before a time and at it follow from one look at
 its values in all batches: those of before the step, and the new ones up to that time.
 """
@@ -11,6 +12,7 @@ from libcpp.vector cimport vector
 
 from ivm.operators.operator cimport Operator
 from ivm.trace.batch cimport Batch, first_update, first_val, key_at, seek_key, time_of
+from ivm.trace.probe cimport GROUP, SPARSE, probe
 from ivm.trace.times cimport compare_words
 
 
@@ -34,6 +36,8 @@ cdef class Grouped(Operator):
         at.resize(self.reader.delta.size(), 0)
         self.positions.clear()
         self.positions.resize(self.reader.history.size(), 0)
+        self.places.resize(GROUP * self.reader.history.size())
+        self.placed = 0
         while True:
             key = NULL
             for d in range(at.size()):
@@ -52,8 +56,14 @@ cdef class Grouped(Operator):
         cdef Batch* b
         self.runs.clear()
         self.size = 0
+        if at[0] == self.placed:
+            self.find_places()
         for i in range(self.reader.history.size()):
             b = self.reader.history[i]
+            if self.is_probed(b):
+                if self.places[GROUP * i + at[0] % GROUP] >= 0:
+                    self.add_run(b, self.places[GROUP * i + at[0] % GROUP], key, False)
+                continue
             self.positions[i] = seek_key(b, key, self.positions[i])
             self.add_run(b, self.positions[i], key, False)
         for i in range(self.reader.delta.size()):
@@ -61,6 +71,21 @@ cdef class Grouped(Operator):
             if self.add_run(b, at[i], key, True):
                 at[i] += 1
         return 0
+
+    # Whether what is new is one batch, and few keys beside those of `b`, from before.
+    cdef inline bint is_probed(self, const Batch* b) noexcept nogil:
+        return self.reader.delta.size() == 1 and self.reader.delta[0].keys * SPARSE <= b.keys
+
+    # Finds the places of the next new keys in the batches that are probed.
+    cdef void find_places(self) noexcept nogil:
+        cdef const Batch* sought = self.reader.delta[0]
+        cdef int n = <int> min(GROUP, sought.keys - self.placed)
+        cdef size_t i
+        for i in range(self.reader.history.size()):
+            if self.is_probed(self.reader.history[i]):
+                self.positions[i] = probe(self.reader.history[i], sought, self.placed, n,
+                                          self.positions[i], &self.places[GROUP * i])
+        self.placed += n
 
     cdef bint add_run(self, const Batch* b, Py_ssize_t k, const uint64_t* key,
                       bint is_new) except -1 nogil:
