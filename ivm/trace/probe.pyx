@@ -2,44 +2,70 @@
 
 A binary search waits for memory at each of its levels. Here the searches for a group of keys go
 down level by level together, and each asks for its next line before the others take their steps;
-so a level costs about one miss for the whole group, and not one for each key.
+so a level costs about one miss for the whole group, and not one for each key. Few keys ask for both lines
+that may be the next, before they know which.
 """
 
 from libc.stdint cimport uint64_t
 
-from ivm.trace.batch cimport Batch, first_update, first_val, key_at, seek_key, val_at
+from ivm.trace.batch cimport Batch, first_update, first_val, key_at, val_at
 from ivm.trace.times cimport compare_words
 
 cdef extern from *:
     void prefetch "__builtin_prefetch"(const void*) noexcept nogil
 
+cdef enum:
+    MANY = 8        # keys, whose steps take as long as a miss
+
 
 cdef Py_ssize_t probe(const Batch* b, const Batch* sought, Py_ssize_t first, int n,
                       Py_ssize_t start, Py_ssize_t* at) noexcept nogil:
-    cdef Py_ssize_t end = b.keys, length, half
+    cdef Py_ssize_t end = likely_end(b, sought, first, n, start), length, half, next
     cdef int i
-    if first + n < sought.keys:     # others follow, which lie behind the last of these
-        end = seek_key(b, key_at(sought, first + n - 1), start)
     length = end - start + (1 if end < b.keys else 0)
     for i in range(n):
         at[i] = start
     # The first key that is not below a sought one is always in [at[i], at[i] + length].
     while length > 1:
         half = length // 2
-        for i in range(n):
-            prefetch(key_at(b, at[i] + half // 2))
-            prefetch(key_at(b, at[i] + half + half // 2))
+        length -= half
+        next = max(length // 2 - 1, 0)
+        if n < MANY:
+            for i in range(n):
+                prefetch(key_at(b, at[i] + next))
+                prefetch(key_at(b, at[i] + half + next))
         if b.key_words == 1:
             for i in range(n):
                 at[i] += half if b.key[at[i] + half - 1] < sought.key[first + i] else 0
+                if n >= MANY:
+                    prefetch(b.key + at[i] + next)
         else:
             for i in range(n):
-                if compare_words(key_at(b, at[i] + half - 1), key_at(sought, first + i),
-                                 b.key_words) < 0:
-                    at[i] += half
-        length -= half
+                at[i] += half if is_below(key_at(b, at[i] + half - 1), key_at(sought, first + i),
+                                          b.key_words) else 0
+                if n >= MANY:
+                    prefetch(key_at(b, at[i] + next))
+    end = at[n - 1]
     _found(b, sought, first, n, at)
     return end
+
+
+# Whether a key is below another one. Most differ in their first word: nobody could foresee which way.
+cdef inline bint is_below(const uint64_t* key, const uint64_t* other, int words) noexcept nogil:
+    cdef bint below = key[0] < other[0]
+    if key[0] == other[0]:
+        below = compare_words(key + 1, other + 1, words - 1) < 0
+    return below
+
+
+# Where all of `n` keys lie before, from `start` on: twice as far away as if the keys of both batches lay
+# evenly, or at the end. To find out exactly would take one miss after the other.
+cdef inline Py_ssize_t likely_end(const Batch* b, const Batch* sought, Py_ssize_t first, int n,
+                                  Py_ssize_t start) noexcept nogil:
+    cdef Py_ssize_t end = start + 2 * n * ((b.keys - start) // (sought.keys - first) + 1)
+    if end < b.keys and compare_words(key_at(b, end), key_at(sought, first + n - 1), b.key_words) >= 0:
+        return end
+    return b.keys
 
 
 # Turns the positions of keys that are not there into -1, and asks for the values of the others.
