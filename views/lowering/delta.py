@@ -110,10 +110,12 @@ def _is_chosen(node: df.DeltaJoin, existing: Collection[str], inputs: Inputs) ->
 
 
 def _is_equality(condition: Expression) -> bool:
+    """Whether it holds two columns equal; a column beside itself is a condition for it not to be NULL."""
     return (
         isinstance(condition, Call)
         and condition.function == "eq"
         and all(isinstance(a, Column) for a in condition.arguments)
+        and len(columns_of(condition)) == 2
     )
 
 
