@@ -83,8 +83,9 @@ cdef class Grouped(Operator):
         cdef size_t i
         for i in range(self.reader.history.size()):
             if self.is_probed(self.reader.history[i]):
-                self.positions[i] = probe(self.reader.history[i], sought, self.placed, n,
-                                          self.positions[i], &self.places[GROUP * i])
+                self.positions[i] = probe(
+                    self.reader.history[i], key_at(sought, self.placed), sought.key_words,
+                    sought.keys - self.placed, n, self.positions[i], &self.places[GROUP * i])
         self.placed += n
 
     cdef bint add_run(self, const Batch* b, Py_ssize_t k, const uint64_t* key,

@@ -123,7 +123,7 @@ cdef class Join(Operator):
         cdef int i, n
         while first < few.keys:
             n = <int> min(GROUP, few.keys - first)
-            start = probe(many, few, first, n, start, at)
+            start = probe(many, key_at(few, first), few.key_words, few.keys - first, n, start, at)
             for i in range(n):
                 if at[i] >= 0 and a_smaller:
                     self._pairs(a, first + i, b, at[i])
@@ -163,7 +163,7 @@ cdef Py_ssize_t found_pairs(const Batch* few, const Batch* many) noexcept nogil:
     cdef int i, n
     while first < few.keys:
         n = <int> min(GROUP, few.keys - first)
-        start = probe(many, few, first, n, start, at)
+        start = probe(many, key_at(few, first), few.key_words, few.keys - first, n, start, at)
         for i in range(n):
             if at[i] >= 0:
                 pairs += updates_of(few, first + i) * updates_of(many, at[i])

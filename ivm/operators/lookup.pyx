@@ -6,8 +6,9 @@ every n-tuple of updates with a new member is made exactly once: by the path of 
 Its time is the least upper bound of its members'; in a loop that may be a later round, and the
 tuple flows on at once.
 
-Rows of the source begin with the key's words. They are sorted, and both sides gallop: the work is
-at most linear in the smaller side, up to a logarithm, plus the output.
+Rows of the source begin with the key's words. They are sorted, and both sides gallop, or, if the rows are
+few, they are sought by probes: the work is at most linear in the smaller side, up to a logarithm, plus
+the output.
 """
 
 from libc.stdint cimport uint64_t
@@ -19,6 +20,7 @@ from ivm.rows.updates cimport Updates, append, empty_updates, push, release, upd
 from ivm.trace.batch cimport (
     Batch, diff_of, first_update, first_val, key_at, seek_key, time_of, val_at,
 )
+from ivm.trace.probe cimport GROUP, SPARSE, probe
 from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport compare_words, join_into
 
@@ -91,6 +93,23 @@ cdef class Lookup(Operator):
             raise MemoryError("no memory to sort what a delta join looks up")
 
     cdef int _meet(self, const Batch* b) except -1 nogil:
+        return self._probe(b) if self.sought.length * SPARSE <= b.keys else self._gallop(b)
+
+    cdef int _probe(self, const Batch* b) except -1 nogil:
+        cdef Py_ssize_t at[GROUP]
+        cdef Py_ssize_t first = 0, start = 0
+        cdef int i, n
+        while first < self.sought.length:
+            n = <int> min(GROUP, self.sought.length - first)
+            start = probe(b, update_at(self.sought, first), self.sought.stride,
+                          self.sought.length - first, n, start, at)
+            for i in range(n):
+                if at[i] >= 0:
+                    self._tuples(first + i, first + i + 1, b, at[i])
+            first += n
+        return 0
+
+    cdef int _gallop(self, const Batch* b) except -1 nogil:
         cdef Py_ssize_t i = 0, end, k = 0
         cdef const uint64_t* key
         while i < self.sought.length:

@@ -18,9 +18,9 @@ cdef enum:
     MANY = 8        # keys, whose steps take as long as a miss
 
 
-cdef Py_ssize_t probe(const Batch* b, const Batch* sought, Py_ssize_t first, int n,
+cdef Py_ssize_t probe(const Batch* b, const uint64_t* sought, int stride, Py_ssize_t count, int n,
                       Py_ssize_t start, Py_ssize_t* at) noexcept nogil:
-    cdef Py_ssize_t end = likely_end(b, sought, first, n, start), length, half, next
+    cdef Py_ssize_t end = likely_end(b, sought + (n - 1) * stride, count, n, start), length, half, next
     cdef int i
     length = end - start + (1 if end < b.keys else 0)
     for i in range(n):
@@ -36,17 +36,17 @@ cdef Py_ssize_t probe(const Batch* b, const Batch* sought, Py_ssize_t first, int
                 prefetch(key_at(b, at[i] + half + next))
         if b.key_words == 1:
             for i in range(n):
-                at[i] += half if b.key[at[i] + half - 1] < sought.key[first + i] else 0
+                at[i] += half if b.key[at[i] + half - 1] < sought[i * stride] else 0
                 if n >= MANY:
                     prefetch(b.key + at[i] + next)
         else:
             for i in range(n):
-                at[i] += half if is_below(key_at(b, at[i] + half - 1), key_at(sought, first + i),
+                at[i] += half if is_below(key_at(b, at[i] + half - 1), sought + i * stride,
                                           b.key_words) else 0
                 if n >= MANY:
                     prefetch(key_at(b, at[i] + next))
     end = at[n - 1]
-    _found(b, sought, first, n, at)
+    _found(b, sought, stride, n, at)
     return end
 
 
@@ -58,23 +58,22 @@ cdef inline bint is_below(const uint64_t* key, const uint64_t* other, int words)
     return below
 
 
-# Where all of `n` keys lie before, from `start` on: twice as far away as if the keys of both batches lay
-# evenly, or at the end. To find out exactly would take one miss after the other.
-cdef inline Py_ssize_t likely_end(const Batch* b, const Batch* sought, Py_ssize_t first, int n,
+# Where `n` of `count` keys, up to `last`, lie before, from `start` on: twice as far away as if all lay evenly,
+# or at the end. To find out exactly would take one miss after the other.
+cdef inline Py_ssize_t likely_end(const Batch* b, const uint64_t* last, Py_ssize_t count, int n,
                                   Py_ssize_t start) noexcept nogil:
-    cdef Py_ssize_t end = start + 2 * n * ((b.keys - start) // (sought.keys - first) + 1)
-    if end < b.keys and compare_words(key_at(b, end), key_at(sought, first + n - 1), b.key_words) >= 0:
+    cdef Py_ssize_t end = start + 2 * n * ((b.keys - start) // count + 1)
+    if end < b.keys and compare_words(key_at(b, end), last, b.key_words) >= 0:
         return end
     return b.keys
 
 
 # Turns the positions of keys that are not there into -1, and asks for the values of the others.
-cdef void _found(const Batch* b, const Batch* sought, Py_ssize_t first, int n,
+cdef void _found(const Batch* b, const uint64_t* sought, int stride, int n,
                  Py_ssize_t* at) noexcept nogil:
     cdef int i
     for i in range(n):
-        if at[i] == b.keys or compare_words(key_at(b, at[i]), key_at(sought, first + i),
-                                            b.key_words) != 0:
+        if at[i] == b.keys or compare_words(key_at(b, at[i]), sought + i * stride, b.key_words) != 0:
             at[i] = -1
         elif b.val_start != NULL:
             prefetch(b.val_start + at[i])

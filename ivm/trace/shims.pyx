@@ -198,7 +198,7 @@ def sought(Trace trace, Trace keys) -> tuple[list[int], list[int]]:
         galloped.append(k if found else -1)
     for first in range(0, few.keys, GROUP):
         n = min(GROUP, few.keys - first)
-        start = probe(b, few, first, n, start, at)
+        start = probe(b, key_at(few, first), few.key_words, few.keys - first, n, start, at)
         probed += [at[i] for i in range(n)]
     return galloped, probed
 

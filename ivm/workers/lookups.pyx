@@ -81,7 +81,7 @@ cdef Py_ssize_t _seek(const Batch* b, const Batch* sought, Py_ssize_t first, int
                       Py_ssize_t start, Py_ssize_t* at) noexcept nogil:
     cdef int i
     if b.keys >= PROBED * sought.keys:
-        return probe(b, sought, first, n, start, at)
+        return probe(b, key_at(sought, first), b.key_words, sought.keys - first, n, start, at)
     for i in range(n):
         start = seek_key(b, key_at(sought, first + i), start)
         at[i] = start
