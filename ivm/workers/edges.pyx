@@ -19,11 +19,9 @@ from ivm.rows.layout cimport Layout
 from ivm.rows.packing cimport Packing
 from ivm.rows.strings cimport Interner
 from ivm.rows.updates cimport Updates, empty_updates, push, release
-from ivm.trace.batch cimport (
-    Batch, count_as_of, drop, first_val, key_at, retain, seek_key, val_at,
-)
+from ivm.trace.batch cimport Batch, count_as_of, drop, first_val, key_at, retain, val_at
+from ivm.trace.probe cimport probe
 from ivm.trace.sort cimport consolidate
-from ivm.trace.times cimport compare_words
 from ivm.trace.trace cimport Trace
 from ivm.workers.schedule cimport Schedule
 
@@ -131,8 +129,8 @@ cdef int _read(const Batch* b, const uint64_t* key, uint64_t last, Packing packi
     cdef Py_ssize_t k = 0, end = b.keys, v
     cdef uint64_t* row
     if key != NULL:
-        k = seek_key(b, key, 0)
-        if k == b.keys or compare_words(key_at(b, k), key, b.key_words) != 0:
+        probe(b, key, b.key_words, 1, 1, 0, &k)
+        if k < 0:
             return 0
         end = k + 1
     while k < end:

@@ -110,7 +110,7 @@ def _is_chosen(node: df.DeltaJoin, existing: Collection[str], inputs: Inputs) ->
 
 
 def _is_equality(condition: Expression) -> bool:
-    """Whether it holds two columns equal; a column beside itself is a condition for it not to be NULL."""
+    """Whether it holds two columns equal: one beside itself says that it is not NULL."""
     return (
         isinstance(condition, Call)
         and condition.function == "eq"
