@@ -94,7 +94,7 @@ cdef class Accumulate(Fallible):
             time = self._time(j)
             end = min(given.length, j + TOGETHER)
             while j < end and self._time(j) == time:
-                if given.length >= PREFETCHED and j + PREFETCHED > self.asked:
+                if given.length > 1 and j + PREFETCHED > self.asked:
                     self._prefetch(j)
                 entry = self.groups.find(self._update(j))
                 self._touch(entry)

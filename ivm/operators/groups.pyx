@@ -13,7 +13,6 @@ from ivm.trace.times cimport compare_words
 
 cdef enum:
     FIRST_SLOTS = 64
-    TOGETHER = 32       # entries whose slots are asked for at once
 
 
 cdef extern from *:
@@ -88,6 +87,14 @@ cdef class Groups:
             slot = (slot + 1) & self.mask
         return 0
 
+    cdef void ask(self, const uint64_t* keys, Py_ssize_t stride, Py_ssize_t n) noexcept nogil:
+        cdef uint32_t hashes[ASKED]
+        cdef Py_ssize_t i
+        for i in range(n):
+            hashes[i] = self.prefetch_slot(keys + i * stride)
+        for i in range(n):
+            self.prefetch_entry(hashes[i])
+
     cdef uint32_t find(self, const uint64_t* key) except? 0xFFFFFFFF nogil:
         cdef uint32_t entry, hash = _hash(key, self.key_words)
         cdef size_t slot = self.slot_of(key, hash)
@@ -134,11 +141,11 @@ cdef class Groups:
         return entry
 
     cdef int index(self) except -1 nogil:
-        cdef uint32_t hashes[TOGETHER]
+        cdef uint32_t hashes[ASKED]
         cdef Py_ssize_t first = 0, n = self.rows.length, end, i
         self.reserve_slots(n)
         while first < n:
-            end = min(n, first + TOGETHER)
+            end = min(n, first + ASKED)
             for i in range(first, end):
                 hashes[i - first] = self.prefetch_slot(self.key(<uint32_t> i))
             for i in range(first, end):

@@ -16,7 +16,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
-from ivm.operators.groups cimport Groups
+from ivm.operators.groups cimport ASKED, Groups
 from ivm.operators.operator cimport Operator, Region
 from ivm.rows.updates cimport Updates, push
 
@@ -59,6 +59,8 @@ cdef class Known(Operator):
         self._begin()
         for i in range(given.length):
             update = given.words + i * given.stride
+            if i % ASKED == 0 and given.length > 1:
+                self.groups.ask(update, given.stride, min(<Py_ssize_t> ASKED, given.length - i))
             if <int64_t> update[given.stride - 1] <= 0:
                 continue
             time = update[given.row_words]

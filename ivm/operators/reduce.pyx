@@ -123,7 +123,7 @@ cdef class Reduce(Operator):
             given = self._in_order(given)
             self.curves.expect(_keys(given, self.key_words))
         for i in range(given.length):
-            if i == asked and given.length >= PREFETCHED:
+            if i == asked and given.length > 1:
                 asked = min(given.length, i + PREFETCHED)
                 self.curves.prefetch(given, i, asked - i)
             if i == end:
