@@ -27,7 +27,6 @@ cdef extern from *:
     int popcount "__builtin_popcountll"(unsigned long long) noexcept nogil
 
 cdef enum:
-    FEW = 1 << 13       # rows of a shard, up to which they are one bucket
     STRETCH = 512       # rows that are hashed together
     SAMPLED = 1 << 13   # rows that tell by which bits to deal, until counting shows others to vary
     MOST_PILES = 1 << 16
@@ -68,7 +67,7 @@ cdef int deal_out(Part* parts, int count, Partitioner partitioner, Updates** que
     dealing.compared = form.stride - 1
     if dealing.rows == 0:
         return 0
-    if dealing.rows <= shards * FEW:
+    if bits_to_deal(dealing.rows // shards) == 0:   # each shard's are one bucket
         return deal_few(&dealing, parts, count, partitioner, queues)
     return deal_many(&dealing, parts, count, partitioner, queues, left)
 
