@@ -16,7 +16,9 @@ from ivm.operators.operator cimport KEPT_UPDATES, Operator, Reader, Region
 from ivm.operators.settling cimport Settling
 from ivm.rows.packing cimport Packing
 from ivm.rows.updates cimport Updates, empty_updates, push, release, reserve, update_at
-from ivm.trace.batch cimport Batch, diff_of, first_update, first_val, key_at, val_at
+from ivm.trace.batch cimport (
+    Batch, diff_of, first_update, first_val, key_at, least_key, val_at,
+)
 from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport compare_words
 
@@ -349,7 +351,7 @@ cdef class AccumulateNew(Accumulate):
                 reserve(&self.whole, 1) < 0):
             self._no_memory()
         while True:
-            d = self._least(at.data())
+            d = least_key(self.reader.delta.data(), self.reader.delta.size(), at.data())
             if d < 0:
                 break
             group = self.groups.append()
@@ -362,18 +364,6 @@ cdef class AccumulateNew(Accumulate):
                 self._settle(self.groups.length() - 1, self.now.data() + 1, self.time, 1)
         self.emitted = self.out.length
         return self.groups.index()
-
-    # Which of the new batches has the least key, from where they stand `at`; -1 if none has one.
-    cdef inline Py_ssize_t _least(self, const Py_ssize_t* at) noexcept nogil:
-        cdef Py_ssize_t d, least = -1
-        cdef const uint64_t* key = NULL
-        cdef const Batch* b
-        for d in range(<Py_ssize_t> self.reader.delta.size()):
-            b = self.reader.delta[d]
-            if at[d] < b.keys and (key == NULL or compare_words(key_at(b, at[d]), key, b.key_words) < 0):
-                key = key_at(b, at[d])
-                least = d
-        return least
 
     # Adds all that is new of `key` up to a group, and moves on past it in each batch.
     cdef inline void _gather(self, const uint64_t* key, Py_ssize_t* at, uint64_t* group) noexcept nogil:

@@ -11,7 +11,9 @@ from libcpp.algorithm cimport lower_bound
 from libcpp.vector cimport vector
 
 from ivm.operators.operator cimport Operator
-from ivm.trace.batch cimport Batch, first_update, first_val, key_at, seek_key, time_of
+from ivm.trace.batch cimport (
+    Batch, first_update, first_val, key_at, least_key, seek_key, time_of,
+)
 from ivm.trace.probe cimport GROUP, SPARSE, probe
 from ivm.trace.times cimport compare_words
 
@@ -26,26 +28,24 @@ cdef class Grouped(Operator):
         return 0
 
     cdef int step(self) except -1 nogil:
-        cdef size_t d
-        cdef const uint64_t* key
+        cdef const vector[Batch*]* delta = &self.reader.delta
         cdef vector[Py_ssize_t] at
+        cdef Py_ssize_t least
+        cdef const uint64_t* key
         self.out.length = 0
         self.reader.look(self.region)
-        if self.reader.delta.empty():
+        if delta.empty():
             return 0
-        at.resize(self.reader.delta.size(), 0)
+        at.resize(delta.size(), 0)
         self.positions.clear()
         self.positions.resize(self.reader.history.size(), 0)
         self.places.resize(GROUP * self.reader.history.size())
         self.placed = 0
         while True:
-            key = NULL
-            for d in range(at.size()):
-                if at[d] < self.reader.delta[d].keys and (key == NULL or compare_words(
-                        key_at(self.reader.delta[d], at[d]), key, self.reader.trace.key_words) < 0):
-                    key = key_at(self.reader.delta[d], at[d])
-            if key == NULL:
+            least = least_key(delta.data(), delta.size(), at.data())
+            if least < 0:
                 return 0
+            key = key_at(delta[0][least], at[least])
             self.open_key(key, at.data())
             self.find_times()
             self.change_key(key)

@@ -74,6 +74,19 @@ cdef inline const uint64_t* key_at(const Batch* b, Py_ssize_t k) noexcept nogil:
 cdef inline const uint64_t* val_at(const Batch* b, Py_ssize_t v) noexcept nogil:
     return b.val + v * b.val_words
 
+# Which of `count` batches has the least key, from where one stands in each, `at`; -1 if none has one left.
+cdef inline Py_ssize_t least_key(Batch* const* batches, Py_ssize_t count,
+                                 const Py_ssize_t* at) noexcept nogil:
+    cdef Py_ssize_t i, least = -1
+    cdef const uint64_t* key = NULL
+    cdef const Batch* b
+    for i in range(count):
+        b = batches[i]
+        if at[i] < b.keys and (key == NULL or compare_words(key_at(b, at[i]), key, b.key_words) < 0):
+            key = key_at(b, at[i])
+            least = i
+    return least
+
 # The first key at or after position `start` that is not below `key`; by galloping, so a sweep over
 # ascending keys costs at most the logarithm of each gap.
 cdef Py_ssize_t seek_key(const Batch* b, const uint64_t* key, Py_ssize_t start) noexcept nogil
