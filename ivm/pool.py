@@ -187,16 +187,25 @@ class Pool:
                 raise TimeInPast(f"frontier {frontier} is behind the frontier {self._frontier}")
             if frontier == self._frontier:
                 return
+            failed: list[str] = []
             try:
                 while self._frontier < frontier:
-                    self._step(frontier)
+                    failed += self._step(frontier)
             except MemoryError as shortage:
                 where = self._where(shortage, self._catalog.living)
                 self._gate.failure = f"a step did not complete: {where}"
                 raise OutOfMemory(self._gate.failure) from shortage
+            if failed:
+                raise NoFixedPoint(
+                    f"{', '.join(failed)}: no fixed point within the bound on rounds; dropped. "
+                    "Recursion over cycles needs UNION (distinct rows), or a condition that ends it"
+                )
 
-    def _step(self, frontier: int) -> None:
-        """Complete as many times below `frontier` as are worth doing together."""
+    def _step(self, frontier: int) -> list[str]:
+        """Complete as many times below `frontier` as are worth doing together.
+
+        The dataflows that did not converge are dropped: their names.
+        """
         upper = (
             self._schedule.cut(TIMES_AT_ONCE, frontier) if self._schedule.recursive else frontier
         )
@@ -206,11 +215,7 @@ class Pool:
         if self._interner.bytes >= self._sweep_at:
             self._release_strings()
         self._schedule.publish(upper - 1)
-        if failed:
-            raise NoFixedPoint(
-                f"{', '.join(failed)}: no fixed point within the bound on rounds; dropped. "
-                "Recursion over cycles needs UNION (distinct rows), or a condition that ends it"
-            )
+        return failed
 
     def _settle_troubles(self) -> list[str]:
         """Hand errors to the dataflows, and drop those that did not converge: their names."""

@@ -67,6 +67,13 @@ class StagePlan:
     def words(self) -> int: ...
     @property
     def arguments(self) -> tuple[object, ...]: ...
+    @property
+    def reads(self) -> list[int]:
+        """The stages that it reads, or whose traces, by number."""
+
+    @property
+    def slots(self) -> list[int]:
+        """The slots of what was found whose traces it reads."""
 
 class CrossingPlan(StagePlan):
     """Operators that hand rows to each other: Dealers."""
@@ -79,6 +86,9 @@ class LoopPlan(StagePlan):
     def outer(self) -> int: ...
     @property
     def body(self) -> tuple[int, ...]: ...
+    @property
+    def reads(self) -> list[int]:
+        """The stages of its body, by number."""
 
 class Building:
     """What is made of the stages `planned`, in their order, in regions of such `depths`."""

@@ -78,7 +78,7 @@ cdef class Traces:
 
 cdef int note_traces(Traces traces, StagePlan plan) except -1:
     if traces.slot >= 0:
-        plan.slots.push_back(traces.slot)
+        plan.slots_read.push_back(traces.slot)
     else:
         plan.sealing.push_back(traces.stage)
     return 0
@@ -160,7 +160,7 @@ cdef class StagePlan:
     cdef vector[int] sources            # stages of which an operator reads that of its shard
     cdef vector[int] sources_of_all     # and those of which it reads the operators of all shards
     cdef vector[int] sealing            # stages whose traces it reads
-    cdef vector[int] slots              # slots of what was found whose traces it reads
+    cdef vector[int] slots_read         # slots of what was found whose traces it reads
 
     def __init__(self, type kind, int region, int words, tuple arguments):
         self.kind = kind
@@ -172,6 +172,16 @@ cdef class StagePlan:
             self.varying.push_back(isinstance(argument, Argument))
             if isinstance(argument, Argument):
                 (<Argument> argument).note(self)
+
+    @property
+    def reads(self):
+        """The stages that it reads, or whose traces, by number."""
+        return list(self.sources) + list(self.sources_of_all) + list(self.sealing)
+
+    @property
+    def slots(self):
+        """The slots of what was found whose traces it reads."""
+        return list(self.slots_read)
 
     cdef object build(self, Building building):
         cdef int shard
@@ -198,7 +208,7 @@ cdef class StagePlan:
                 (<Operator> operator).readers += building.shards
         for number in self.sealing:
             stage.reads.push_back(<void*> building.stages[number])
-        for number in self.slots:
+        for number in self.slots_read:
             stage.reads_found.push_back(<void*> (<tuple> building.found[number])[0])
         return 0
 
@@ -239,6 +249,11 @@ cdef class LoopPlan(StagePlan):
         self.region = region
         self.body = tuple(body)
         self.max_rounds = max_rounds
+
+    @property
+    def reads(self):
+        """The stages of its body, by number."""
+        return list(self.body)
 
     cdef object build(self, Building building):
         loop = Loop(building.regions[self.outer], building.regions[self.region],

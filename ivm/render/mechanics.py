@@ -34,6 +34,7 @@ class Mechanics:
         self.piece = piece
         self.stages: list[StagePlan] = []
         self.root: list[int] = []
+        self.open = [piece]  # the pieces that are being planned; each needs those after it
         self._owners: list[PiecePlan] = []
 
     def add(self, stage: StagePlan) -> int:
@@ -70,10 +71,25 @@ class Mechanics:
         return Rendered(number, form)
 
     def need(self, rendered: Rendered) -> None:
-        """Note that the present piece reads `rendered`."""
-        owner = self._owners[rendered.stage]
-        if owner is not self.piece:
-            self.piece.made[owner] = None
+        """Note that the present piece reads `rendered`.
+
+        What is of a piece that still is being planned moves to the present one: that one needs this
+        one, and if each needed the other neither would ever go.
+        """
+        pending = [rendered.stage]
+        while pending:
+            number = pending.pop()
+            owner = self._owners[number]
+            if owner is self.piece:
+                continue
+            if owner not in self.open:
+                self.piece.made[owner] = None
+                continue
+            owner.hand_over(number, self.piece)
+            self._owners[number] = self.piece
+            self.piece.found.update(dict.fromkeys(self.stages[number].slots))
+            pending += self.stages[number].reads
+            pending += (loop for loop in owner.loops if number in self.stages[loop].reads)
 
     def packed(self, source: Rendered, picks: list[tuple[int, int]], target: Format) -> Rendered:
         """`source` with its columns moved into `target`; itself if nothing moves."""

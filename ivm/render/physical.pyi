@@ -38,8 +38,11 @@ class PiecePlan:
     def states(self) -> list[tuple[str, int, str | None]]: ...
     @property
     def holding(self) -> tuple[int, ...]: ...
+    def hand_over(self, number: int, to: PiecePlan) -> None:
+        """Let stage `number` belong to `to`, with all that it holds."""
+
     def finish(self) -> None:
-        """List as `holding` the stages that hold something, once nothing is added any more."""
+        """Put its stages in order, and list as `holding` those that hold something."""
 
 class PhysicalPlan:
     """What makes a collection: `stages`, in regions of `depths`; `root` lists those of the root."""

@@ -34,8 +34,26 @@ cdef class PiecePlan:
         self.strings = False
         self.holding = ()
 
+    def hand_over(self, int number, PiecePlan to):
+        """Let stage `number` belong to `to`, with all that it holds."""
+        for own, others in ((self.stages, to.stages), (self.loops, to.loops),
+                            (self.fallible, to.fallible), (self.traces, to.traces)):
+            if number in own:
+                own.remove(number)
+                others.append(number)
+        for own, others in ((self.groups, to.groups), (self.curves, to.curves)):
+            others += [held for held in own if held[0] == number]
+            own[:] = [held for held in own if held[0] != number]
+        to.states += [held for held in self.states if held[1] == number]
+        self.states[:] = [held for held in self.states if held[1] != number]
+        to.strings = to.strings or self.strings
+
     def finish(self):
-        """List as `holding` the stages that hold something, once nothing is added any more."""
+        """Put its stages in order, and list as `holding` those that hold something.
+
+        To be done once nothing is added any more.
+        """
+        self.stages.sort()
         held = [n for n, _ in (*self.groups, *self.curves)] + [n for _, n, _ in self.states]
         self.holding = tuple({*self.loops, *self.fallible, *self.traces, *held})
 

@@ -208,9 +208,11 @@ class Renderer(Windows, Reductions, Joins):
         while self.scope.parent is not None:
             self.scope = self.scope.parent
         self.piece = self._piece(node)
+        self.open.append(self.piece)
         try:
             self._made[node] = self.piece, self._index(node)
         finally:
+            self.open.pop()
             self.piece, self.scope = outer, scope
 
     def _piece(self, node: Arrange) -> PiecePlan:

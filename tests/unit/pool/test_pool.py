@@ -232,6 +232,21 @@ def test_recursion_that_stops_converging_is_dropped_and_the_others_go_on() -> No
     assert len(rows(pool, "totals")) == 2
 
 
+def test_times_after_one_without_a_fixed_point_are_complete_as_well() -> None:
+    pool = Pool(max_rounds=50)
+    pool.create_input("orders", ORDERS, ["id"])
+    pool.install("endless", _doubling(), ["id"])
+    pool.install("totals", by_customer, ["customer"])
+    feed(pool, [(1, 10, 5)], 0)
+    feed(pool, [(2, 20, 5)], 500)  # more times than one step of a recursive pool has
+    for time in range(1, 100):
+        feed(pool, [(2 + time, 30, 5)], time)
+    with pytest.raises(NoFixedPoint, match="endless"):
+        pool.advance(501)
+    assert pool.frontier == 501
+    assert len(rows(pool, "totals")) == 3
+
+
 def test_errors_are_retracted_with_their_rows(pool: Pool) -> None:
     _, _, amount = columns(orders)
     inverse = Map(orders, (("inverse", Call("divide", (Literal(1, INT), amount), INT, True)),))
