@@ -1,7 +1,8 @@
 """Walking and rebuilding plans."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Set
+from dataclasses import fields, is_dataclass, replace
+from typing import TypeVar, cast
 
 import pyarrow as pa
 
@@ -218,6 +219,38 @@ def _moved_call(call: AggregateCall, by: Mapping[int, Expression]) -> AggregateC
 
 
 def renamed(plan: Plan, numbers: Numbers) -> tuple[Project, dict[int, Attribute]]:
-    """`plan` with fresh columns, and which stands for which."""
+    """`plan` with fresh columns, and which stands for which.
+
+    Where `plan` reads the row of an enclosing query its inner columns are fresh as well: what it
+    compares with that row is joined to it (`views.rewrites.decorrelate`), beside other such plans.
+    """
+    free = free_columns(plan).keys()
+    inside = _renumbered(plan, free, {}, numbers) if free else plan
     fresh = {a.number: numbers.fresh(a.name, a) for a in plan.attributes}
-    return Project(plan, tuple((fresh[a.number], a.column) for a in plan.attributes)), fresh
+    pairs = zip(plan.attributes, inside.attributes, strict=True)
+    return Project(inside, tuple((fresh[old.number], new.column) for old, new in pairs)), fresh
+
+
+T = TypeVar("T")
+
+
+def _renumbered(part: T, kept: Set[int], known: dict[int, int], numbers: Numbers) -> T:
+    """A part of a plan with other numbers for all columns but those that are `kept`."""
+
+    def number(old: int, like: Expression | Attribute) -> int:
+        if old not in kept and old not in known:
+            known[old] = numbers.fresh("", like).number
+        return known.get(old, old)
+
+    if isinstance(part, Attribute):
+        return replace(part, number=number(part.number, part))
+    if isinstance(part, Column):
+        return replace(part, index=number(part.index, part))
+    if isinstance(part, tuple) and type(part) is tuple:  # not an interval, which is a value
+        return cast(T, tuple(_renumbered(each, kept, known, numbers) for each in part))
+    if is_dataclass(part) and not isinstance(part, type):
+        own = {f.name: getattr(part, f.name) for f in fields(part) if f.init}
+        return replace(
+            part, **{n: _renumbered(value, kept, known, numbers) for n, value in own.items()}
+        )
+    return part

@@ -60,7 +60,7 @@ SHARING = {
 }
 
 
-@pytest.fixture(params=SHARING.values(), ids=SHARING)
+@pytest.fixture(params=list(SHARING.values()), ids=list(SHARING))
 def shared(request: pytest.FixtureRequest) -> Node:
     node: Node = request.param
     return node
