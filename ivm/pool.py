@@ -290,6 +290,7 @@ class Pool:
                         self._catch_up(built)
                         return self._attach(built, collection)
                     hydration = Hydration(built.stages, built.readers, built.shared, self._frontier)
+                    self._row_errors.come(collection, now)
                     self._interner.open_snapshot()  # no string may go that only the new stages hold
                 return self._hydrate(built, collection, hydration)
             except StageFailed as shortage:
@@ -324,6 +325,7 @@ class Pool:
                 hydration.go_on()
                 self._refuse_diverged(collection.name, built)
         finally:
+            self._row_errors.leave(collection)
             self._interner.close_snapshot()
 
     def _refuse_diverged(self, name: str, built: Assembly) -> None:

@@ -32,6 +32,7 @@ class RowErrors:
         self._interner = interner
         self._layout = Layout(SCHEMA)
         self.standing: dict[Piece, dict[str, int]] = {}
+        self._coming: dict[Collection, None] = {}  # that are being installed, and catch up
         self._held: int | None = None
         self._later: list[tuple[Piece, int, int]] = []  # (piece, time, diff) after `_held`
 
@@ -53,9 +54,19 @@ class RowErrors:
                 del standing[message]
             if self._held is not None:
                 self._later.append((piece, time, diff))
-            for collection in collections:
+            for collection in {*collections, *self._coming}:
                 if not collection.is_input and piece in set(collection.piece.all_needed()):
                     collection.pending_errors.append((message, time, diff))
+
+    def come(self, collection: Collection, now: int) -> None:
+        """Give a dataflow that is being installed what stands in what it shares, as of `now`.
+
+        From now on it is given what comes there as well, as dataflows are that are there.
+        """
+        self._coming[collection] = None
+        for piece in collection.piece.all_needed() if self.standing else ():
+            for message, count in self.standing.get(piece, {}).items():
+                collection.pending_errors.append((message, now, count))
 
     def begin(
         self,
@@ -64,14 +75,19 @@ class RowErrors:
         now: int,
         collections: Iterable[Collection],
     ) -> None:
-        """Take the errors of a dataflow's `new` pieces, and give it those that stand in what it
-        shares; `collections` are all, itself included."""
+        """Take the errors of a dataflow's `new` pieces; `collections` are all, itself included.
+
+        Unless it has come before, it is given what stands in what it shares, as of `now`.
+        """
+        if collection not in self._coming:
+            self.come(collection, now)
+        self.leave(collection)
         for piece in new:
             self.take(piece, collections)
-        for piece in collection.piece.all_needed() if self.standing else ():
-            if piece not in new:
-                for message, count in self.standing.get(piece, {}).items():
-                    collection.pending_errors.append((message, now, count))
+
+    def leave(self, collection: Collection) -> None:
+        """Give a dataflow no errors any more because it is being installed."""
+        self._coming.pop(collection, None)
 
     def counted(self, collection: Collection, time: int | None) -> int:
         """How many stand in a dataflow as of a time that can be read (None: now)."""

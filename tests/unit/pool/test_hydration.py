@@ -9,8 +9,21 @@ import pytest
 
 from ivm import pool as face
 from ivm.aggregates import Aggregate
-from ivm.dataflow import Arrange, Concat, Distinct, Get, Iterate, Join, Recursive, Reduce
+from ivm.dataflow import (
+    Arrange,
+    Concat,
+    Distinct,
+    Get,
+    Iterate,
+    Join,
+    Map,
+    Recursive,
+    Reduce,
+    columns,
+    project,
+)
 from ivm.errors import InUse, UnknownCollection
+from ivm.expressions import Call, Literal
 from ivm.pool import Pool
 from ivm.workers import hydration
 from ivm.workers.hydration import LITTLE, Hydration
@@ -192,6 +205,37 @@ def test_a_recursion_catches_up_with_few_times_at_once(monkeypatch: pytest.Monke
     _recursion(1, TIMES, monkeypatch)
     assert np.diff([1, *passed]).max() == hydration.TIMES_AT_ONCE
     assert passed[-1] == TIMES
+
+
+# --- errors of rows ---
+
+divided = Call("divide", (Literal(6, pa.int64()), columns(pairs)[1]), pa.int64(), False)
+quotients = Arrange(Map(pairs, (("key", columns(pairs)[0]), ("quotient", divided))), (0,))
+counted = Reduce(quotients, (0,), (Aggregate("count", None, "n", pa.int64(), False),))
+
+
+def test_errors_that_come_while_it_is_hydrated_are_dated_as_they_come(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pool = Pool()
+    pool.create_input("pairs", PAIRS, ["key"])
+    _feed(pool, [1, 2], [0, 1], 0)
+    pool.advance(1)
+    pool.install("early", counted, ["key"])
+
+    class WhileErrorsCome(Hydration):
+        def begin(self) -> None:
+            super().begin()
+            for time in (1, 2):
+                _feed(pool, [2 + time], [0], time)
+                pool.advance(time + 1)
+
+    monkeypatch.setattr(face, "Hydration", WhileErrorsCome)
+    monkeypatch.setattr(hydration, "LITTLE", -1)  # else it would catch up between two steps
+    pool.install("late", project(counted, (1, 0)), ["n"])
+    early, late = pool.drain("early"), pool.drain("late")
+    assert early.error_times.tolist() == late.error_times.tolist() == [0, 1, 2]
+    assert early.error_diffs.tolist() == late.error_diffs.tolist() == [1, 1, 1]
 
 
 # --- a join of few keys ---
