@@ -49,3 +49,9 @@ class RegistryCorrupt(IvmError):
     """The file of declared sources and views cannot be read; going on would lose them."""
 
     code = "registry-corrupt"
+
+
+class RegistryNotWritten(IvmError):
+    """What is declared could not be made durable, so that nothing was changed."""
+
+    code = "registry-not-written"

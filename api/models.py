@@ -1,10 +1,12 @@
 """Bodies of requests, and the JSON of sources and views in answers."""
 
+import re
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import orjson
 import pyarrow as pa
-from pydantic import Base64Bytes, BaseModel, ConfigDict, Field
+from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, model_validator
 
 from api.errors import BadParameter
 from connectors.quarantine import Rejected, Repair
@@ -25,10 +27,34 @@ from views.catalog import Language, View
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}$")]
 
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def _texts(given: object) -> Iterator[str]:
+    """All texts in a JSON value, the names of members included."""
+    if isinstance(given, str):
+        yield given
+    elif isinstance(given, dict):
+        for name, value in given.items():
+            yield from _texts(name)
+            yield from _texts(value)
+    elif isinstance(given, list):
+        for value in given:
+            yield from _texts(value)
+
+
 class Body(BaseModel):
     """A request's body; unknown members are refused, so that no wish is dropped silently."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_surrogates(cls, given: object) -> object:
+        """JSON can write half of a UTF-16 pair, which no text holds and nothing could store."""
+        if any(_SURROGATE.search(text) for text in _texts(given)):
+            raise ValueError("a text holds half of a surrogate pair alone; write both, or neither")
+        return given
 
 
 class ColumnBody(Body):

@@ -30,6 +30,7 @@ STATUS = {
     "still-used": 409,
     "in-use": 409,
     "out-of-memory": 507,
+    "registry-not-written": 507,
     "pool-failed": 503,
     "view-failed": 409,
     "bad-parameter": 400,

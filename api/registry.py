@@ -4,12 +4,13 @@ The file holds the catalog and the specs of its tables; it is replaced whole, so
 state that was acknowledged.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import orjson
 
-from api.errors import RegistryCorrupt
+from api.errors import RegistryCorrupt, RegistryNotWritten
 from connectors.files.durable import replace
 from connectors.sinks.target import KafkaTarget
 from connectors.tables import TableSpec
@@ -44,36 +45,59 @@ class Registry:
         return entry if isinstance(entry, View) else None
 
     def add_source(self, spec: TableSpec) -> None:
-        """Declare a source durably (raises NameTaken)."""
-        self.catalog.add_table(Table(spec.name, spec.schema, spec.key))
-        self._sources[spec.name] = spec
-        self._save()
+        """Declare a source durably (raises NameTaken, RegistryNotWritten)."""
+        with self._changing():
+            self.catalog.add_table(Table(spec.name, spec.schema, spec.key))
+            self._sources[spec.name] = spec
 
     def replace_source(self, spec: TableSpec) -> None:
-        """Change, durably, what of a declared source is no concern of the catalog."""
-        self._sources[spec.name] = spec
-        self._save()
+        """Change, durably, what of a declared source is no concern of the catalog.
+
+        Raises RegistryNotWritten.
+        """
+        with self._changing():
+            self._sources[spec.name] = spec
 
     def add_view(self, view: View, target: KafkaTarget | None = None) -> None:
-        """Declare a view, and where else it goes, durably (raises NameTaken)."""
-        self.catalog.add_view(view)
-        if target is not None:
-            self._targets[view.name] = target
-        self._save()
+        """Declare a view, and where else it goes, durably.
+
+        Raises NameTaken, RegistryNotWritten.
+        """
+        with self._changing():
+            self.catalog.add_view(view)
+            if target is not None:
+                self._targets[view.name] = target
 
     def drop(self, name: str) -> None:
-        """Forget a source or view durably (raises UnknownName, StillUsed)."""
-        self.catalog.drop(name)
-        self._sources.pop(name, None)
-        self._targets.pop(name, None)
-        self._save()
+        """Forget a source or view durably (raises UnknownName, StillUsed, RegistryNotWritten)."""
+        with self._changing():
+            self.catalog.drop(name)
+            self._sources.pop(name, None)
+            self._targets.pop(name, None)
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Make a change durable, or undo it: what is declared is what the file says."""
+        catalog = Catalog(self.catalog.tables, self.catalog.views)
+        before = dict(self._sources), dict(self._targets), catalog
+        try:
+            yield
+            self._save()
+        except BaseException:
+            self._sources, self._targets, self.catalog = before
+            raise
 
     def _save(self) -> None:
         sources = [spec.to_json() for spec in self._sources.values()]
         targets = {name: target.to_json() for name, target in self._targets.items()}
         catalog = self.catalog.to_json()
         document = {"sources": sources, "targets": targets, "catalog": catalog}
-        replace(self._path, orjson.dumps(document))
+        try:
+            replace(self._path, orjson.dumps(document))
+        except OSError as error:
+            raise RegistryNotWritten(
+                f"{self._path}: {error.strerror}; nothing was changed. Make room, and try again"
+            ) from error
 
     def _load(self, content: bytes) -> None:
         try:

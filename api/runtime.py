@@ -48,7 +48,7 @@ from connectors.sinks.kafka.sink import KafkaSink
 from connectors.sinks.sink import Output
 from connectors.sinks.target import KafkaTarget
 from connectors.tables import TableSpec
-from ivm.errors import IvmError, NotIndexed
+from ivm.errors import NotIndexed
 from ivm.pool import Pool
 from ivm.results import Forecast, Installed
 from views.catalog import View
@@ -299,7 +299,7 @@ class Runtime:
             self.pool.create_input(spec.name, spec.schema, spec.key or spec.schema.names)
             try:
                 self.registry.add_source(spec)
-            except (IvmError, OSError):
+            except BaseException:
                 self.pool.drop_input(spec.name)
                 raise
             self.pipeline.add_table(spec, beginning)
@@ -417,7 +417,7 @@ class Runtime:
             installed = self.applier.install(output, compiled.node, lookups=lookups)
             try:
                 self.registry.add_view(view, target)
-            except (IvmError, OSError):
+            except BaseException:
                 self.applier.drop(name)
                 raise
             if compiled.temporal:

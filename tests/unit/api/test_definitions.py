@@ -1,11 +1,14 @@
 """Sources and views: declared, declared again, refused, listed and dropped."""
 
+import errno
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
+from api import registry
 from api.app import create_app
 from api.runtime import Runtime
 from tests.unit.api.conftest import ORDERS, TOTALS, make_runtime
@@ -176,6 +179,58 @@ def test_definitions_outlive_the_process(
     assert again.fault() is None
     assert again.view("totals").key == ("customer",)
     assert again.source("orders").key == ("id",)
+
+
+def _full_disk(path: Path, content: bytes) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize(("path", "body"), [("sources/more", ORDERS), ("views/more", TOTALS)])
+def test_what_cannot_be_made_durable_is_refused_and_not_there(
+    client: TestClient,
+    pipeline: DirectPipeline,
+    path: str,
+    body: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(registry, "replace", _full_disk)
+        refused = client.put(f"/v1/{path}", json=body)
+    assert (refused.status_code, refused.json()["code"]) == (507, "registry-not-written")
+    assert "No space left" in refused.json()["detail"]
+    assert client.get(f"/v1/{path}").status_code == 404
+    assert client.put(f"/v1/{path}", json=body).status_code == 201
+
+
+def test_a_view_that_cannot_be_dropped_durably_stays(
+    client: TestClient, pipeline: DirectPipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(registry, "replace", _full_disk)
+        assert client.delete("/v1/views/totals").status_code == 507
+    assert client.get("/v1/views/totals/rows", params={"scan": True}).status_code == 200
+    assert client.delete("/v1/views/totals").status_code == 204
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("views/more", '{"query": "SELECT id FROM orders -- \\ud800"}'),
+        ("views/more", '{"query": "SELECT id FROM orders", "\\udfff": 1}'),
+        (
+            "sources/more",
+            '{"columns": [{"name": "a", "type": "utf8"}], "key": [], "csv": {"null": "\\ud800"}}',
+        ),
+    ],
+)
+def test_half_of_a_surrogate_pair_is_refused_anywhere_in_a_body(
+    client: TestClient, pipeline: DirectPipeline, path: str, body: str
+) -> None:
+    headers = {"content-type": "application/json"}
+    refused = client.put(f"/v1/{path}", content=body, headers=headers)
+    assert refused.status_code == 422
+    assert "surrogate" in refused.json()["detail"]
+    assert client.put("/v1/views/more", json=TOTALS).status_code == 201
 
 
 def test_a_product_of_large_tables_is_refused_by_the_operators_limit(
