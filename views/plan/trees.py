@@ -250,7 +250,8 @@ def _renumbered(part: T, kept: Set[int], known: dict[int, int], numbers: Numbers
         return cast(T, tuple(_renumbered(each, kept, known, numbers) for each in part))
     if is_dataclass(part) and not isinstance(part, type):
         own = {f.name: getattr(part, f.name) for f in fields(part) if f.init}
-        return replace(
-            part, **{n: _renumbered(value, kept, known, numbers) for n, value in own.items()}
-        )
+        new = {n: _renumbered(value, kept, known, numbers) for n, value in own.items()}
+        if isinstance(part, Scan):
+            new["key"] = tuple(known[n] for n in part.key)
+        return replace(part, **new)
     return part
