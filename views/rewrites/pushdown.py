@@ -2,7 +2,8 @@
 
 Conditions over both inputs of an inner join become part of the join, where lowering finds the
 equalities; what they imply for one input goes down to it. A condition never moves into the optional
-side of an outer join, nor below a window or a top-k other than by their keys.
+side of an outer join, nor below a window or a top-k other than by their keys. One on a row whose
+elements are taken comes before they are: it may say which rows have any.
 """
 
 from collections.abc import Iterable
@@ -22,6 +23,7 @@ from views.plan.nodes import (
     Project,
     TopK,
     Union,
+    Unnest,
     Window,
 )
 from views.plan.scalars import columns_of, conjunction, conjuncts, substitute
@@ -56,6 +58,11 @@ def _push(plan: Plan, conditions: list[Expression]) -> Plan:
             return _push_keyed(plan, conditions, {k.number for k in plan.keys})
         case TopK() | Window():
             return _push_keyed(plan, conditions, {k.index for k in plan.keys})
+        case Unnest():
+            own = numbers_of(plan.input)
+            below = [c for c in conditions if _within(c, own)]
+            above = [c for c in conditions if not _within(c, own)]
+            return _filtered(replace(plan, input=_push(plan.input, below)), above)
         case Apply():
             raise AssertionError("decorrelation comes first")
         case _:
