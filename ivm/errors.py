@@ -76,7 +76,7 @@ class OutOfMemory(IvmError, MemoryError):
 
 
 class PoolFailed(IvmError):
-    """A step ran out of memory halfway: what was completed before can be read, no more."""
+    """A step did not complete: what was completed before can be read, no more."""
 
     code = "pool-failed"
 

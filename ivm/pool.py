@@ -59,7 +59,8 @@ class Pool:
     `max_rounds` rounds.
 
     Where memory is short a call raises OutOfMemory and changes nothing; in `advance` that is not
-    possible: after it only readers are served, every other call raises PoolFailed.
+    possible: after it only readers are served, every other call raises PoolFailed. The same holds
+    for an interrupt.
     """
 
     def __init__(self, workers: int = 1, max_rounds: int = 10_000) -> None:
@@ -195,6 +196,9 @@ class Pool:
                 where = self._where(shortage, self._catalog.living)
                 self._gate.failure = f"a step did not complete: {where}"
                 raise OutOfMemory(self._gate.failure) from shortage
+            except BaseException as error:  # an interrupt, or what nobody thought of
+                self._gate.failure = f"a step did not complete: {error!r}"
+                raise
             if failed:
                 raise NoFixedPoint(
                     f"{', '.join(failed)}: no fixed point within the bound on rounds; dropped. "
@@ -304,7 +308,7 @@ class Pool:
             self._schedule.add(built.stages)
             catch_up(self._schedule, built.stages, built.readers, self._frontier)
             self._schedule.publish(self._frontier - 1)
-        except MemoryError:
+        except BaseException:
             self._schedule.remove(built.stages)
             raise
 
@@ -348,7 +352,7 @@ class Pool:
             last = max(self._frontier - 1, 0)
             if built.plan.fallible or self._row_errors.standing:
                 self._row_errors.begin(collection, built.pieces, last, self._collections.values())
-        except MemoryError:
+        except BaseException:
             self._schedule.remove(built.stages)
             self._remove(collection.name)
             raise

@@ -96,7 +96,7 @@ cdef class Schedule:
         try:
             for stage in stages:
                 self.call(<void*> stage)
-        except MemoryError:
+        except BaseException:
             self.stop()
             raise
         return self.complete(lower, upper)
@@ -113,6 +113,9 @@ cdef class Schedule:
         except MemoryError as shortage:
             self.stop()
             raise StageFailed(<Stage> self.running, str(shortage)) from shortage
+        except BaseException:
+            self.stop()
+            raise
         return 0
 
     @property

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from ivm.dataflow import Concat, Consolidate, Filter, FlatMap, Get, Negate, Node, RowFunction
+from ivm.errors import PoolFailed
 from ivm.expressions import Call, Column, Literal
 from ivm.pool import Pool
 from ivm.results import Deltas
@@ -117,3 +118,35 @@ def test_an_answer_that_does_not_fit_is_the_error_of_its_row(
     deltas = change(maintained(FlatMap(source, function, ROWS)), [7], [1])
     assert deltas.rows.num_rows == 0
     assert message in deltas.errors["error"][0].as_py()
+
+
+def interrupted_at(value: int) -> RowFunction:
+    """The identity, which is interrupted where it meets `value`."""
+
+    def function(rows: pa.RecordBatch) -> Answer:
+        if value in rows["a"].to_pylist():
+            raise KeyboardInterrupt
+        return rows, np.arange(rows.num_rows)
+
+    return function
+
+
+def test_a_pool_whose_step_was_interrupted_serves_readers_alone() -> None:
+    pool = maintained(FlatMap(source, interrupted_at(2), ROWS))
+    change(pool, [1], [1])
+    with pytest.raises(KeyboardInterrupt):
+        change(pool, [2], [1])
+    with pytest.raises(PoolFailed, match="KeyboardInterrupt"):
+        change(pool, [3], [1])
+    assert pool.scan("out").rows["a"].to_pylist() == [1]
+
+
+def test_a_dataflow_whose_installation_was_interrupted_is_not_there() -> None:
+    pool = maintained(
+        Filter(source, Call("gt", (Column(0, INT, False), Literal(0, INT)), pa.bool_(), False))
+    )
+    change(pool, [2], [1])
+    with pytest.raises(KeyboardInterrupt):
+        pool.install("interrupted", FlatMap(source, interrupted_at(2), ROWS), ["a"])
+    assert pool.names == {"t", "out"}
+    assert change(pool, [3], [1]).rows["a"].to_pylist() == [3]
