@@ -423,7 +423,12 @@ class Pool:
     def look_up(self, name: str, keys: pa.RecordBatch) -> Found:
         """The rows of an input or dataflow with each of many `keys`; else as `peek`."""
         collection = self._catalog.find(name)
-        index = collection.index_on(keys.schema.names)
+        if not isinstance(keys, pa.RecordBatch):
+            raise SchemaMismatch(f"keys are a RecordBatch, not a {type(keys).__name__}")
+        names = keys.schema.names
+        if len(set(names)) < len(names):
+            raise SchemaMismatch(f"keys with a column twice: {', '.join(names)}")
+        index = collection.index_on(names)
         try:
             return index.look_up(keys, collection.layout, self._interner)
         except MemoryError as shortage:

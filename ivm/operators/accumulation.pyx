@@ -172,7 +172,9 @@ cdef class Accumulation(Logic):
                 if isinf(decode_double(out[t.out])):
                     out[0] = self.overflow
             elif t.kind == FLOAT:
-                out[t.out] = exact_value(state + t.state + 1, count if t.function == AVERAGE else 1)
+                if not exact_value(state + t.state + 1, count if t.function == AVERAGE else 1,
+                                   &out[t.out]):
+                    out[0] = self.overflow
             elif _wide_value(state + t.state + 1, t, count, &total):
                 _write(t, total, out)
             else:

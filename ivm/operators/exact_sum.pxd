@@ -12,5 +12,6 @@ cdef enum:
 # Adds `diff` copies of the value that the order-preserving `word` encodes.
 cdef void exact_add(uint64_t* state, uint64_t word, int64_t diff) noexcept nogil
 
-# The sum divided by `count` as an order-preserving word.
-cdef uint64_t exact_value(const uint64_t* state, int64_t count) noexcept nogil
+# The sum divided by `count` as an order-preserving word; False where finite values come to more than a
+# float64 holds.
+cdef bint exact_value(const uint64_t* state, int64_t count, uint64_t* word) noexcept nogil

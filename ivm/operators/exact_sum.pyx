@@ -1,6 +1,6 @@
 """Exact addition of floats, after Kulisch's long accumulator."""
 
-from libc.math cimport INFINITY, NAN, isinf, isnan
+from libc.math cimport INFINITY, isinf, isnan, ldexp
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
@@ -14,9 +14,10 @@ cdef extern from *:
 
 cdef enum:
     LIMBS = 34          # words of the integer, behind the three counts
+    SPARE = 64          # bits by which a sum may exceed the range
 
 cdef uint64_t SIGN = <uint64_t> 1 << 63
-cdef uint64_t CANONICAL_NAN = <uint64_t> 0xFFF8 << 48
+cdef uint64_t NAN_WORD = <uint64_t> 0xFFF8 << 48
 
 
 cdef void exact_add(uint64_t* state, uint64_t word, int64_t diff) noexcept nogil:
@@ -50,29 +51,33 @@ cdef void _add_scaled(uint64_t* limbs, uint64_t mantissa, uint64_t times, int sh
     add_shifted(limbs, LIMBS, parts, 2, shift, subtract)
 
 
-# The double nearest to the integer, in units of 2**-1074; ties to even.
-cdef double _nearest(const uint64_t* limbs) noexcept nogil:
+# The double nearest to the integer, in units of 2**-(1074 + scale); ties to even.
+cdef double _nearest(const uint64_t* limbs, int scale) noexcept nogil:
     cdef uint64_t magnitude[LIMBS]
     cdef bint negative = magnitude_of(limbs, LIMBS, magnitude)
     cdef int exponent
     cdef uint64_t top = leading_bits(magnitude, LIMBS, &exponent)
-    return nearest(top, exponent - 1074, negative)
+    return nearest(top, exponent - 1074 - scale, negative)
 
 
-cdef uint64_t exact_value(const uint64_t* state, int64_t count) noexcept nogil:
+cdef bint exact_value(const uint64_t* state, int64_t count, uint64_t* word) noexcept nogil:
     cdef double value
     cdef uint64_t bits
+    cdef bint fits = True
     if <int64_t> state[0] > 0 or (<int64_t> state[1] > 0 and <int64_t> state[2] > 0):
-        value = NAN
-    elif <int64_t> state[1] > 0:
+        word[0] = NAN_WORD
+        return True
+    if <int64_t> state[1] > 0:
         value = INFINITY
     elif <int64_t> state[2] > 0:
         value = -INFINITY
     else:
-        value = _nearest(state + 3) / <double> count
-    if isnan(value):
-        return CANONICAL_NAN
+        value = _nearest(state + 3, 0) / <double> count
+        if isinf(value):        # an average lies in the range even where the sum does not
+            value = ldexp(_nearest(state + 3, SPARE) / <double> count, SPARE)
+        fits = not isinf(value)
     if value == 0:
         value = 0.0
     memcpy(&bits, &value, sizeof(double))
-    return ~bits if bits & SIGN else bits | SIGN
+    word[0] = ~bits if bits & SIGN else bits | SIGN
+    return fits

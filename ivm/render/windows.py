@@ -139,6 +139,10 @@ class Windows(Mechanics):
         return self.fallible(form, Settle, windowed, rows.words, settling)
 
 
+_FARTHEST = (1 << 63) - 1
+"""Rows ahead; no partition has as many."""
+
+
 def _functions(
     node: Window, values: Values, results: Format, interner: Interner
 ) -> tuple[WindowFunction, ...]:
@@ -160,7 +164,7 @@ def _function(
     at = values.argument(call.column)
     argument = values.format.places[at]
     if call.function in ("lag", "lead"):
-        ahead = call.count if call.function == "lead" else -call.count
+        ahead = call.count if call.function == "lead" else min(-call.count, _FARTHEST)
         default = None
         if call.default is not None:
             default = values.format.places[values.argument(call.default)]

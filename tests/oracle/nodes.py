@@ -3,6 +3,7 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -291,8 +292,8 @@ def aggregate(spec: agg.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcom
     if spec.function == "sum":
         return total if isinstance(total, Error) else fit_total(total, spec.type)
     count = sum(n for _, n in values)
-    if isinstance(total, float):
-        return canonical(total / count)
+    if isinstance(total, float | Fraction):
+        return _quotient(total, count)
     return fit(EXACT.divide(Decimal(total), Decimal(count)), spec.type)
 
 
@@ -352,9 +353,19 @@ def _comoment(spec: agg.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcom
 
 def fit_total(total: Any, kind: pa.DataType) -> Outcome:
     """A sum in the aggregate's type."""
-    if isinstance(total, float):
-        return canonical(total)
+    if isinstance(total, float | Fraction):
+        return _quotient(total, 1)
     return fit(total, kind)
+
+
+def _quotient(total: float | Fraction, count: int) -> Outcome:
+    """A sum of floats, rounded, over a count; the sum itself may lie beyond the range."""
+    for scale in (1, 1 << 64):
+        with suppress(OverflowError):
+            quotient = float(total / scale) / count * scale
+            if isinstance(total, float) or math.isfinite(quotient):
+                return canonical(quotient)
+    return Error("numeric value out of range in a sum or average")
 
 
 def _key(order: Callable[[Any, Any], int]) -> Callable[[Any], Any]:
@@ -366,7 +377,9 @@ def _total(values: Iterable[tuple[Any, int]]) -> Any:
     if isinstance(given[0][0], float):
         if any(v is NAN for v, _ in given) or {math.inf, -math.inf} <= {v for v, _ in given}:
             return NAN
-        return math.fsum(v * n for v, n in given)
+        if any(v in (math.inf, -math.inf) for v, _ in given):
+            return sum(v for v, _ in given if math.isinf(v))
+        return sum((Fraction(v) * n for v, n in given), Fraction())
     if isinstance(given[0][0], Decimal):
         return reduce(EXACT.add, (EXACT.multiply(v, Decimal(n)) for v, n in given))
     return sum(v * n for v, n in given)

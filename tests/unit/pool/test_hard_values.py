@@ -3,6 +3,8 @@
 And on arithmetic: a continuous percentile rounds its product before the sum, as PostgreSQL does.
 """
 
+import math
+import sys
 from decimal import Decimal
 from typing import Any
 
@@ -69,6 +71,36 @@ def test_an_average_is_right_where_the_sum_is_beyond_any_type() -> None:
     _feed(pool, [NEGATIVE] * 7)
     _feed(pool, [NINES])
     assert _answer(pool) == ([Decimal("-74999999999999999999999999999999999999")], 0)
+
+
+MOST = sys.float_info.max
+MEASURED = pa.schema([FIELDS[0], pa.field("measure", pa.float64())])
+
+
+@pytest.mark.parametrize(
+    ("function", "values", "answer"),
+    [
+        ("sum", [MOST, MOST], ([], 1)),
+        ("sum", [-MOST, -MOST], ([], 1)),
+        ("sum", [MOST, MOST, -MOST], ([MOST], 0)),
+        ("sum", [MOST, math.inf], ([math.inf], 0)),
+        ("avg", [MOST, MOST], ([MOST], 0)),
+        ("avg", [-MOST] * 3, ([-MOST], 0)),
+        ("avg", [MOST, -math.inf], ([-math.inf], 0)),
+    ],
+)
+def test_finite_floats_have_a_finite_sum_or_an_error(
+    function: str, values: list[float], answer: tuple[list[float], int]
+) -> None:
+    pool = Pool()
+    pool.create_input("measures", MEASURED, ["id"])
+    whole = Aggregate(function, 1, "out", pa.float64(), True)  # type: ignore[arg-type]
+    pool.install("out", Reduce(Get("measures", MEASURED), (), (whole,)), [])
+    columns = {"id": list(range(len(values))), "measure": values}
+    batch = pa.RecordBatch.from_pydict(columns, schema=MEASURED)
+    pool.feed("measures", batch, np.ones(len(values), np.int64), 0)
+    pool.advance(1)
+    assert _answer(pool) == answer
 
 
 def test_an_average_that_scaling_takes_beyond_its_type_is_an_error() -> None:

@@ -71,6 +71,10 @@ def _peek(name: str, **key: object) -> Misuse:
     return lambda pool: pool.peek(name, key)
 
 
+def _look_up(keys: Any) -> Callable[[Pool], object]:
+    return lambda pool: pool.look_up("orders", keys)
+
+
 def _renamed(*names: str) -> pa.RecordBatch:
     return _rows().rename_columns(list(names))
 
@@ -169,6 +173,12 @@ CASES: dict[str, tuple[type[IvmError], Misuse]] = {
     "a look-up by a float for an integer": (SchemaMismatch, _peek("orders", id=1.5)),
     "a look-up by NULL where there is none": (SchemaMismatch, _peek("orders", id=None)),
     "a look-up by a list": (SchemaMismatch, _peek("orders", id=[1])),
+    "many look-ups by a list": (SchemaMismatch, _look_up([1])),
+    "many look-ups by a table": (SchemaMismatch, _look_up(pa.table({"id": [1]}))),
+    "many look-ups by a column twice": (
+        SchemaMismatch,
+        _look_up(pa.RecordBatch.from_arrays([pa.array([1])] * 2, ["id", "id"])),
+    ),
 }
 
 
