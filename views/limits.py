@@ -11,6 +11,8 @@ from itertools import islice
 from views.errors import QueryTooLarge
 
 MOST_NESTED = 500
+MOST_NODES = 20_000
+"""Nodes of a plan, those included that stand in it several times."""
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 

@@ -23,12 +23,12 @@ from views.errors import (
     UnknownTable,
     suggestion,
 )
+from views.limits import MOST_NODES
 from views.plan.keys import unique_key
 from views.plan.nodes import Attribute, Distinct, Fixpoint, Plan, Project, Recursive, Union, Values
 from views.plan.trees import inputs, renamed
 from views.sql.binder import Binder
 from views.sql.coercion import TEXT, cast, common_type, fitted
-from views.sql.ctes import MAX_NODES
 from views.sql.handlers import HANDLERS
 from views.sql.queries import bind_query
 from views.sql.scope import BoundQuery, Environment, Named, Scope, Session
@@ -122,9 +122,9 @@ class Relations:
                 fresh = tuple(self.session.numbers.fresh(a.name, a) for a in plan.attributes)
                 plan = Fixpoint(bindings, labels[name], fresh)
             nodes, depth = self._extent(plan)
-            if nodes > MAX_NODES or depth > MAX_PLAN_DEPTH:
+            if nodes > MOST_NODES or depth > MAX_PLAN_DEPTH:
                 raise QueryTooLarge(
-                    f"the plan of {name!r} has more than {MAX_NODES:,} nodes, or is nested more "
+                    f"the plan of {name!r} has more than {MOST_NODES:,} nodes, or is nested more "
                     f"than {MAX_PLAN_DEPTH:,} deep"
                 )
             self._bound[name] = self._named(name, plan)

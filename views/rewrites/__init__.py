@@ -4,8 +4,12 @@ A rule maps a plan to one of the same meaning with the same columns.
 """
 
 from collections.abc import Callable
+from itertools import islice
 
+from views.errors import QueryTooLarge
+from views.limits import MOST_NODES
 from views.plan.nodes import Plan
+from views.plan.trees import walk
 from views.rewrites.context import Context
 from views.rewrites.decorrelate import decorrelate
 from views.rewrites.factoring import factor_conditions
@@ -35,7 +39,15 @@ RULES: tuple[tuple[str, Rule], ...] = (
 
 
 def rewrite(plan: Plan, context: Context) -> Plan:
-    """`plan` after every rule."""
+    """`plan` after every rule (raises QueryTooLarge).
+
+    To unnest a subquery repeats what it stands beside, which a few levels multiply.
+    """
     for _, rule in RULES:
         plan = rule(plan, context)
+        if next(islice(walk(plan), MOST_NODES, None), None) is not None:
+            raise QueryTooLarge(
+                f"its subqueries unnested, the query's plan has more than {MOST_NODES:,} nodes; "
+                "make some of them views of their own"
+            )
     return plan

@@ -10,14 +10,13 @@ from graphlib import CycleError, TopologicalSorter
 from sqlglot import exp
 
 from views.errors import DuplicateColumn, QueryTooLarge, UnknownColumn, UnsupportedSql
+from views.limits import MOST_NODES
 from views.plan.nodes import Attribute, Plan
 from views.plan.trees import renamed, walk
 from views.sql.dialect import MutuallyRecursive
 from views.sql.mutual import bind_mutual
 from views.sql.recursion import bind_recursive, is_recursive
 from views.sql.scope import BoundQuery, Environment, Named, Session
-
-MAX_NODES = 20_000
 
 
 def bind_with(session: Session, env: Environment, node: exp.Expr) -> Environment:
@@ -86,9 +85,9 @@ def _renamed_columns(session: Session, bound: BoundQuery, cte: exp.CTE) -> Bound
 
 def _named(session: Session, bound: BoundQuery, name: str, node: exp.Expr) -> Named:
     size = sum(1 for _ in walk(bound.plan))
-    if size > MAX_NODES:
+    if size > MOST_NODES:
         raise session.source.fault(
-            QueryTooLarge, f"the plan of {name!r} has more than {MAX_NODES:,} nodes", node
+            QueryTooLarge, f"the plan of {name!r} has more than {MOST_NODES:,} nodes", node
         )
 
     def make() -> tuple[Plan, tuple[tuple[str, Attribute], ...]]:

@@ -96,8 +96,8 @@ def test_finite_floats_have_a_finite_sum_or_an_error(
     pool.create_input("measures", MEASURED, ["id"])
     whole = Aggregate(function, 1, "out", pa.float64(), True)  # type: ignore[arg-type]
     pool.install("out", Reduce(Get("measures", MEASURED), (), (whole,)), [])
-    columns = {"id": list(range(len(values))), "measure": values}
-    batch = pa.RecordBatch.from_pydict(columns, schema=MEASURED)
+    rows = [{"id": i, "measure": value} for i, value in enumerate(values)]
+    batch = pa.RecordBatch.from_pylist(rows, schema=MEASURED)
     pool.feed("measures", batch, np.ones(len(values), np.int64), 0)
     pool.advance(1)
     assert _answer(pool) == answer

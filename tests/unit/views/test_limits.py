@@ -32,6 +32,10 @@ BEYOND = {
     "outer joins": "select t0.id from customers t0 "
     + " ".join(f"left join orders t{i} on t{i}.id = t{i - 1}.id" for i in range(1, 80)),
     "readings": "select id from customers, lateral " + "(id, lateral " * 40,
+    "unnesting": f"select c.id from ({' union all '.join(['select * from customers'] * 6)}) c"
+    " where c.city not in (select a.segment from customers a where a.id <> c.id and a.city not in"
+    " (select b.segment from customers b where b.id <> c.id and b.city not in"
+    " (select d.segment from customers d where d.id <> c.id)))",
     "doubling": "with a0 as (select id from customers)"
     + "".join(
         f", a{i} as (select x.id from a{i - 1} x join a{i - 1} y on x.id = y.id)"
