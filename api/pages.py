@@ -4,6 +4,7 @@ A cursor holds the last row's values, not a position, so paging goes on at the r
 rows came and went between two pages.
 """
 
+import math
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +44,7 @@ def matching(snapshot: Snapshot, values: Mapping[str, Any]) -> pa.Table:
         table = table.filter(pa.array(snapshot.counts > 0))
     for name, value in values.items():
         literal = _literal(value, table.schema.field(name).type)
-        table = table.filter(pc.equal(_comparable(table[name]), literal))
+        table = table.filter(_equal(_comparable(table[name]), literal))
     return table
 
 
@@ -116,11 +117,30 @@ def _beyond(table: pa.Table, order: Sequence[str], values: Sequence[Any]) -> pa.
         null: Any = pc.is_null(column)
         if value is not None:
             literal = _literal(value, table.schema.field(name).type)
-            greater = pc.or_(null, pc.fill_null(pc.greater(column, literal), False))
+            greater = pc.or_(null, pc.fill_null(_greater(column, literal), False))
             beyond = pc.or_(beyond, pc.and_(equal, greater))
-            same: Any = pc.fill_null(pc.equal(column, literal), False)
+            same: Any = pc.fill_null(_equal(column, literal), False)
         else:
             same = null
         equal = pc.and_(equal, same)
     found: pa.ChunkedArray = beyond
     return found
+
+
+# Not-a-number equals itself and is greater than all numbers, as where rows are grouped and sorted.
+
+
+def _equal(column: Any, literal: Any) -> Any:
+    return pc.is_nan(column) if _is_nan(literal) else pc.equal(column, literal)
+
+
+def _greater(column: Any, literal: Any) -> Any:
+    if not pa.types.is_floating(column.type):
+        return pc.greater(column, literal)
+    if _is_nan(literal):
+        return pc.less(column, column)  # nothing is
+    return pc.or_(pc.greater(column, literal), pc.is_nan(column))
+
+
+def _is_nan(literal: Any) -> bool:
+    return pa.types.is_floating(literal.type) and math.isnan(literal.as_py())

@@ -10,8 +10,9 @@ from base64 import b64decode
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.types as kinds
 from orjson import loads
@@ -26,6 +27,7 @@ from ivm.rows.scripts.intervals import parse_interval
 from ivm.types import INTERVAL, JSON, UUID, interval_constant
 
 _NATURAL = re.compile(r"[0-9]{1,18}")
+_DATE = re.compile(r"-?[0-9]{4,7}-[0-9]{2}-[0-9]{2}")
 
 
 def is_natural(text: str) -> bool:
@@ -52,7 +54,7 @@ def _reader(dtype: pa.DataType) -> Callable[[str], Any]:
         (kinds.is_decimal, Decimal),
         (kinds.is_floating, float),
         (kinds.is_boolean, _boolean),
-        (kinds.is_date, date.fromisoformat),
+        (kinds.is_date, _date),
         (kinds.is_time, time.fromisoformat),
         (kinds.is_timestamp, lambda text: _timestamp(text, "tz=" in str(dtype))),
         (kinds.is_binary, lambda text: b64decode(text, validate=True)),
@@ -70,9 +72,32 @@ def _boolean(text: str) -> bool:
     return text == "true"
 
 
-def _timestamp(text: str, zoned: bool) -> datetime:
-    """An instant in UTC, or a local timestamp; a text of the other kind is refused."""
-    value = datetime.fromisoformat(text)
+def _date(text: str) -> date | int:
+    """A date; where Python's begin or end, the days since 1970."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return _distant(text, text, "D")
+
+
+def _timestamp(text: str, zoned: bool) -> datetime | int:
+    """An instant in UTC, or a local timestamp; a text of the other kind is refused.
+
+    Where Python's begin or end it is the microseconds since 1970.
+    """
+    try:
+        value = datetime.fromisoformat(text)
+    except ValueError:
+        local = text.removesuffix("Z") if zoned else text
+        if zoned and local == text:
+            raise
+        return _distant(local, local.partition("T")[0], "us")
     if (value.tzinfo is not None) != zoned:
         raise ValueError(text)
     return value.astimezone(UTC) if zoned else value
+
+
+def _distant(text: str, day: str, unit: Literal["D", "us"]) -> int:
+    if _DATE.fullmatch(day) is None:
+        raise ValueError(text)
+    return int(np.datetime64(text, unit).astype(np.int64))
