@@ -15,6 +15,7 @@ import pyarrow as pa
 from api.client import ServiceClient
 from connectors.tables import type_of
 from views.builder import Database, ViewDefinition
+from views.builder import table as builder
 from views.catalog import Catalog, Table, View
 from views.errors import BadDefinition, SqlError
 
@@ -53,12 +54,22 @@ def apply(file: Path, service: ServiceClient) -> Iterator[Applied]:
 def _query(definition: ViewDefinition, file: Path, catalog: Catalog) -> str:
     """The SQL of a view; a fault is told with the line of `file` that it lies in."""
     try:
-        return definition.build(Database(catalog)).sql()
+        built: object = definition.build(Database(catalog))
+        if not isinstance(built, builder.Table):
+            raise BadDefinition(f"{file}: view {definition.name!r}: {_not_a_table(built)}")
+        return built.sql()
     except SqlError as error:
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.lineno for frame in frames if frame.filename == str(file)]
         place = f"{file}:{lines[-1]}" if lines else str(file)
         raise BadDefinition(f"{place}: view {definition.name!r}: {error.message}") from error
+
+
+def _not_a_table(built: object) -> str:
+    """What is wrong with a function that answers `built`."""
+    advice = {builder.Grouped: "end with agg()", builder.Ordered: "end with limit()"}
+    ending = advice.get(type(built), "return one")
+    return f"its function answers {type(built).__name__}, which is no table; {ending}"
 
 
 def _catalog(service: ServiceClient) -> Catalog:

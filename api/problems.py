@@ -93,7 +93,14 @@ def install(app: FastAPI) -> None:
         return of_error(error)
 
     @app.exception_handler(RequestValidationError)
-    async def on_invalid(_: Request, error: RequestValidationError) -> Response:
+    async def on_invalid(request: Request, error: RequestValidationError) -> Response:
+        kind = request.headers.get("content-type", "")
+        whole = any(fault["loc"] == ("body",) for fault in error.errors())
+        if whole and not kind.partition(";")[0].strip().endswith("json"):
+            told = (
+                f"the body is {kind or 'of no type'}; send JSON as content-type: application/json"
+            )
+            return problem(415, "unsupported-media-type", told)
         faults = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
         return problem(422, "invalid-request", "; ".join(faults))
 

@@ -16,11 +16,12 @@ class ViewDefinition:
 
 
 def view(
-    name: str | None = None, key: Sequence[str] | None = None
+    name: str | None = None, key: str | Sequence[str] | None = None
 ) -> Callable[[Callable[[Database], Table]], ViewDefinition]:
-    """Let a function define the view of its own name, or of `name`."""
+    """Let a function define the view of its own name, or of `name`, by one or more key columns."""
+    columns = None if key is None else (key,) if isinstance(key, str) else tuple(key)
 
     def defined(build: Callable[[Database], Table]) -> ViewDefinition:
-        return ViewDefinition(name or build.__name__, build, None if key is None else tuple(key))
+        return ViewDefinition(name or build.__name__, build, columns)
 
     return defined

@@ -39,7 +39,7 @@ from views.errors import (
 from views.sql.aggregates import AGGREGATES
 from views.sql.binder import key_of
 from views.sql.dialect import PostgresViews
-from views.sql.source import Source
+from views.sql.source import Source, check_characters
 
 MAX_CHARACTERS = 100_000
 MAX_LITERALS = 100
@@ -97,6 +97,7 @@ def parse(source: Source, nesting: int = MAX_DEPTH) -> Program:
         raise QueryTooLarge(
             f"the program has more than {MAX_CHARACTERS:,} characters; facts belong in a table"
         )
+    check_characters(source)
     _check_nesting(source, min(nesting, MAX_DEPTH))
     build = _Build(source)
     try:
@@ -188,7 +189,7 @@ class _Build(Transformer[Token, Any]):
     def declaration(self, name: Token, *columns: tuple[str, str]) -> Declaration:
         seen = [column for column, _ in columns]
         if len(set(seen)) < len(seen):
-            raise self._fault(DuplicateColumn, f"{name!r} has two columns of one name", name)
+            raise self._fault(DuplicateColumn, f"{str(name)!r} has two columns of one name", name)
         return Declaration(str(name), columns, _start(name))
 
     def column(self, name: Token, kind: str) -> tuple[str, str]:

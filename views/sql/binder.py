@@ -12,7 +12,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ivm.aggregates import UP_TO_PEERS, Frame, WindowFunction
-from ivm.expressions import Expression, Literal
+from ivm.expressions import Call, Expression, Literal
 from views.errors import (
     AmbiguousColumn,
     InvalidLiteral,
@@ -30,7 +30,7 @@ from views.plan.nodes import (
     Plan,
     SortKey,
 )
-from views.plan.scalars import TRUE
+from views.plan.scalars import TRUE, test
 from views.sql import literals
 from views.sql.coercion import (
     BOOL,
@@ -249,6 +249,16 @@ class Binder:
         if not castable(value.type, target):
             raise self.mismatch(f"cannot cast {name(value)} to {type_name(target)}", node)
         return cast(value, target)
+
+    def put_out(self, bound: Bound, node: exp.Expr) -> Expression:
+        """A value as it is put out: as `cast(… as text)`, but a boolean as t or f."""
+        value = self.typed(bound, TEXT, node)
+        if value.type != pa.bool_():
+            return self.explicit_cast(value, TEXT, node)
+        either = (value, Literal("t", TEXT), Literal("f", TEXT))
+        if not value.nullable:
+            return Call("case", either, TEXT, False)
+        return Call("case", (test("is_null", value), Literal(None, TEXT), *either), TEXT, True)
 
     def column(self, node: exp.Column) -> Expression:
         """The column that a name means, in this query or one around it."""

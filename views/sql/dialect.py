@@ -45,6 +45,12 @@ REREAD_AT_LEAST = 10_000
 REREAD_EACH = 5
 
 
+def _unit_first(arguments: list[Any]) -> list[Any]:
+    """The arguments with a column that is the first kept apart from a unit of the same name."""
+    unit, *others = arguments
+    return [exp.Paren(this=unit) if isinstance(unit, exp.Column) else unit, *others]
+
+
 class ViewsParser(PostgresParser):
     """Adds row constructors, ALL over a list, names of joins by USING, MUTUALLY RECURSIVE.
 
@@ -54,6 +60,7 @@ class ViewsParser(PostgresParser):
     FUNCTIONS = _translated(PostgresParser.FUNCTIONS) | {
         "ROW": lambda args: exp.Tuple(expressions=args),
         "ALL": lambda args: exp.All(this=seq_get(args, 0)),
+        "DATE_TRUNC": lambda args: PostgresParser.FUNCTIONS["DATE_TRUNC"](_unit_first(args)),
     }
     FUNCTION_PARSERS = _translated(PostgresParser.FUNCTION_PARSERS)
 

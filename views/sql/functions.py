@@ -88,7 +88,7 @@ def concat(b: Binder, node: exp.Concat) -> Bound:
     """`concat(…)`: any types; NULL counts as empty."""
     parts: list[Expression] = []
     for argument in node.expressions:
-        value = b.explicit_cast(b.bind(argument), TEXT, argument)
+        value = b.put_out(b.bind(argument), argument)
         parts.append(_or_empty(value) if value.nullable else value)
     return parts[0] if len(parts) == 1 else call("concat", *parts, result=TEXT)
 

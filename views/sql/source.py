@@ -3,6 +3,7 @@
 A fault is reported where its first character stands in the text.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -82,12 +83,19 @@ def describe(node: exp.Expr) -> str:
     return f"{function_name(node)}()" if isinstance(node, exp.Func) else node.key.upper()
 
 
+_NO_CHARACTER = re.compile("[\0\ud800-\udfff]")
+
+
+def check_characters(source: Source) -> None:
+    """See that the text has no NUL and no half of a surrogate pair (raises SqlSyntaxError)."""
+    found = _NO_CHARACTER.search(source.text)
+    if found is not None:
+        raise source.fault_at(SqlSyntaxError, "this is no character", found.start())
+
+
 def parse(source: Source, nesting: int) -> exp.Query | exp.Values:
     """The one query in the text (raises SqlSyntaxError, UnsupportedSql, QueryTooLarge)."""
-    try:
-        source.text.encode()
-    except UnicodeEncodeError as error:
-        raise source.fault_at(SqlSyntaxError, "this is no character", error.start) from error
+    check_characters(source)
     try:
         tokens = sqlglot.tokenize(source.text, read=PostgresViews)
         _check_nesting(source, tokens, nesting)

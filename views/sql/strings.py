@@ -20,7 +20,7 @@ def _trimming(function: str, characters: str) -> tuple[Signature, ...]:
 def _concat_ws(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
     """`concat_ws(separator, …)`: what is not NULL, joined."""
     separator, *given = arguments
-    parts = [b.explicit_cast(g, TEXT, node) for g in given]
+    parts = [b.put_out(g, node) for g in given]
     whole: Expression = Literal(None, TEXT)
     for i, value in enumerate(parts):
         whole = value if i == 0 else Call("join", (whole, separator, value), TEXT, True)
@@ -45,7 +45,7 @@ def _format(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expressio
             raise b.session.source.unsupported(f"%{piece[0]} in format()", node)
         if used >= len(values):
             raise b.fault(InvalidLiteral, "format() has too few arguments", node)
-        value = b.explicit_cast(values[used], TEXT, node)
+        value = b.put_out(values[used], node)
         used += 1
         missing = "" if piece[0] == "s" else "NULL"
         if piece[0] == "L":

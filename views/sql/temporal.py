@@ -204,6 +204,8 @@ def _extracted(function: str, field: str, value: Expression, result: pa.DataType
 
 def date_trunc(b: Binder, node: exp.TimestampTrunc | exp.DateTrunc) -> Bound:
     """`date_trunc(unit, …)`; a date gives a timestamp without zone."""
+    if not isinstance(node.args["unit"], exp.Var):
+        raise b.session.source.unsupported("date_trunc() by what is not a constant text", node)
     unit = node.args["unit"].name.lower()
     unit = _SYNONYMS.get(unit, unit)
     moment = b.typed(b.bind(node.this), TIMESTAMP, node.this)

@@ -64,6 +64,31 @@ def test_a_fault_is_told_with_its_line(
         list(apply(file, service))
 
 
+@pytest.mark.parametrize(
+    ("ending", "advice"),
+    [
+        ("orders.group_by('customer')", "answers Grouped, which is no table; end with agg()"),
+        ("orders.order_by('customer')", "answers Ordered, which is no table; end with limit()"),
+        ("None", "answers NoneType, which is no table; return one"),
+    ],
+)
+def test_a_function_that_answers_no_table_is_told_how_to_end(
+    service: ServiceClient, pipeline: DirectPipeline, tmp_path: Path, ending: str, advice: str
+) -> None:
+    whole = 'orders.group_by("customer").agg(total=F.sum(F.col("amount")))'
+    file = written(tmp_path, FILE.replace(whole, ending))
+    with pytest.raises(BadDefinition) as told:
+        list(apply(file, service))
+    assert str(told.value) == f"{file}: view 'spent': its function {advice}"
+
+
+def test_a_key_of_one_column_needs_no_list(
+    service: ServiceClient, pipeline: DirectPipeline, tmp_path: Path
+) -> None:
+    list(apply(written(tmp_path, FILE.replace('["customer"]', '"customer"')), service))
+    assert service.get("/v1/views/spent")["key"] == ["customer"]
+
+
 def test_a_changed_definition_is_a_conflict(
     service: ServiceClient, pipeline: DirectPipeline, tmp_path: Path
 ) -> None:

@@ -212,6 +212,13 @@ def test_a_view_that_cannot_be_dropped_durably_stays(
     assert client.delete("/v1/views/totals").status_code == 204
 
 
+def test_a_body_that_is_not_said_to_be_json_is_told_what_to_send(client: TestClient) -> None:
+    form = {"content-type": "application/x-www-form-urlencoded"}
+    refused = client.put("/v1/views/more", content='{"query": "SELECT 1 AS x"}', headers=form)
+    assert (refused.status_code, refused.json()["code"]) == (415, "unsupported-media-type")
+    assert "content-type: application/json" in refused.json()["detail"]
+
+
 @pytest.mark.parametrize(
     ("path", "body"),
     [

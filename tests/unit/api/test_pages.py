@@ -27,7 +27,8 @@ HARD: dict[str, tuple[pa.DataType, list[Any]]] = {
 def column(request: pytest.FixtureRequest) -> "pa.Array[Any]":
     """Values of a column in ascending order."""
     dtype, values = request.param
-    return pa.array(values, dtype)
+    made: pa.Array[Any] = pa.array(values, dtype)
+    return made
 
 
 def _snapshot(column: "pa.Array[Any]") -> Snapshot:

@@ -56,6 +56,7 @@ FAULTS = [
     ("select o.id from orders o " + "left join items " * 100, "syntax-error", 1621),
     ("select (1", "syntax-error", 9),
     ('select 1 as "\ud800"', "syntax-error", 14),
+    ('select 1 as "\0count"', "syntax-error", 14),
     ("select 'abc", "syntax-error", 9),
     ("", "syntax-error", None),
     ("select id, id from customers", "duplicate-column", None),
