@@ -40,6 +40,7 @@ from views.plan.trees import (
     bottom_up,
     during_by,
     free_columns,
+    inputs,
     numbers_of,
     walk,
     with_inputs,
@@ -51,7 +52,24 @@ Names = Mapping[int, Attribute]
 
 def decorrelate(plan: Plan, context: Context) -> Plan:
     """`plan` without Apply."""
+    plan = _conditions_first(plan)
     return bottom_up(plan, lambda p: _eliminate(p, context.numbers) if isinstance(p, Apply) else p)
+
+
+def _conditions_first(plan: Plan) -> Plan:
+    """`plan` with conditions on the left of an Apply alone tested before the right is evaluated.
+
+    A row that they drop is in no domain: nothing is computed for it, which might also fail.
+    """
+    if isinstance(plan, Filter) and isinstance(plan.input, Apply):
+        apply, own = plan.input, numbers_of(plan.input.left)
+        parts = conjuncts(plan.predicate)
+        before = [p for p in parts if columns_of(p) <= own]
+        after = [p for p in parts if not columns_of(p) <= own]
+        if before:
+            filtered = replace(apply, left=Filter(apply.left, conjunction(before)))
+            plan = Filter(filtered, conjunction(after)) if after else filtered
+    return with_inputs(plan, tuple(_conditions_first(below) for below in inputs(plan)))
 
 
 def _eliminate(apply: Apply, numbers: Numbers) -> Plan:
