@@ -27,7 +27,7 @@ import re
 from base64 import b64decode
 from collections.abc import Callable
 from datetime import time
-from decimal import Decimal
+from decimal import Context, Decimal, InvalidOperation
 from itertools import accumulate
 from types import NoneType
 from typing import Any
@@ -54,6 +54,7 @@ _BOUNDS = {
     pa.time64("us").id: (0, _DAY - 1),
     pa.timestamp("us").id: (_DAYS[0] * _DAY, (_DAYS[1] + 1) * _DAY - 1),
 }
+_MOST_DIGITS = 38  # of a decimal128
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 Values = list[Any]
@@ -226,12 +227,37 @@ def decimals(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
     """A column of decimals, out of texts and exact numbers."""
     expect(kinds, str, int, Decimal)
     texts = values if kinds <= {str} else [None if v is None else str(v) for v in values]
+    column = pa.array(texts, pa.string())
+    doubtful: Any = pc.or_(
+        pc.greater(pc.binary_length(column), _MOST_DIGITS - dtype.scale),
+        pc.match_substring(column, "e", ignore_case=True),
+    )
     try:
-        return pa.array(texts, pa.string()).cast(dtype)
+        if pc.any(doubtful).as_py():
+            spelled = zip(texts, doubtful.to_pylist(), strict=True)
+            column = pa.array([_spelled_out(t, dtype) if d else t for t, d in spelled], pa.string())
+        return column.cast(dtype)
     except pa.ArrowInvalid as error:
         if all(v is None or _DECIMAL.fullmatch(v) for v in texts):
             raise ValueFault(OUT_OF_RANGE, f"a number with more digits than {dtype}") from error
         raise ValueFault(WRONG_TYPE, "a string that is not a decimal number") from error
+
+
+def _spelled_out(text: str, dtype: pa.DataType) -> str:
+    """A number that Arrow reads right: it wraps what 128 bits do not hold, scaled or not."""
+    if _DECIMAL.fullmatch(text) is None:
+        return text
+    try:
+        number = Decimal(text)
+    except InvalidOperation as error:
+        raise ValueFault(OUT_OF_RANGE, "a number with an exponent that is too great") from error
+    if not number:
+        return "0"
+    if -dtype.scale <= number.adjusted() < dtype.precision - dtype.scale:
+        shortest = number.normalize(Context(prec=len(number.as_tuple().digits)))
+        if int(shortest.as_tuple().exponent) >= -dtype.scale:
+            return format(shortest, "f")
+    raise ValueFault(OUT_OF_RANGE, f"a number with more digits than {dtype}")
 
 
 def _dates(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:

@@ -231,7 +231,11 @@ def _spelled(value: str | bytes, scale: int) -> str:
     if len(content) > _LONGEST:
         expect_available([content])
         raise ValueFault(OUT_OF_RANGE, f"a decimal of {len(content)} bytes")
-    return f"{int.from_bytes(content, 'big', signed=True)}E{-scale}"
+    unscaled = int.from_bytes(content, "big", signed=True)
+    if not 0 < scale <= _LONGEST:
+        return f"{unscaled}E{-scale}"
+    digits = str(abs(unscaled)).rjust(scale + 1, "0")
+    return f"{'-' if unscaled < 0 else ''}{digits[:-scale]}.{digits[-scale:]}"
 
 
 def _variable_scale(logical: Logical, dtype: pa.DataType) -> Converter | None:

@@ -77,9 +77,14 @@ def value_texts(column: pa.Array) -> pa.Array:
 def _strings(column: pa.Array) -> pa.Array:
     """Quoted strings; NULL stays.
 
-    Inside a JSON string a quote has a backslash before it, so `","` stands only between two.
+    Inside a JSON string a quote has a backslash before it, so `","` stands only between two, or
+    where one ends with a quote and a comma.
     """
-    values = orjson.dumps(filled(column, "").to_pylist())[2:-2].split(b'","')
+    strings = filled(column, "")
+    if pc.any(pc.ends_with(strings, '",')).as_py():
+        values = [orjson.dumps(string)[1:-1] for string in strings.to_pylist()]
+    else:
+        values = orjson.dumps(strings.to_pylist())[2:-2].split(b'","')
     quoted = join('"', _texts(values), '"')
     if not column.null_count:
         return quoted

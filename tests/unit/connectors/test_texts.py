@@ -22,6 +22,7 @@ SAMPLES: list[tuple[pa.DataType, list[Any]]] = [
     (pa.decimal128(12, 2), [Decimal("1.50"), Decimal("-0.05")]),
     (pa.decimal128(38, 18), [Decimal("0.000000000000000001")]),
     (pa.string(), ["", 'a","b', "a\\", '"', '\\","', "\n\0é😀", "null"]),
+    (pa.string(), ['a",', "b", '",', ",", '"']),  # the ends of one and the beginning of another
     (pa.date32(), [date(1, 1, 1)]),
     (pa.time64("us"), [time(1, 2, 3, 4)]),
     (pa.timestamp("us"), [datetime(2020, 1, 1, 1, 2, 3, 4)]),
