@@ -1,7 +1,8 @@
 """Bodies of requests, and the JSON of sources and views in answers."""
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 import orjson
@@ -167,6 +168,11 @@ class ExplainBody(Body):
     key: list[str] | None = None
 
 
+def _number(digits: str) -> orjson.Fragment:
+    """A number as it is written."""
+    return orjson.Fragment(digits.encode())
+
+
 class RepairBody(Body):
     """What to decode in a quarantined record's stead; what is not given is as in the record.
 
@@ -181,13 +187,19 @@ class RepairBody(Body):
     value_base64: Base64Bytes | None = None
     value_json: Any = None
 
-    def repair(self, record: Rejected) -> Repair | None:
-        """The repair of `record`; None if nothing is given (raises BadParameter)."""
+    def repair(self, record: Rejected, body: bytes) -> Repair | None:
+        """The repair of `record`; None if nothing is given (raises BadParameter).
+
+        `body` is the text of this one, which has the digits of its numbers.
+        """
         if not self.model_fields_set:
             return None
-        return Repair(self._given("key", record.key), self._given("value", record.value))
+        exact = json.loads(body, parse_int=_number, parse_float=_number)
+        return Repair(
+            self._given("key", record.key, exact), self._given("value", record.value, exact)
+        )
 
-    def _given(self, name: str, default: bytes | None) -> bytes | None:
+    def _given(self, name: str, default: bytes | None, exact: Mapping[str, Any]) -> bytes | None:
         forms = [
             form
             for form in (name, f"{name}_base64", f"{name}_json")
@@ -197,9 +209,9 @@ class RepairBody(Body):
             raise BadParameter(f"{' and '.join(forms)} are given; choose one")
         if not forms:
             return default
-        given = getattr(self, forms[0])
         if forms[0].endswith("_json"):
-            return orjson.dumps(given)
+            return orjson.dumps(exact[forms[0]])
+        given = getattr(self, forms[0])
         return given.encode() if isinstance(given, str) else given
 
 

@@ -6,7 +6,7 @@ Bytes are text where they are UTF-8, and base64 under a name that ends in `_base
 from base64 import b64encode
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from api.deps import RuntimeDep, answer
 from api.errors import BadParameter
@@ -58,16 +58,25 @@ def get_record(table: str, partition: Number, offset: Number, runtime: RuntimeDe
     return answer(_described(runtime.quarantine.get((table, partition, offset))))
 
 
+async def _text(request: Request) -> bytes:
+    return await request.body()
+
+
 @router.put(ONE)
 def put_repair(
-    table: str, partition: Number, offset: Number, body: RepairBody, runtime: RuntimeDep
+    table: str,
+    partition: Number,
+    offset: Number,
+    body: RepairBody,
+    text: Annotated[bytes, Depends(_text)],
+    runtime: RuntimeDep,
 ) -> Response:
     """Say what a replay decodes in this record's stead; `{}` says the record as it is.
 
     A record that was discarded is open again. The record itself stays as it is.
     """
     place = (table, partition, offset)
-    repair = body.repair(runtime.quarantine.get(place).record)
+    repair = body.repair(runtime.quarantine.get(place).record, text)
     return answer(_described(runtime.fix(place, repair)))
 
 

@@ -225,6 +225,7 @@ def _floats(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
 
 def decimals(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
     """A column of decimals, out of texts and exact numbers."""
+    assert pa.types.is_decimal128(dtype)
     expect(kinds, str, int, Decimal)
     texts = values if kinds <= {str} else [None if v is None else str(v) for v in values]
     column = pa.array(texts, pa.string())
@@ -243,7 +244,7 @@ def decimals(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
         raise ValueFault(WRONG_TYPE, "a string that is not a decimal number") from error
 
 
-def _spelled_out(text: str, dtype: pa.DataType) -> str:
+def _spelled_out(text: str, dtype: "pa.Decimal128Type[Any, Any]") -> str:
     """A number that Arrow reads right: it wraps what 128 bits do not hold, scaled or not."""
     if _DECIMAL.fullmatch(text) is None:
         return text

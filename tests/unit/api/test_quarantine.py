@@ -94,6 +94,15 @@ def test_a_repair_may_be_text_or_bytes(
     assert names(client)[2] == "two"
 
 
+@pytest.mark.parametrize("number", ["12345678901.0123456789", "1" * 30, "1e400", "-0.10"])
+def test_numbers_of_a_repair_keep_their_digits(
+    client: TestClient, pipeline: DecodingPipeline, number: str
+) -> None:
+    body = '{"value_json": {"op": "c", "after": {"id": 2, "name": ' + number + "}}}"
+    fixed = client.put(BAD, content=body, headers={"content-type": "application/json"})
+    assert fixed.json()["repair"]["value"] == '{"op":"c","after":{"id":2,"name":' + number + "}}"
+
+
 def test_a_repair_is_given_in_one_form(client: TestClient, pipeline: DecodingPipeline) -> None:
     answer = client.put(BAD, json={"value": "x", "value_json": 1})
     assert (answer.status_code, answer.json()["code"]) == (400, "bad-parameter")
