@@ -18,6 +18,7 @@ from api.clock import PoolClock
 from api.feeding import Feeder
 from api.meter import Meter
 from connectors.batches import Offsets, TableUpdates, TimedBatch
+from connectors.errors import PipelineFailed
 from connectors.progress.journal import Journal
 from connectors.quarantine import Quarantine
 from connectors.sinks.sink import Output, Reached, Sink
@@ -135,10 +136,15 @@ class Applier:
 
         Without `lookups` the pool keeps its changes alone.
 
-        Raises what `Pool.install` and `Sink.open` raise; then nothing is changed.
+        Raises what `Pool.install` and `Sink.open` raise, and PipelineFailed once a time was
+        published in part, since it would be committed with the view; then nothing is changed.
         """
         name = output.name
         with self.lock:
+            if self.pool.frontier - 1 > self._reflected[0]:
+                raise PipelineFailed(
+                    f"time {self.pool.frontier - 1} could not be published; restart the service"
+                )
             installed = self.pool.install(name, node, output.key if lookups else None)
             self.errors[name] = Counter()
             try:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from api.client import ServiceClient
+from api.client import ServiceClient, path
 from connectors.tables import type_of
 from views.builder import Database, ViewDefinition
 from views.builder import table as builder
@@ -47,7 +47,7 @@ def apply(file: Path, service: ServiceClient) -> Iterator[Applied]:
         query = _query(definition, file, _catalog(service))
         known = {view["name"] for view in service.get("/v1/views")["views"]}
         body = {"query": query, "language": "sql", "key": definition.key}
-        service.put(f"/v1/views/{definition.name}", body)
+        service.put(path("views", definition.name), body)
         yield Applied(definition.name, query, definition.name not in known)
 
 

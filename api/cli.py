@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from api import cli_quarantine
 from api.apply import apply
+from api.client import path
 from api.demo.run import run_demo
 from api.doctor import examine
 from api.serve import serve as run_service
@@ -100,7 +101,7 @@ def list_views() -> None:
 def show_view(name: str) -> None:
     """One view."""
     with connected() as service:
-        print_json(service.get(f"/v1/views/{name}"))
+        print_json(service.get(path("views", name)))
 
 
 @views.command("create")
@@ -108,7 +109,7 @@ def create_view(name: str, query: Query, key: Key = None, language: Written = "s
     """Maintain a view from now on."""
     with connected() as service:
         body = {"query": _text(query), "language": language, "key": key}
-        print_json(service.put(f"/v1/views/{name}", body))
+        print_json(service.put(path("views", name), body))
 
 
 @views.command("apply")
@@ -123,7 +124,7 @@ def apply_views(file: Annotated[Path, typer.Argument(help="Python with @view fun
 def drop_view(name: str) -> None:
     """Stop a view and delete its delta topic."""
     with connected() as service:
-        service.delete(f"/v1/views/{name}")
+        service.delete(path("views", name))
 
 
 @sources.command("list")
@@ -138,7 +139,7 @@ def list_sources() -> None:
 def show_source(name: str) -> None:
     """One source."""
     with connected() as service:
-        print_json(service.get(f"/v1/sources/{name}"))
+        print_json(service.get(path("sources", name)))
 
 
 @sources.command("create")
@@ -147,14 +148,14 @@ def create_source(
 ) -> None:
     """Declare a source as FILE says."""
     with connected() as service:
-        print_json(service.put(f"/v1/sources/{name}", orjson.loads(file.read_bytes())))
+        print_json(service.put(path("sources", name), orjson.loads(file.read_bytes())))
 
 
 @sources.command("drop")
 def drop_source(name: str) -> None:
     """Forget a source; its topic stays."""
     with connected() as service:
-        service.delete(f"/v1/sources/{name}")
+        service.delete(path("sources", name))
 
 
 def _text(query: str) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
+from api.client import path
 from api.terminal import connected, out, plain_errors, print_json, print_table
 
 app = typer.Typer(no_args_is_help=True, help="Records that a running service put aside.")
@@ -137,7 +138,7 @@ def skip(table: str, partition: Partition, offset: Offset) -> None:
 
 
 def _path(table: str, partition: int, offset: int) -> str:
-    return f"/v1/quarantine/{table}/{partition}/{offset}"
+    return path("quarantine", table, str(partition), str(offset))
 
 
 def _given(name: str, text: str | None) -> dict[str, str]:

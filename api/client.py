@@ -1,6 +1,7 @@
 """The command line's view of a running service: requests that fail with the problem's own words."""
 
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
@@ -11,6 +12,11 @@ class ServiceProblem(IvmError):
     """The service refused a request, or does not answer."""
 
     code = "service-problem"
+
+
+def path(*names: str) -> str:
+    """Where a resource is: each name is one segment, whatever stands in it."""
+    return "/v1/" + "/".join(quote(name, safe="") for name in names)
 
 
 class ServiceClient:

@@ -53,7 +53,11 @@ class Body(BaseModel):
     @classmethod
     def _refuse_surrogates(cls, given: object) -> object:
         """JSON can write half of a UTF-16 pair, which no text holds and nothing could store."""
-        if any(_SURROGATE.search(text) for text in _texts(given)):
+        try:
+            texts = list(_texts(given))
+        except RecursionError as error:
+            raise ValueError("it is nested too deep") from error
+        if any(map(_SURROGATE.search, texts)):
             raise ValueError("a text holds half of a surrogate pair alone; write both, or neither")
         return given
 

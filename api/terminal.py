@@ -31,7 +31,8 @@ def connected() -> Iterator[ServiceClient]:
     """The service that the settings point to."""
     with plain_errors():
         settings = Settings()
-        client = ServiceClient(f"http://{settings.host}:{settings.port}")
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        client = ServiceClient(f"http://{host}:{settings.port}")
         try:
             yield client
         finally:

@@ -9,7 +9,6 @@ import re
 from base64 import b64decode
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time
-from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
 
 import numpy as np
@@ -18,13 +17,13 @@ import pyarrow.types as kinds
 from orjson import loads
 
 from api.errors import BadParameter
-from connectors.formats.columns import to_array
+from connectors.formats.columns import decimals, to_array
 from connectors.formats.faults import ValueFault
 from connectors.tables import type_name
 from ivm.rows.scripts.documents import canonical
 from ivm.rows.scripts.forms import parse_uuid
 from ivm.rows.scripts.intervals import parse_interval
-from ivm.types import INTERVAL, JSON, UUID, interval_constant
+from ivm.types import INTERVAL, JSON, UUID, arrow_array, interval_constant
 
 _NATURAL = re.compile(r"[0-9]{1,18}")
 _DATE = re.compile(r"-?[0-9]{4,7}-[0-9]{2}-[0-9]{2}")
@@ -39,8 +38,8 @@ def parse(text: str, field: pa.Field) -> Any:
     """The Python value of `field`'s type that `text` denotes (raises BadParameter)."""
     try:
         value = _reader(field.type)(text)
-        pa.scalar(value, field.type)
-    except (ValueError, ValueFault, InvalidOperation, pa.ArrowInvalid, OverflowError) as error:
+        arrow_array([value], field.type)
+    except (ValueError, ValueFault, pa.ArrowException, OverflowError, RecursionError) as error:
         raise BadParameter(
             f"column {field.name!r} is {type_name(field.type)}; {text!r} is no such value"
         ) from error
@@ -51,7 +50,7 @@ def _reader(dtype: pa.DataType) -> Callable[[str], Any]:
     readers: list[tuple[Callable[[pa.DataType], bool], Callable[[str], Any]]] = [
         (kinds.is_string, str),
         (kinds.is_integer, int),
-        (kinds.is_decimal, Decimal),
+        (kinds.is_decimal, lambda text: decimals([text], {str}, dtype)[0].as_py()),
         (kinds.is_floating, float),
         (kinds.is_boolean, _boolean),
         (kinds.is_date, _date),

@@ -246,7 +246,14 @@ def _column(
 
 
 def _has_decimals(table: TableSpec) -> bool:
-    return any(pa.types.is_decimal128(field.type) for field in table.schema)
+    return any(_is_decimal(field.type) for field in table.schema)
+
+
+def _is_decimal(dtype: pa.DataType) -> bool:
+    """Whether values of `dtype` are decimals, or lists of them."""
+    if pa.types.is_list(dtype):
+        return _is_decimal(dtype.value_type)
+    return pa.types.is_decimal128(dtype)
 
 
 def _exactly(texts: Sequence[bytes | None] | None, parsed: Sequence[Any] | None) -> Any:

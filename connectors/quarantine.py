@@ -236,11 +236,11 @@ class Quarantine:
             self._database.executemany("UPDATE records SET sent = 1 " + _AT, list(places))
 
     def orphan(self, epochs: Mapping[str, int]) -> None:
-        """Close the open records of former lives of these tables, which cannot be replayed."""
+        """Close the records of former lives of these tables: none can be replayed any more."""
         with self._lock, _transaction(self._database):
             self._database.executemany(
                 "UPDATE records SET status = 'orphaned' "
-                "WHERE status = 'open' AND \"table\" = ? AND epoch < ?",
+                "WHERE status IN ('open', 'discarded') AND \"table\" = ? AND epoch < ?",
                 list(epochs.items()),
             )
             self._recount()

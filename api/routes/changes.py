@@ -53,6 +53,7 @@ async def get_changes(
 async def _events(
     runtime: Runtime, published: Signal, name: str, snapshot: bool, since: int | None
 ) -> AsyncIterator[ServerSentEvent]:
+    view = runtime.registry.view(name)
     feed = Feed(runtime.topics, runtime.sink.topic(name))
     if since is None:
         since = runtime.pool.frontier - 1
@@ -66,7 +67,7 @@ async def _events(
     while True:
         changed = published.next()
         end = runtime.sink.published.get(name)
-        if end is None:
+        if end is None or runtime.registry.view(name) is not view:  # or another one of that name
             yield _end("the view is no more")
             return
         events = feed.events(end)

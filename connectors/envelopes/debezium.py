@@ -102,7 +102,7 @@ def timestamps(envelopes: Sequence[Any]) -> NDArray[np.int64]:
         found = np.array([envelope["ts_ms"] for envelope in envelopes])
     except (KeyError, TypeError, ValueError):
         found = np.empty(0, object)
-    if found.dtype == np.int64:
+    if found.dtype == np.int64 and found.ndim == 1:
         return found
     return np.array([_ts_ms(envelope) for envelope in envelopes], np.int64)
 

@@ -33,7 +33,7 @@ def images(values: Sequence[Any]) -> Images:
 
 def _row(value: dict[str, Any]) -> Row | None:
     collections = value.get("data_collections") or []
-    if not all(type(one) is dict for one in collections):
+    if type(collections) is not list or not all(type(one) is dict for one in collections):
         return None
     return {
         "id": value.get("id"),

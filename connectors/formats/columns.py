@@ -54,6 +54,7 @@ _BOUNDS = {
     pa.time64("us").id: (0, _DAY - 1),
     pa.timestamp("us").id: (_DAYS[0] * _DAY, (_DAYS[1] + 1) * _DAY - 1),
 }
+_NANOSECONDS = re.compile(r"[.,]\d{6}\d*[1-9]")
 _MOST_DIGITS = 38  # of a decimal128
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
@@ -298,7 +299,9 @@ def _parsed(texts: Values, dtype: pa.DataType) -> pa.Array:
 
 
 def clock(texts: Values) -> pa.Array:
-    """Times of day out of ISO texts."""
+    """Times of day out of ISO texts, of whole microseconds."""
+    if any(text is not None and _NANOSECONDS.search(text) for text in texts):
+        raise ValueFault(OUT_OF_RANGE, "nanoseconds, which a time does not hold")
     try:
         clocks = [None if text is None else time.fromisoformat(text) for text in texts]
     except ValueError as error:

@@ -328,7 +328,8 @@ def _dumped(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
 
     def make(value: Any) -> Any:
         try:
-            return canonical(orjson.dumps(value).decode())
+            # Where another column is decimal, numbers are Decimals, which a document need not have.
+            return canonical(orjson.dumps(value, default=float).decode())
         except orjson.JSONEncodeError as error:
             raise ValueFault(WRONG_TYPE, "an object that no JSON text holds") from error
 

@@ -232,12 +232,14 @@ class Journal:
         `published` may name only the views that changed; the others keep their ends. Also called,
         with the present time, after the first deltas of a new view.
 
-        It is not waited for that the disk has this: a machine that fails before the next time is
-        prepared comes back as after a kill before this call, and views know what they published.
+        It is waited for that the disk has this only where a view is new: somebody is told that it
+        is there. Else a machine that fails before the next time is prepared comes back as after a
+        kill before this call, and views know what they published.
         """
         with self._lock:
             assert time <= self._last_time, "only a prepared time is committed"
-            self._append({"committed": time, "views": dict(published)}, sync=False)
+            new = not published.keys() <= self._published.keys()
+            self._append({"committed": time, "views": dict(published)}, sync=new)
 
     def start_table(self, table: str, beginning: Beginning) -> None:
         """Say where the reading of a new table begins, before any of it is prepared."""

@@ -1,13 +1,17 @@
 """The change feed, read from the delta topic."""
 
+import asyncio
 import threading
 from pathlib import Path
 
 import orjson
+from fastapi.concurrency import run_in_threadpool
 from fastapi.testclient import TestClient
 
 from api.feed import LINES, Event, Feed
+from api.routes.changes import _events
 from api.runtime import Runtime
+from api.signals import Signal
 from tests.unit.api.direct import DirectPipeline
 from tests.unit.api.orders import order
 
@@ -61,6 +65,25 @@ def test_a_feed_begins_with_the_snapshot_and_ends_with_the_view(
         "rows": [{"customer": "ada", "orders": 1, "total": "1.00"}],
         "counts": [1],
     }
+
+
+def test_a_feed_ends_where_another_view_has_taken_the_name(
+    client: TestClient, runtime: Runtime, pipeline: DirectPipeline
+) -> None:
+    pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+
+    def replace() -> None:
+        runtime.drop_view("totals")
+        runtime.put_view("totals", "SELECT id FROM orders", "sql", None)
+        pipeline.deliver("orders", (order(2, "bob", "1"), 1))
+
+    async def taken_slowly() -> list[str | None]:
+        events = _events(runtime, Signal(), "totals", True, None)
+        first = await anext(events)
+        await run_in_threadpool(replace)
+        return [first.event, *[event.event async for event in events]]
+
+    assert asyncio.run(taken_slowly()) == ["snapshot", "end"]
 
 
 def test_a_topic_of_another_root_is_empty(tmp_path: Path) -> None:

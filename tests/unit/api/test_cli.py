@@ -4,12 +4,18 @@ import pytest
 from typer.testing import CliRunner
 
 from api.cli import app
+from api.client import path
 
 
 @pytest.fixture
 def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """No service listens on the discard port."""
     monkeypatch.setenv("IVM_PORT", "9")
+
+
+def test_a_name_is_one_part_of_a_path_whatever_stands_in_it() -> None:
+    assert path("views", "revenue#old") == "/v1/views/revenue%23old"
+    assert path("sources", "../views/revenue") == "/v1/sources/..%2Fviews%2Frevenue"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """What the applier publishes, and that a replay publishes nothing twice."""
 
+import errno
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +32,22 @@ def started_again(data: Path) -> Runtime:
     runtime.start()
     assert runtime.fault() is None
     return runtime
+
+
+def test_no_view_is_made_once_a_time_was_published_in_part(
+    client: TestClient, pipeline: DirectPipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr("connectors.sinks.deltas.DeltaSink.write", _full_disk)
+        with pytest.raises(OSError, match="No space"):
+            pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+    refused = client.put("/v1/views/more", json={"query": "SELECT id FROM orders"})
+    assert (refused.status_code, refused.json()["code"]) == (503, "pipeline-failed")
+    assert "time 1 could not be published" in refused.json()["detail"]
+
+
+def _full_disk(*_: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def test_each_time_ends_with_its_frontier(pipeline: DirectPipeline, tmp_path: Path) -> None:

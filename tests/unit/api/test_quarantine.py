@@ -131,6 +131,17 @@ def test_many_are_replayed_at_one_time_and_the_refused_are_named(
     assert [one["offset"] for one in left] == [3, 4]
 
 
+def test_a_discarded_record_of_a_dropped_source_is_not_opened_again(
+    client: TestClient, pipeline: DecodingPipeline
+) -> None:
+    client.post(BAD + "/discard")
+    client.delete("/v1/views/names")
+    client.delete("/v1/sources/people")
+    assert client.put("/v1/sources/people", json={**PEOPLE, "topic": "others"}).status_code == 201
+    refused = client.put(BAD, json={"value_json": {"op": "c", "after": {"id": 2, "name": "two"}}})
+    assert (refused.status_code, refused.json()["code"]) == (409, "record-closed")
+
+
 def test_a_discarded_record_is_kept_and_not_replayed(
     client: TestClient, pipeline: DecodingPipeline
 ) -> None:

@@ -31,6 +31,12 @@ from ivm.types import INTERVAL, JSON, UUID, Interval, interval_constant
         ('{"b":1,"a":2}', JSON, '{"a": 2, "b": 1}'),
         ("1 day 02:00", INTERVAL, interval_constant(Interval(0, 1, 7_200_000_000))),
         ('["1.50",null]', pa.list_(pa.decimal128(12, 2)), [Decimal("1.50"), None]),
+        ("1.5e1", pa.decimal128(12, 2), Decimal("15.00")),
+        (
+            '["a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"]',
+            pa.list_(UUID),
+            [uuid.UUID("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11")],
+        ),
     ],
 )
 def test_a_text_is_read_as_its_column_says(text: str, dtype: pa.DataType, value: Any) -> None:
@@ -45,6 +51,9 @@ def test_a_text_is_read_as_its_column_says(text: str, dtype: pa.DataType, value:
         ("yes", pa.bool_()),
         ("1.234", pa.decimal128(12, 2)),
         ("1e", pa.decimal128(12, 2)),
+        ("1e-1000000000", pa.decimal128(12, 2)),
+        ("9" * 39, pa.decimal128(38, 0)),
+        ("[" * 2_000 + "]" * 2_000, JSON),
         ("2024-02-30", pa.date32()),
         ("2024-01-01T00:00:00Z", pa.timestamp("us")),
         ("2024-01-01T00:00:00", pa.timestamp("us", "UTC")),

@@ -131,6 +131,18 @@ def test_a_dropped_view_has_no_published_end(tmp_path: Path) -> None:
     assert Journal(tmp_path / "j").published == {"w": 1}
 
 
+def test_the_disk_has_the_end_of_a_new_view_before_anybody_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path / "j")
+    synced: list[int] = []
+    monkeypatch.setattr("connectors.files.durable.os.fdatasync", synced.append)
+    journal.commit(0, {"v": 1})
+    assert len(synced) == 1
+    journal.commit(0, {"v": 2})
+    assert len(synced) == 1
+
+
 def test_a_full_disk_leaves_the_journal_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
