@@ -4,6 +4,7 @@
 `line` and `column`, counted from 1; one outside the service `part` and the `setting` to look at.
 """
 
+import errno
 from http import HTTPStatus
 from typing import Any
 
@@ -97,9 +98,8 @@ def install(app: FastAPI) -> None:
         kind = request.headers.get("content-type", "")
         whole = any(fault["loc"] == ("body",) for fault in error.errors())
         if whole and not kind.partition(";")[0].strip().endswith("json"):
-            told = (
-                f"the body is {kind or 'of no type'}; send JSON as content-type: application/json"
-            )
+            sent = kind or "of no type"
+            told = f"the body is {sent}; send JSON, as content-type: application/json"
             return problem(415, "unsupported-media-type", told)
         faults = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
         return problem(422, "invalid-request", "; ".join(faults))
@@ -108,6 +108,13 @@ def install(app: FastAPI) -> None:
     async def on_http(_: Request, error: HTTPException) -> Response:
         code = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
         return problem(error.status_code, code, str(error.detail))
+
+    @app.exception_handler(OSError)
+    async def on_system(request: Request, error: OSError) -> Response:
+        if error.errno != errno.ENOSPC:
+            return await on_fault(request, error)
+        log.error("no space left", path=request.url.path, exc_info=error)
+        return problem(507, "no-space-left", "the disk is full; make room, and try again")
 
     @app.exception_handler(Exception)
     async def on_fault(request: Request, error: Exception) -> Response:

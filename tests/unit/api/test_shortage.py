@@ -1,5 +1,7 @@
 """What clients are told where memory is short."""
 
+import errno
+
 import pytest
 from fastapi.testclient import TestClient
 
@@ -35,6 +37,20 @@ def test_a_view_for_which_memory_is_short_is_a_507_and_is_not_there(
         patched.setattr(ivm.pool, "Assembly", _short)
         answer = client.put("/v1/views/more", json=TOTALS)
     assert (answer.status_code, answer.json()["code"]) == (507, "out-of-memory")
+    assert client.get("/v1/views/more").status_code == 404
+    assert client.put("/v1/views/more", json=TOTALS).status_code == 201
+
+
+def test_a_view_for_which_the_disk_is_full_is_a_507_and_is_not_there(
+    client: TestClient, pipeline: DirectPipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("connectors.sinks.deltas.DeltaSink.write", full)
+        answer = client.put("/v1/views/more", json=TOTALS)
+    assert (answer.status_code, answer.json()["code"]) == (507, "no-space-left")
     assert client.get("/v1/views/more").status_code == 404
     assert client.put("/v1/views/more", json=TOTALS).status_code == 201
 

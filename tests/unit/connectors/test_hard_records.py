@@ -35,9 +35,12 @@ def _appended(dtype: pa.DataType, *texts: str) -> tuple[list[Any], list[str]]:
 
 @pytest.mark.parametrize("amount", ["2", "2.5"])
 def test_a_document_of_floats_is_read_beside_a_decimal(amount: str) -> None:
-    fields = [pa.field("id", INT, False), pa.field("amount", pa.decimal128(10, 2))]
-    document = pa.field("p", JSON)
-    table = TableSpec("t", "t", pa.schema([*fields, document]), ("id",), envelope="debezium")
+    fields: list[pa.Field[Any]] = [
+        pa.field("id", INT, False),
+        pa.field("amount", pa.decimal128(10, 2)),
+        pa.field("p", JSON),
+    ]
+    table = TableSpec("t", "t", pa.schema(fields), ("id",), envelope="debezium")
     inner = [{"type": "int64", "field": "id"}, {"type": "double", "field": "amount"}, POINT]
     schema = {"type": "struct", "fields": [{"type": "struct", "field": "after", "fields": inner}]}
     row = b'{"id":1,"amount":' + amount.encode() + b',"p":{"x":0.5,"y":1.5}}'
