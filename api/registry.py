@@ -14,6 +14,7 @@ from api.errors import RegistryCorrupt, RegistryNotWritten
 from connectors.files.durable import replace
 from connectors.sinks.target import KafkaTarget
 from connectors.tables import TableSpec
+from ivm.errors import IvmError
 from views.catalog import Catalog, Table, View
 
 
@@ -107,6 +108,6 @@ class Registry:
             targets = document.get("targets", {}).items()
             self._targets = {name: KafkaTarget.from_json(target) for name, target in targets}
             self.catalog = Catalog.from_json(document["catalog"])
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, IvmError) as error:
             raise RegistryCorrupt(f"{self._path}: {error!r}; restore the file") from error
         self._sources = {spec.name: spec for spec in specs}

@@ -15,6 +15,8 @@ from connectors.kafka.connection import Connection, named
 from connectors.pipeline import Trigger
 from views.limits import MOST_NESTED, Limits
 
+MOST_SECONDS = 1e9  # a thread cannot wait ten times as long
+
 
 class Settings(BaseSettings):
     """Everything the service needs to start; sizes are in records or bytes, times in seconds.
@@ -42,14 +44,14 @@ class Settings(BaseSettings):
     spark_memory: str = "1g"
     spark_jars: Path = Path("build/jars/spark")
     connections: Annotated[dict[str, Connection], BeforeValidator(named)] = {}
-    transaction_seconds: float = Field(default=120.0, ge=1)
+    transaction_seconds: float = Field(default=120.0, ge=1, le=MOST_SECONDS)
     trigger: Trigger = "micro-batch"
     batch_records: int = Field(default=100_000, ge=1)
     checkpoints: str | None = None
-    checkpoint_seconds: float = Field(default=60.0, gt=0)
+    checkpoint_seconds: float = Field(default=60.0, gt=0, le=MOST_SECONDS)
     checkpoint_records: int = Field(default=1_000_000, ge=1)
     checkpoints_kept: int = Field(default=2, ge=1)
-    clock_seconds: float = Field(default=1.0, gt=0)
+    clock_seconds: float = Field(default=1.0, gt=0, le=MOST_SECONDS)
     on_error: Literal["stall", "quarantine"] = "stall"
     max_body_bytes: int = Field(default=2 << 20, ge=1)
     max_rows: int = Field(default=10_000, ge=1)
@@ -58,9 +60,9 @@ class Settings(BaseSettings):
     max_query_nesting: int = Field(default=MOST_NESTED, ge=1, le=MOST_NESTED)
     max_query_subqueries: int = Field(default=100, ge=0)
     max_pairs: int = Field(default=100_000_000, ge=1)
-    ready_seconds: float = Field(default=60.0, ge=0)
-    wait_seconds: float = Field(default=30.0, ge=0)
-    send_seconds: float = Field(default=30.0, gt=0)
+    ready_seconds: float = Field(default=60.0, ge=0, le=MOST_SECONDS)
+    wait_seconds: float = Field(default=30.0, ge=0, le=MOST_SECONDS)
+    send_seconds: float = Field(default=30.0, gt=0, le=MOST_SECONDS)
 
     @property
     def topics_directory(self) -> Path:

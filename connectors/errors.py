@@ -45,6 +45,12 @@ class JournalInUse(IvmError):
     code = "journal-in-use"
 
 
+class QuarantineCorrupt(IvmError):
+    """The file of records put aside cannot be read; going on would lose them."""
+
+    code = "quarantine-corrupt"
+
+
 class CheckpointCorrupt(IvmError):
     """A file of a checkpoint is missing, damaged, or contradicts what it belongs to."""
 

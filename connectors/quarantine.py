@@ -22,7 +22,7 @@ from typing import Any, Literal
 import orjson
 
 from connectors.batches import Correction
-from connectors.errors import CorrectionLost, RecordClosed, UnknownRecord
+from connectors.errors import CorrectionLost, QuarantineCorrupt, RecordClosed, UnknownRecord
 from connectors.records import Headers
 
 Status = Literal["open", "replayed", "discarded", "orphaned"]
@@ -127,17 +127,21 @@ class Quarantine:
     def __init__(self, path: Path) -> None:
         """Open or create the store at `path` (a file; its directory must exist).
 
-        Only its owner may read it: records hold what their producers put in.
+        Only its owner may read it: records hold what their producers put in. Raises
+        QuarantineCorrupt.
         """
         self._lock = threading.Lock()
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         path.chmod(0o600)
         self._database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-        self._database.execute("PRAGMA journal_mode = WAL")
-        self._database.execute("PRAGMA synchronous = FULL")
-        self._migrate()
         self._counts: dict[tuple[str, str, str], int] = {}
-        self._recount()
+        try:
+            self._database.execute("PRAGMA journal_mode = WAL")
+            self._database.execute("PRAGMA synchronous = FULL")
+            self._migrate()
+            self._recount()
+        except sqlite3.DatabaseError as error:
+            raise QuarantineCorrupt(f"{path}: {error}; restore the file") from error
 
     def add(self, records: Iterable[Rejected]) -> int:
         """Keep `records` durably and return how many were new."""

@@ -10,6 +10,7 @@ from fastapi.testclient import TestClient
 
 from api import registry
 from api.app import create_app
+from api.errors import RegistryCorrupt
 from api.runtime import Runtime
 from tests.unit.api.conftest import ORDERS, TOTALS, make_runtime
 from tests.unit.api.direct import DirectPipeline
@@ -238,6 +239,16 @@ def test_half_of_a_surrogate_pair_is_refused_anywhere_in_a_body(
     assert refused.status_code == 422
     assert "surrogate" in refused.json()["detail"]
     assert client.put("/v1/views/more", json=TOTALS).status_code == 201
+
+
+@pytest.mark.parametrize(
+    "catalog", ["[]", '{"tables": [{}], "views": []}', '{"tables": 1, "views": []}']
+)
+def test_a_damaged_registry_is_told_with_its_path(tmp_path: Path, catalog: str) -> None:
+    file = tmp_path / "registry.json"
+    file.write_text('{"sources": [], "targets": {}, "catalog": ' + catalog + "}")
+    with pytest.raises(RegistryCorrupt, match=r"registry\.json: .*restore the file"):
+        registry.Registry(file)
 
 
 def test_a_product_of_large_tables_is_refused_by_the_operators_limit(

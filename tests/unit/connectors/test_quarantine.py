@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from connectors.errors import CorrectionLost, RecordClosed, UnknownRecord
+from connectors.errors import CorrectionLost, QuarantineCorrupt, RecordClosed, UnknownRecord
 from connectors.quarantine import Quarantine, Rejected, Repair
 
 
@@ -25,6 +25,12 @@ def test_records_are_kept_byte_for_byte_across_reopening(tmp_path: Path) -> None
     assert store.add([rejected(1)]) == 1
     store.close()
     assert kept(Quarantine(tmp_path / "q")) == [rejected(1)]
+
+
+def test_a_damaged_file_is_told_with_its_path(tmp_path: Path) -> None:
+    (tmp_path / "q").write_bytes(b"no database " * 100)
+    with pytest.raises(QuarantineCorrupt, match=r"/q: .*restore the file"):
+        Quarantine(tmp_path / "q")
 
 
 def test_a_record_that_comes_again_is_kept_once(tmp_path: Path) -> None:
