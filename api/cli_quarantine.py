@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from api.client import path
-from api.terminal import connected, out, plain_errors, print_json, print_table
+from api.terminal import connected, out, plain_errors, print_json, print_member, print_table
 
 app = typer.Typer(no_args_is_help=True, help="Records that a running service put aside.")
 
@@ -55,14 +54,14 @@ def show(table: str, partition: Partition, offset: Offset, json: AsJson = False)
         print_json(answer)
         return
     for name in ("topic", "partition", "offset", "timestamp", "status", "time", "reason"):
-        out.print(f"[bold]{name}[/] {escape(str(answer[name]))}")
-    out.print(f"[bold]message[/] {escape(answer['message'])}")
+        print_member(name, str(answer[name]))
+    print_member("message", answer["message"])
     for header in answer["headers"] or ():
-        out.print(f"[bold]header {escape(header['name'])}[/] {escape(_text(header, 'value'))}")
+        print_member(f"header {header['name']}", _text(header, "value"))
     for part, title in ((answer, ""), (answer["repair"] or {}, "repaired ")):
         for name in ("key", "value"):
             if name in part or f"{name}_base64" in part:
-                out.print(f"[bold]{title}{name}[/] {escape(_text(part, name))}")
+                print_member(f"{title}{name}", _text(part, name))
 
 
 @app.command("fix")

@@ -13,7 +13,7 @@ from api.client import ServiceClient
 from api.settings import Settings
 from ivm.errors import IvmError
 
-out = Console()
+out = Console(emoji=False)  # what is shown is as it is, and `:bug:` no picture
 
 
 @contextmanager
@@ -50,6 +50,11 @@ def print_table(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> None:
     for row in rows:
         table.add_row(*(escape(_cell(row[column])) for column in columns))
     out.print(table)
+
+
+def print_member(name: str, value: str) -> None:
+    """A value after its name, on a line that is as long as it is."""
+    out.print(f"[bold]{escape(name)}[/] {escape(value)}", soft_wrap=True)
 
 
 def _cell(value: Any) -> str:

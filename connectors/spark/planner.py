@@ -108,7 +108,14 @@ class Planner:
         ends: Ends = {}
         for key, table in self._control.tables.items():
             reader = self._reader(table.topic)
-            for partition, end in reader.ends().items():
+            there = reader.ends()
+            for partition, begin in start.ends.get(key, {}).items():
+                if begin > 0 and partition not in there:
+                    raise TopicTruncated(
+                        f"topic {table.topic!r}, partition {partition}: it is gone, but reading "
+                        f"has come to {begin}"
+                    )
+            for partition, end in there.items():
                 first = reader.first(partition)
                 begin = start.ends.get(key, {}).get(partition, first)
                 if not first <= begin <= end:

@@ -64,6 +64,12 @@ def test_a_record_is_shown(pipeline: DecodingPipeline) -> None:
         assert part in shown
 
 
+def test_a_value_is_shown_whole_and_as_it_is(pipeline: DecodingPipeline) -> None:
+    value = '{":bug:": "[bold]' + "x " * 200 + '"'
+    run("quarantine", "fix", *BAD, "--value", value)
+    assert f"repaired value {value}" in run("quarantine", "show", *BAD).splitlines()
+
+
 def test_a_record_is_fixed_by_a_file_and_replayed(
     pipeline: DecodingPipeline, tmp_path: Path
 ) -> None:

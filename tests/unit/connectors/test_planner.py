@@ -139,6 +139,14 @@ def test_a_topic_that_is_shorter_than_what_was_read_halts(tmp_path: Path) -> Non
         found.latest(Position(0, {"a@0": {0: 4}}), 100)
 
 
+def test_a_partition_that_was_read_and_is_gone_halts(tmp_path: Path) -> None:
+    write(tmp_path, "a", 3)
+    start = Position(0, {"a@0": {0: 3, 1: 2}})
+    found = planner(tmp_path, "a", start=start)
+    with pytest.raises(TopicTruncated, match="'a', partition 1: it is gone"):
+        found.latest(start, 10)
+
+
 def test_a_small_batch_is_one_task_and_a_large_one_is_divided_evenly(tmp_path: Path) -> None:
     write(tmp_path, "a", SMALL_BATCH)
     found = planner(tmp_path, "a")
