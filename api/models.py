@@ -214,7 +214,10 @@ class RepairBody(Body):
         if not forms:
             return default
         if forms[0].endswith("_json"):
-            return orjson.dumps(exact[forms[0]])
+            try:
+                return orjson.dumps(exact[forms[0]])
+            except orjson.JSONEncodeError as error:
+                raise BadParameter(f"{forms[0]}: {error}") from error
         given = getattr(self, forms[0])
         return given.encode() if isinstance(given, str) else given
 

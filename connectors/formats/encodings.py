@@ -232,6 +232,8 @@ def _spelled(value: str | bytes, scale: int) -> str:
         expect_available([content])
         raise ValueFault(OUT_OF_RANGE, f"a decimal of {len(content)} bytes")
     unscaled = int.from_bytes(content, "big", signed=True)
+    if scale == 0:
+        return str(unscaled)
     if not 0 < scale <= _LONGEST:
         return f"{unscaled}E{-scale}"
     digits = str(abs(unscaled)).rjust(scale + 1, "0")

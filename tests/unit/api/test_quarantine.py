@@ -103,6 +103,15 @@ def test_numbers_of_a_repair_keep_their_digits(
     assert fixed.json()["repair"]["value"] == '{"op":"c","after":{"id":2,"name":' + number + "}}"
 
 
+def test_a_repair_that_is_nested_too_deep_is_refused(
+    client: TestClient, pipeline: DecodingPipeline
+) -> None:
+    body = '{"value_json": ' + "[" * 400 + "]" * 400 + "}"
+    refused = client.put(BAD, content=body, headers={"content-type": "application/json"})
+    assert (refused.status_code, refused.json()["code"]) == (400, "bad-parameter")
+    assert refused.json()["detail"].startswith("value_json: ")
+
+
 def test_a_repair_is_given_in_one_form(client: TestClient, pipeline: DecodingPipeline) -> None:
     answer = client.put(BAD, json={"value": "x", "value_json": 1})
     assert (answer.status_code, answer.json()["code"]) == (400, "bad-parameter")
