@@ -165,11 +165,12 @@ class ViewBody(Body):
 
 
 class ExplainBody(Body):
-    """A query to explain, without maintaining it."""
+    """A view to explain, without maintaining it."""
 
     query: str
     language: Language = "sql"
     key: list[str] | None = None
+    lookups: bool = True
 
 
 def _number(digits: str) -> orjson.Fragment:

@@ -487,15 +487,16 @@ class Runtime:
             self._temporal.discard(name)
 
     def explain(
-        self, query: str, language: str, key: Sequence[str] | None
+        self, query: str, language: str, key: Sequence[str] | None, *, lookups: bool = True
     ) -> tuple[CompiledView, Forecast, tuple[Stage, ...]]:
         """A view over `query`: its dataflow, the arrangements it would share or make, its stages.
 
-        Raises a kind of SqlError.
+        Without `lookups` none is made of its own rows. Raises a kind of SqlError.
         """
         compiled = self._compiled(query, language, key)
         stages = explain(query, self.registry.catalog, self._arranged(), language, self._limits)
-        return compiled, self.pool.explain(compiled.node, compiled.key), stages
+        forecast = self.pool.explain(compiled.node, compiled.key if lookups else None)
+        return compiled, forecast, stages
 
     def _compiled(self, query: str, language: str, key: Sequence[str] | None) -> CompiledView:
         catalog, arranged = self.registry.catalog, self._arranged()

@@ -18,7 +18,9 @@ router = APIRouter(prefix="/v1", tags=["inspection"])
 @router.post("/explain")
 def explain(body: ExplainBody, runtime: RuntimeDep) -> Response:
     """What a view over this query would be: columns, key, arrangements, and each stage's plan."""
-    compiled, arrangements, stages = runtime.explain(body.query, body.language, body.key)
+    compiled, arrangements, stages = runtime.explain(
+        body.query, body.language, body.key, lookups=body.lookups
+    )
     return answer(
         {
             "columns": columns_json(compiled.schema),

@@ -42,6 +42,17 @@ def test_no_arrangement_is_made_for_it(client: TestClient) -> None:
     assert [a["name"] for a in described["arrangements"]] == ["orders[id]"]
 
 
+def test_an_explanation_foretells_an_arrangement_of_its_rows_only_for_look_ups(
+    client: TestClient,
+) -> None:
+    body = {"query": "SELECT id, count(*) AS n FROM orders GROUP BY id", "key": ["n"]}
+    made = {}
+    for lookups in (True, False):
+        answer = client.post("/v1/explain", json={**body, "lookups": lookups}).json()
+        made[lookups] = [each["name"] for each in answer["arrangements"]["created"]]
+    assert made == {True: ["(new)[n]"], False: []}
+
+
 def test_a_restart_publishes_nothing_twice_and_keeps_no_rows_either(
     delivered: TimedBatch, tmp_path: Path
 ) -> None:
