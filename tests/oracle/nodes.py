@@ -18,7 +18,17 @@ from ivm import aggregates as agg
 from ivm import dataflow as df
 from ivm.errors import NoFixedPoint
 from tests.oracle import scalars
-from tests.oracle.values import EXACT, NAN, Error, Outcome, Scalar, canonical, compare, fit
+from tests.oracle.values import (
+    EXACT,
+    NAN,
+    Error,
+    Outcome,
+    Scalar,
+    canonical,
+    compare,
+    fit,
+    same,
+)
 from tests.oracle.windows import Partition
 
 Row: TypeAlias = tuple[Scalar, ...]
@@ -155,7 +165,7 @@ class Evaluator:
             for row, n in rows.items():
                 for more, m in relation.rows.items():
                     both = row + more
-                    if all(both[a] == both[b] for a, b in pairs):
+                    if all(same(both[a], both[b]) for a, b in pairs):
                         wider[both] += n * m
             rows = wider
         out: Counter[Row] = Counter()
@@ -312,7 +322,7 @@ def _gathered(spec: agg.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcom
         texts = [v for v in values if v is not None]
         return str(spec.parameter).join(texts) if texts else None
     if spec.function == "set":
-        values = [v for i, v in enumerate(values) if i == 0 or v != values[i - 1]]
+        values = [v for i, v in enumerate(values) if i == 0 or not same(v, values[i - 1])]
     return tuple(values) if values else None
 
 
@@ -324,9 +334,8 @@ def _percentile(spec: agg.Aggregate, members: Sequence[tuple[Row, int]]) -> Outc
         return found
     at = spec.parameter * (len(values) - 1)
     low, high = values[math.floor(at)], values[math.ceil(at)]
-    if low is high or at == math.floor(at):
+    if at == math.floor(at):
         return canonical(low)
-    low, high = (math.nan if v is NAN else v for v in (low, high))
     return canonical(low + (at - math.floor(at)) * (high - low))
 
 
