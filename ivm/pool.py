@@ -47,6 +47,10 @@ from ivm.workers.sealed import SealedBatch, sealed
 from ivm.workers.sweep import sweep
 
 FIRST_SWEEP = 16 << 20  # bytes of strings
+_ENDLESS = (
+    "Every round changes the rows: a condition must end it, or, over cycles, a union that keeps "
+    "each row once (UNION in SQL)"
+)
 
 
 class Pool:
@@ -202,7 +206,7 @@ class Pool:
             if failed:
                 raise NoFixedPoint(
                     f"{', '.join(failed)}: no fixed point within the bound on rounds; dropped. "
-                    "Recursion over cycles needs UNION (distinct rows), or a condition that ends it"
+                    f"{_ENDLESS}"
                 )
 
     def _step(self, frontier: int) -> list[str]:
@@ -334,10 +338,7 @@ class Pool:
 
     def _refuse_diverged(self, name: str, built: Assembly) -> None:
         if built.failed:
-            raise NoFixedPoint(
-                f"{name}: no fixed point within the bound on rounds. Recursion over cycles needs"
-                " UNION (distinct rows), or a condition that ends it"
-            )
+            raise NoFixedPoint(f"{name}: no fixed point within the bound on rounds. {_ENDLESS}")
 
     def _refuse_lost(self, name: str, built: Assembly) -> None:
         if not self._catalog.has(built.found):

@@ -289,6 +289,9 @@ class _Build(Transformer[Token, Any]):
     def false(self, token: Token) -> Term:
         return placed(exp.Boolean(this=False), _start(token))
 
+    def null(self, token: Token) -> Term:
+        return placed(exp.Null(), _start(token))
+
     def negate(self, given: _Operand) -> Term:
         return exp.Neg(this=self.term(given))
 

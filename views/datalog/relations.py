@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+from sqlglot import exp
 
 from ivm.expressions import Expression, Literal, Value
 from views.catalog import Catalog
@@ -239,7 +240,9 @@ class Relations:
         nullable = before is not None and before.nullable
         constants = []
         for row in rows:
-            if is_constant(row.terms[i]):
+            if isinstance(row.terms[i], exp.Null):
+                nullable = True
+            elif is_constant(row.terms[i]):
                 constants.append(row.terms[i])
             elif row.plan is not None:
                 found = row.plan.columns[i][1]

@@ -129,7 +129,7 @@ def is_variable(term: Term) -> bool:
 def is_constant(term: Term) -> bool:
     """Whether `term` is a constant; a number may have a sign."""
     inner = term.this if isinstance(term, exp.Neg) else term
-    return isinstance(inner, exp.Literal | exp.Boolean)
+    return isinstance(inner, exp.Literal | exp.Boolean) or isinstance(term, exp.Null)
 
 
 def own_terms(literal: Literal) -> tuple[Term, ...]:

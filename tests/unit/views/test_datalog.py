@@ -6,6 +6,8 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
+from ivm.errors import NoFixedPoint
+from ivm.pool import Pool
 from tests.property.shop import CATALOG
 from tests.unit.views.datalog import Given, answers
 from views.compile import compile_view
@@ -59,6 +61,17 @@ def test_null_equals_nothing() -> None:
     assert answers("?- customers(_, n, _, n).", CUSTOMERS) == set()
     pairs = "?- customers(id: i, segment: s), customers(id: j, segment: s), i < j."
     assert answers(pairs, CUSTOMERS) == {(1, "gold", 3)}
+
+
+def test_null_is_a_constant_in_any_case() -> None:
+    facts = "p(1, null). p(2, NULL). p(3, 7). "
+    view = compile_view(facts + ".output p", CATALOG, language="datalog")
+    assert view.schema.types == [pa.int32(), pa.int32()]
+    assert answers(facts + ".output p") == {(1, None), (2, None), (3, 7)}
+    assert answers(facts + "?- p(x, null).") == set()
+    assert answers("?- customers(id: i), n = null.", CUSTOMERS) == {(i, None) for i in (1, 2, 3)}
+    assert answers('flags(True, "null"). ?- flags(TRUE, t).') == {("null",)}
+    assert answers("?- follows(nullable, trueish), nullable = 1.") == {(1, 2)}
 
 
 def test_a_negation_keeps_what_has_no_match() -> None:
@@ -142,6 +155,14 @@ def test_what_stands_in_a_string_nests_nothing() -> None:
 
 def test_comments_are_left_out() -> None:
     assert answers("p(1). // one\n/* p(2).\n */ ?- p(x).") == {(1,)}
+
+
+def test_an_endless_recursion_is_told_to_take_a_condition() -> None:
+    view = compile_view("n(0::bigint). n(x + 1) :- n(x). .output n", CATALOG, language="datalog")
+    pool = Pool(max_rounds=20)
+    pool.install("n", view.node, view.key)
+    with pytest.raises(NoFixedPoint, match="a condition must end it"):
+        pool.advance(1)
 
 
 def test_only_what_the_result_reads_is_a_dependency() -> None:
