@@ -11,9 +11,10 @@ from sqlglot.dialects.postgres import Postgres
 from sqlglot.generators.postgres import PostgresGenerator
 from sqlglot.helper import seq_get
 from sqlglot.parsers.postgres import PostgresParser
-from sqlglot.tokenizer_core import TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from views.errors import QueryTooLarge
+from views.sql.quoting import as_text
 
 PLAIN = frozenset({
     "acos", "acosh", "array_append", "array_cat", "array_length", "array_position",
@@ -54,7 +55,7 @@ def _unit_first(arguments: list[Any]) -> list[Any]:
 class ViewsParser(PostgresParser):
     """Adds row constructors, ALL over a list, names of joins by USING, MUTUALLY RECURSIVE.
 
-    The texts of intervals stay whole.
+    The texts of intervals stay whole; those in E'…' and $$…$$ are texts as all others.
     """
 
     FUNCTIONS = _translated(PostgresParser.FUNCTIONS) | {
@@ -63,6 +64,10 @@ class ViewsParser(PostgresParser):
         "DATE_TRUNC": lambda args: PostgresParser.FUNCTIONS["DATE_TRUNC"](_unit_first(args)),
     }
     FUNCTION_PARSERS = _translated(PostgresParser.FUNCTION_PARSERS)
+
+    def parse(self, raw_tokens: list[Token], sql: str) -> list[exp.Expr | None]:
+        """The statements; however a text is quoted, it is the same constant."""
+        return super().parse([as_text(token, sql) for token in raw_tokens], sql)
 
     def reset(self) -> None:
         super().reset()

@@ -78,9 +78,22 @@ def function_name(node: exp.Func) -> str:
     return _NAMES.get(type(node)) or node.sql_name().lower()
 
 
+_SYNTAX: dict[type[exp.Expr], str] = {
+    exp.BitString: "a bit string",
+    exp.Dot: "a field of a row",
+    exp.HexString: "a bit string",
+    exp.National: "a text as N'…'",
+    exp.Parameter: "a parameter",
+    exp.Placeholder: "a parameter",
+    exp.UnicodeString: "a text as U&'…'",
+}
+
+
 def describe(node: exp.Expr) -> str:
     """What a node is called in SQL."""
-    return f"{function_name(node)}()" if isinstance(node, exp.Func) else node.key.upper()
+    if isinstance(node, exp.Func):
+        return f"{function_name(node)}()"
+    return _SYNTAX.get(type(node)) or node.key.upper()
 
 
 _NO_CHARACTER = re.compile("[\0\ud800-\udfff]")
