@@ -60,6 +60,9 @@ class Expression:
     def __mod__(self, other: "Expression | Scalar") -> "Expression":
         return _binary(exp.Mod, self, other)
 
+    def __rmod__(self, other: "Expression | Scalar") -> "Expression":
+        return _binary(exp.Mod, other, self)
+
     def __neg__(self) -> "Expression":
         return Expression(exp.Neg(this=_operand(self)))
 
@@ -124,6 +127,7 @@ class Functions:
 
     def col(self, name: str) -> Expression:
         """The column `name` of the table that the expression is given to."""
+        expect(name, str, "the name of a column")
         return Expression(exp.Column(this=exp.Identifier(this=name, quoted=True)))
 
     def lit(self, value: Scalar) -> Expression:
@@ -148,6 +152,12 @@ class Functions:
 
 
 F = Functions()
+
+
+def expect(value: object, kinds: type | tuple[type, ...], what: str) -> None:
+    """See that `value` is one of `kinds`, which is `what` is needed (raises TypeMismatch)."""
+    if not isinstance(value, kinds) or isinstance(value, bool):
+        raise TypeMismatch(f"{what} is needed, not {value!r}")
 
 
 def literal(value: "Expression | Scalar") -> exp.Expr:

@@ -7,15 +7,22 @@ WITH, each once, however often it is read.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Literal
+from typing import Literal, get_args
 
 import pyarrow as pa
 from sqlglot import exp
 
-from views.builder.expressions import Expression, F, Scalar, literal
+from views.builder.expressions import Expression, F, Scalar, expect, literal
 from views.catalog import Catalog
 from views.compile import deeply
-from views.errors import DuplicateColumn, SqlError, UnknownColumn, UnknownTable, suggestion
+from views.errors import (
+    DuplicateColumn,
+    SqlError,
+    TypeMismatch,
+    UnknownColumn,
+    UnknownTable,
+    suggestion,
+)
 from views.sql.bind import bind
 from views.sql.dialect import PostgresViews
 
@@ -32,6 +39,7 @@ class Database:
 
     def __getitem__(self, name: str) -> "Table":
         """The table or view `name`, under an alias of its own (raises UnknownTable)."""
+        expect(name, str, "the name of a table or view")
         entry = self.catalog.get(name)
         if entry is None:
             raise UnknownTable(f"no table or view {name!r}{suggestion(name, self.catalog)}")
@@ -40,7 +48,11 @@ class Database:
 
     def values(self, rows: Sequence[Sequence[Scalar]], **types: str) -> "Table":
         """Constant rows, at least one, whose columns have these names and types of SQL."""
+        if not rows:
+            raise TypeMismatch("values() takes at least one row")
         alias = self.alias()
+        for row in rows:
+            expect(row, (list, tuple), "a row of values")
         values = exp.Values(
             expressions=[exp.Tuple(expressions=[literal(v) for v in row]) for row in rows],
             alias=exp.TableAlias(this=_identifier(alias), columns=[*map(_identifier, types)]),
@@ -84,6 +96,7 @@ class Table:
 
     def __getitem__(self, name: str) -> Expression:
         """The column `name` (raises UnknownColumn)."""
+        expect(name, str, "the name of a column")
         if name not in self.schema.names:
             near = suggestion(name, self.schema.names)
             raise UnknownColumn(f"no column {name!r} here{near}")
@@ -99,7 +112,9 @@ class Table:
         return deeply(self._text)
 
     def filter(self, *conditions: Value) -> "Table":
-        """The rows for which all `conditions` are true."""
+        """The rows for which all `conditions`, one at least, are true."""
+        if not conditions:
+            raise TypeMismatch("filter() takes a condition")
         where = exp.and_(*(literal(c) for c in conditions), copy=False)
         return self._made(_select([exp.Star()], self._from(), where=where))
 
@@ -115,9 +130,17 @@ class Table:
         `semi` and `anti` keep the rows of this table that have a partner, or none. Columns other
         than those of the names `on` must differ in name.
         """
+        expect(other, Table, "a Table to join with")
+        if how not in get_args(How):
+            raise TypeMismatch(f"how to join is one of {', '.join(get_args(How))}, not {how!r}")
         if other._alias == self._alias:
             raise DuplicateColumn("a table is joined with itself; join it with its copy()")
+        expect(
+            on, (str, list, tuple, Expression), "a column's name, several or a condition to join"
+        )
         names = [] if isinstance(on, Expression) else [on] if isinstance(on, str) else list(on)
+        if not names and not isinstance(on, Expression):
+            raise TypeMismatch("join() takes the names of columns, or a condition")
         condition = on if isinstance(on, Expression) else _all_equal(self, other, names)
         if how in ("semi", "anti"):
             found = exp.Exists(
@@ -150,6 +173,7 @@ class Table:
 
     def union(self, other: "Table", distinct: bool = False) -> "Table":
         """The rows of both, whose columns have the same names; `distinct`: each once."""
+        expect(other, Table, "a Table to unite with")
         if set(self.schema.names) != set(other.schema.names):
             raise UnknownColumn(
                 f"the columns of a union differ: {', '.join(self.schema.names)} and "
@@ -165,8 +189,12 @@ class Table:
 
     def order_by(self, *keys: str | Expression) -> "Ordered":
         """The rows in an order, for `limit`; see `Expression.desc`."""
-        nodes = [literal(self[k] if isinstance(k, str) else k) for k in keys]
-        return Ordered(self, tuple(nodes))
+        if not keys:
+            raise TypeMismatch("order_by() takes a column")
+        nodes = tuple(self._column(key) for key in keys)
+        if any(isinstance(node, exp.Literal) for node in nodes):  # a column's position, in SQL
+            raise TypeMismatch("a constant orders nothing; a str names a column")
+        return Ordered(self, nodes)
 
     def copy(self) -> "Table":
         """The same rows under another alias, for a join of a table with itself."""
@@ -182,6 +210,7 @@ class Table:
             self.schema,
         )
         body = step(found)
+        expect(body, Table, "a Table as the answer of the step")
         if body.schema.names != self.schema.names:
             body = body.select(*self.schema.names)
         inside = [t for t in body._all() if t is not found and t._reads(found)]
@@ -207,9 +236,13 @@ class Table:
     ) -> list[exp.Expr]:
         named = [(c if isinstance(c, str) else _name(c), c) for c in columns]
         return [
-            exp.Alias(this=literal(self[v] if isinstance(v, str) else v), alias=_identifier(name))
-            for name, v in [*named, *computed.items()]
+            exp.Alias(this=self._column(value), alias=_identifier(name))
+            for name, value in [*named, *computed.items()]
         ]
+
+    def _column(self, column: Value) -> exp.Expr:
+        """The syntax of a value, where a str names a column."""
+        return literal(self[column] if isinstance(column, str) else column)
 
     def _from(self) -> exp.Table:
         """This table in FROM."""
@@ -283,7 +316,11 @@ class Grouped:
         outputs = [*self.keys, *self.table._outputs((), aggregates)]
         query = _select(outputs, self.table._from())
         if self.keys:
-            keys = [key.this.copy() for key in self.keys]
+            # A constant would be a column's position in SQL, which is therefore given.
+            keys = [
+                exp.Literal.number(i) if isinstance(key.this, exp.Literal) else key.this.copy()
+                for i, key in enumerate(self.keys, 1)
+            ]
             query.set("group", exp.Group(expressions=keys))
         return self.table._made(query)
 
@@ -297,6 +334,8 @@ class Ordered:
 
     def limit(self, rows: int, offset: int = 0) -> Table:
         """The first `rows` rows after the first `offset`."""
+        for number in (rows, offset):
+            expect(number, int, "a number of rows")
         order = [
             k if isinstance(k, exp.Ordered) else exp.Ordered(this=k, desc=False, nulls_first=False)
             for k in self.keys
@@ -326,6 +365,7 @@ def _all_equal(left: Table, right: Table, names: Sequence[str]) -> Expression:
 
 
 def _name(column: Expression) -> str:
+    expect(column, Expression, "a column's name or an expression")
     if not isinstance(column.node, exp.Column):
         raise UnknownColumn("a computed column needs a name: select(name=…)")
     return column.node.name

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from tests.oracle import evaluate
 from tests.property.shop import CATALOG, Row
 from views.builder import Database, F, Table
 from views.compile import compile_view
-from views.errors import SqlError
+from views.errors import SqlError, TypeMismatch
 
 GIVEN: dict[str, list[Row]] = {
     "customers": [(1, "ann", "gold", "rome"), (2, "bob", None, "oslo"), (3, None, "gold", None)],
@@ -54,6 +55,7 @@ def test_operators_group_as_python_does(db: Database) -> None:
     a, b = F.col("src"), F.col("dst")
     table = db["follows"].filter((a == 1) | ((a == 3) & ~(b == 1)))
     assert rows(table.select(x=(a + b) * 2 - -a % 2, y=7 / (a + 1))) == {(7, 3): 1, (13, 1): 1}
+    assert rows(db["follows"].filter(7 % (a + b) == 1)) == {(1, 2): 1, (3, 3): 1}
 
 
 def test_values_of_python_are_constants(db: Database) -> None:
@@ -161,6 +163,37 @@ def test_a_fault_is_raised_where_it_is_made(
         build(db)
     assert caught.value.code == code
     assert caught.value.position is None
+
+
+# What a type checker would tell, for those who have none.
+MISUSED: dict[str, Callable[[Any], object]] = {
+    r"filter\(\) takes a condition": lambda t: t.filter(),
+    "a column's name or an expression is needed, not 1": lambda t: t.select(1),
+    "a column's name or an expression is needed, not None": lambda t: t.group_by(None),
+    "a constant orders nothing": lambda t: t.order_by(1),
+    r"order_by\(\) takes a column": lambda t: t.order_by(),
+    "a number of rows is needed, not 'x'": lambda t: t.order_by("src").limit("x"),
+    r"join\(\) takes the names of columns": lambda t: t.join(t.copy(), on=[]),
+    "a column's name, several or a condition": lambda t: t.join(t.copy(), on=1),
+    "one of inner, left, right, full, semi, anti": lambda t: t.join(t.copy(), "src", how="outer"),
+    "a Table to join with is needed, not 1": lambda t: t.join(1, on="src"),
+    "a Table to unite with is needed, not 1": lambda t: t.union(1),
+    "a Table as the answer of the step": lambda t: t.iterate(lambda found: None),
+    "the name of a column is needed, not 1": lambda t: t[1],
+    "at least one row": lambda t: t.database.values([], x="int"),
+    "a row of values is needed, not 1": lambda t: t.database.values([1], x="int"),
+}
+
+
+@pytest.mark.parametrize("told", MISUSED)
+def test_an_argument_of_another_kind_is_told(db: Database, told: str) -> None:
+    with pytest.raises(TypeMismatch, match=told):
+        MISUSED[told](db["follows"])
+
+
+def test_a_constant_key_is_no_position(db: Database) -> None:
+    grouped = db["follows"].group_by("src", one=F.lit(7)).agg(n=F.count())
+    assert rows(grouped) == {(1, 7, 1): 1, (2, 7, 1): 1, (3, 7, 2): 1}
 
 
 def test_and_and_or_are_not_silently_wrong(db: Database) -> None:
