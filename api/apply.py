@@ -4,6 +4,7 @@ The file runs here, in the command line's own process; the service gets the SQL 
 """
 
 import runpy
+import sys
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,7 +31,11 @@ class Applied:
 
 
 def definitions(file: Path) -> list[ViewDefinition]:
-    """The views that `file` defines, in order (raises BadDefinition and what the file raises)."""
+    """The views that `file` defines, in order (raises BadDefinition and what the file raises).
+
+    As a script, it may import the modules that lie beside it.
+    """
+    sys.path.insert(0, str(file.resolve().parent))
     members = runpy.run_path(str(file)).values()
     found = [value for value in members if isinstance(value, ViewDefinition)]
     if not found:

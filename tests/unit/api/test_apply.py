@@ -1,5 +1,6 @@
 """`ivm view apply`: a file's views reach the service as SQL, once."""
 
+import sys
 from pathlib import Path
 from textwrap import dedent
 
@@ -54,6 +55,20 @@ def test_a_files_views_are_registered_in_order(
     rows = client.get("/v1/views/spenders/rows", params={"scan": "true"}).json()["rows"]
     assert rows == [{"customer": "ada"}]
     assert client.get("/v1/views/spent").json()["key"] == ["customer"]
+
+
+def test_a_file_imports_what_lies_beside_it(
+    service: ServiceClient,
+    pipeline: DirectPipeline,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "shared_by_views.py").write_text("LEAST = 1")
+    text = FILE.replace("> 1)", "> LEAST)").replace(
+        "@view(key", "from shared_by_views import *\n    @view(key"
+    )
+    assert [a.name for a in apply(written(tmp_path, text), service)] == ["spent", "spenders"]
 
 
 def test_a_fault_is_told_with_its_line(
