@@ -2,13 +2,15 @@
 
 A semijoin whose condition reads one input of an inner join moves to that input, where it keeps
 fewer rows for everything above. It moves only where equalities decide, since then it is a look-up;
-a condition on both rows would be tested for rows that the join drops. Below a join that keeps its
-left rows it moves to the left.
+a condition on both rows would be tested for rows that the join drops. Nor does one move that may
+fail, as it would for rows that what it passes drops. Below a join that keeps its left rows it moves
+to the left.
 """
 
 from dataclasses import replace
 
 from views.plan.equalities import equalities
+from views.plan.failures import may_fail
 from views.plan.nodes import Filter, Join, Plan, Project
 from views.plan.scalars import columns_of, substitute
 from views.plan.trees import bottom_up, numbers_of
@@ -21,7 +23,9 @@ def reduce_early(plan: Plan, context: Context) -> Plan:
 
 
 def _is_lookup(plan: Plan) -> bool:
-    return isinstance(plan, Join) and plan.kind == "semi" and not equalities(plan).residual
+    if not (isinstance(plan, Join) and plan.kind == "semi"):
+        return False
+    return not equalities(plan).residual and not may_fail(plan.predicate)
 
 
 def _sink(plan: Plan) -> Plan:

@@ -1,0 +1,38 @@
+"""What may fail: an expression without a value for some row makes that row an error.
+
+Of the functions those of `_TOTAL` are known to have a value for all arguments; that any other may
+fail is assumed.
+"""
+
+import pyarrow as pa
+
+from ivm.expressions import Call, Expression
+from views.plan.nodes import Plan
+from views.plan.scalars import walk
+from views.plan.trees import expressions
+from views.plan.trees import walk as nodes
+
+_TOTAL = frozenset({
+    "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not", "is_null", "is_not_null",
+    "is_distinct", "is_not_distinct", "case", "coalesce",
+})  # fmt: skip
+
+
+def may_fail(expression: Expression) -> bool:
+    """Whether some row may be an error because of `expression`."""
+    return any(isinstance(e, Call) and not _is_total(e) for e in walk(expression))
+
+
+def plan_may_fail(plan: Plan) -> bool:
+    """Whether an expression in `plan` may fail."""
+    return any(may_fail(e) for node in nodes(plan) for e in expressions(node))
+
+
+def _is_total(call: Call) -> bool:
+    if call.function != "cast":
+        return call.function in _TOTAL
+    given, wanted = call.arguments[0].type, call.type
+    if not pa.types.is_signed_integer(given):
+        return False
+    is_wider = pa.types.is_signed_integer(wanted) and wanted.bit_width >= given.bit_width
+    return is_wider or pa.types.is_float64(wanted) or wanted == pa.string()
