@@ -38,6 +38,7 @@ from views.plan.nodes import (
     Window,
     WindowCall,
 )
+from views.plan.scalars import TRUE
 from views.plan.trees import inputs
 from views.rewrites import RULES
 from views.rewrites.context import Context
@@ -112,7 +113,10 @@ def _plan_line(plan: Plan) -> str:
             return f"Project {', '.join(outputs)}"
         case Join() | Apply():
             mark = f" {_attribute(plan.mark)}" if plan.mark else ""
-            return f"{name} {plan.kind}{mark} on {expression_text(plan.predicate, '#')}"
+            on = f"{name} {plan.kind}{mark} on {expression_text(plan.predicate, '#')}"
+            if isinstance(plan, Join) or plan.guard == TRUE:
+                return on
+            return f"{on} where {expression_text(plan.guard, '#')}"
         case Aggregate():
             calls = (f"{_attribute(c.attribute)} := {_call(c)}" for c in plan.calls)
             return f"Aggregate by {_attributes(plan.keys)} {', '.join(calls)}".rstrip()

@@ -4,6 +4,8 @@ Of the functions those of `_TOTAL` are known to have a value for all arguments; 
 fail is assumed.
 """
 
+import math
+
 import pyarrow as pa
 
 from ivm.expressions import Call, Expression
@@ -32,7 +34,19 @@ def _is_total(call: Call) -> bool:
     if call.function != "cast":
         return call.function in _TOTAL
     given, wanted = call.arguments[0].type, call.type
+    if isinstance(wanted, pa.Decimal128Type):
+        (digits, scale), (most, kept) = _digits(given), _digits(wanted)
+        return digits <= most and scale <= kept
     if not pa.types.is_signed_integer(given):
         return False
     is_wider = pa.types.is_signed_integer(wanted) and wanted.bit_width >= given.bit_width
     return is_wider or pa.types.is_float64(wanted) or wanted == pa.string()
+
+
+def _digits(kind: pa.DataType) -> tuple[float, float]:
+    """How many digits a number has at most before its point and after it."""
+    if isinstance(kind, pa.Decimal128Type):
+        return kind.precision - kind.scale, kind.scale
+    if pa.types.is_signed_integer(kind):
+        return len(str(1 << (kind.bit_width - 1))), 0
+    return math.inf, math.inf

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from ivm.aggregates import UP_TO_PEERS, Frame, WindowFunction
 from ivm.expressions import Column, Expression, Value
+from views.plan.scalars import TRUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,9 @@ class Join:
 class Apply:
     """A join whose right side may read the left row's columns: it is evaluated for each of them.
 
-    Never `full`. Rewriting leaves none of these.
+    Never `full`. Rewriting leaves none of these. `guard` reads the left alone: for a row where it
+    does not hold nobody looks at what the right side gives, which may be any values, and NULL; but
+    to evaluate it for such a row might fail. Under a guard the right side of `inner` has one row.
     """
 
     kind: JoinKind
@@ -152,6 +155,7 @@ class Apply:
     right: "Plan"
     predicate: Expression
     mark: Attribute | None = None
+    guard: Expression = TRUE
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:

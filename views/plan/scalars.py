@@ -32,6 +32,11 @@ def negation(condition: Expression) -> Expression:
     return predicate("not", condition)
 
 
+def otherwise(condition: Expression) -> Expression:
+    """That `condition` is false or NULL."""
+    return test("is_distinct", condition, TRUE)
+
+
 def conjunction(conditions: Iterable[Expression]) -> Expression:
     """All of the conditions, flattened; true when there are none."""
     parts = [c for whole in conditions for c in conjuncts(whole)]

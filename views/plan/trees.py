@@ -99,8 +99,10 @@ def walk(plan: Plan) -> Iterator[Plan]:
 def expressions(plan: Plan) -> tuple[Expression, ...]:
     """The expressions that this node itself evaluates."""
     match plan:
-        case Filter() | Join() | Apply():
+        case Filter() | Join():
             return (plan.predicate,)
+        case Apply():
+            return (plan.predicate, plan.guard)
         case During():
             return plan.bounds
         case Project():
@@ -153,8 +155,11 @@ def replace_free(plan: Plan, by: Mapping[int, Expression]) -> Plan:
         return plan
     below = with_inputs(plan, tuple(replace_free(i, by) for i in inputs(plan)))
     match below:
-        case Filter() | Join() | Apply():
+        case Filter() | Join():
             return replace(below, predicate=substitute(below.predicate, by))
+        case Apply():
+            predicate, guard = (substitute(e, by) for e in (below.predicate, below.guard))
+            return replace(below, predicate=predicate, guard=guard)
         case During():
             return during_by(below, by)
         case Project():

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from ivm.expressions import Call, Column, Expression, Literal
+from views.plan.failures import may_fail
 from views.plan.nodes import (
     Aggregate,
     AggregateCall,
@@ -34,7 +35,15 @@ from views.plan.nodes import (
     Values,
     Window,
 )
-from views.plan.scalars import TRUE, columns_of, conjunction, conjuncts, substitute, test
+from views.plan.scalars import (
+    TRUE,
+    columns_of,
+    conjunction,
+    conjuncts,
+    rebuild,
+    substitute,
+    test,
+)
 from views.plan.trees import (
     Numbers,
     bottom_up,
@@ -67,31 +76,63 @@ def _conditions_first(plan: Plan) -> Plan:
         before = [p for p in parts if columns_of(p) <= own]
         after = [p for p in parts if not columns_of(p) <= own]
         if before:
-            filtered = replace(apply, left=Filter(apply.left, conjunction(before)))
+            guard = conjunction(g for g in conjuncts(apply.guard) if g not in before)
+            left = Filter(apply.left, conjunction(before))
+            filtered = replace(apply, left=left, guard=guard)
             plan = Filter(filtered, conjunction(after)) if after else filtered
     return with_inputs(plan, tuple(_conditions_first(below) for below in inputs(plan)))
 
 
 def _eliminate(apply: Apply, numbers: Numbers) -> Plan:
-    left, right = apply.left, apply.right
+    left, right, guard = apply.left, apply.right, apply.guard
     outer = numbers_of(left)
     right, pulled = pull(right, outer)
-    predicate = conjunction([apply.predicate, *pulled])
+    tested = conjuncts(conjunction([apply.predicate, *pulled]))
+    predicate = conjunction(_guarded(condition, guard, outer) for condition in tested)
     free = {n: c for n, c in free_columns(right).items() if n in outer}
     if not free:
         return Join(apply.kind, left, right, predicate, apply.mark)
-    if apply.kind == "left" and predicate == TRUE:
+    if apply.kind == "left" and predicate == guard == TRUE:
         kept = _outer(left, right)
         if kept is not None:
             return kept
+    unnesting = Unnesting(_asking(left, guard), free, numbers)
     if apply.kind == "inner":
-        lifted = _lift(left, right, free, numbers)
+        lifted = _lift(unnesting, left, right, guard)
         if lifted is not None:
             return lifted if predicate == TRUE else Filter(lifted, predicate)
-    unnesting = Unnesting(left, free, numbers)
     rows, names = unnesting.unnest(right, frozenset(free))
     on = conjunction([predicate, *_equal(free, names)])
-    return Join(apply.kind, left, rows, on, apply.mark)
+    kind = "left" if apply.kind == "inner" and guard != TRUE else apply.kind
+    return Join(kind, left, rows, on, apply.mark)
+
+
+def _asking(left: Plan, guard: Expression) -> Plan:
+    """The rows of `left` for which an Apply's right side has to be evaluated."""
+    return left if guard == TRUE else Filter(left, guard)
+
+
+def _guarded(condition: Expression, guard: Expression, outer: frozenset[int]) -> Expression:
+    """`condition`, which is not to fail where `guard` does not hold.
+
+    An equality stays one, as its sides are the keys of a join.
+    """
+    if guard == TRUE or not may_fail(condition):
+        return condition
+    assert isinstance(condition, Call)
+    read = [columns_of(side) for side in condition.arguments]
+    if condition.function != "eq" or any(r & outer and not r <= outer for r in read):
+        return _where(guard, condition)
+    left = (
+        _where(guard, side) if r <= outer and may_fail(side) else side
+        for side, r in zip(condition.arguments, read, strict=True)
+    )
+    return rebuild(condition, tuple(left))
+
+
+def _where(guard: Expression, value: Expression) -> Expression:
+    """`value`, or NULL where `guard` does not hold."""
+    return Call("case", (guard, value, Literal(None, value.type)), value.type, True)
 
 
 def pull(plan: Plan, outer: frozenset[int]) -> tuple[Plan, list[Expression]]:
@@ -120,24 +161,38 @@ def pull(plan: Plan, outer: frozenset[int]) -> tuple[Plan, list[Expression]]:
             return plan, []
 
 
-def _lift(left: Plan, right: Plan, free: Mapping[int, Column], numbers: Numbers) -> Plan | None:
-    """Evaluate what stands on top of `right` after the join instead, where that is the same."""
+def _lift(unnesting: "Unnesting", left: Plan, right: Plan, guard: Expression) -> Plan | None:
+    """Evaluate what stands on top of `right` after the join instead, where that is the same.
+
+    Under a guard it must end in an aggregate over all rows, which has a row wherever that stands.
+    """
+    if guard != TRUE and not _is_aggregate(right):
+        return None
     match right:
         case Project():
-            inner = _eliminate(Apply("inner", left, right.input, TRUE), numbers)
+            below = Apply("inner", left, right.input, TRUE, guard=guard)
             known = {a.number for a in left.attributes}
-            own = tuple((a, e) for a, e in right.outputs if a.number not in known)
+            own = [(a, e) for a, e in right.outputs if a.number not in known]
+            if guard != TRUE:
+                own = [(a.widened(), _where(guard, e)) if may_fail(e) else (a, e) for a, e in own]
+            inner = _eliminate(below, unnesting.numbers)
             return Project(inner, (*((a, a.column) for a in left.attributes), *own))
         case Filter():
-            inner = _eliminate(Apply("inner", left, right.input, TRUE), numbers)
+            inner = _eliminate(Apply("inner", left, right.input, TRUE), unnesting.numbers)
             return Filter(inner, right.predicate)
         case Unnest():
             return _over(left, right)
         case Aggregate() if not right.keys:
-            unnesting = Unnesting(left, free, numbers)
-            return unnesting.with_defaults(left, right, dict(free))
+            return unnesting.with_defaults(left, right, dict(unnesting.free))
         case _:
             return None
+
+
+def _is_aggregate(plan: Plan) -> bool:
+    """Whether `plan` computes something of one aggregate over all rows."""
+    while isinstance(plan, Project):
+        plan = plan.input
+    return isinstance(plan, Aggregate) and not plan.keys
 
 
 def _over(left: Plan, right: Unnest) -> Plan | None:
@@ -173,7 +228,10 @@ def _equal(values: Mapping[int, Expression], names: Names) -> list[Expression]:
 
 @dataclass(frozen=True, slots=True)
 class Unnesting:
-    """One Apply's right side on its way out: `left` has the columns `free` that it reads."""
+    """One Apply's right side on its way out.
+
+    `left` has the columns `free` that it reads, in each row for which it has to be evaluated.
+    """
 
     left: Plan
     free: Mapping[int, Column]

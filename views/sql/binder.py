@@ -4,7 +4,7 @@ The families of expressions (operators, functions, dates, aggregates, subqueries
 syntax class to a handler and the parts of the syntax that it reads; any other part is refused.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from views.errors import (
     UnknownFunction,
     suggestion,
 )
+from views.plan.failures import may_fail
 from views.plan.nodes import (
     AggregateFunction,
     Apply,
@@ -30,7 +31,8 @@ from views.plan.nodes import (
     Plan,
     SortKey,
 )
-from views.plan.scalars import TRUE, test
+from views.plan.scalars import TRUE, columns_of, conjunction, conjuncts, test
+from views.plan.trees import numbers_of
 from views.sql import literals
 from views.sql.coercion import (
     BOOL,
@@ -44,18 +46,23 @@ from views.sql.coercion import (
     fitted,
 )
 from views.sql.scope import Environment, Scope, Session
-from views.sql.source import describe
+from views.sql.source import QUERIES, describe
 from views.types import type_name
 
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A subquery met in an expression: an Apply that its clause still has to put in its plan."""
+    """A subquery met in an expression: an Apply that its clause still has to put in its plan.
+
+    What it gives matters only for rows where `guard` holds, so that it need not be evaluated for
+    others.
+    """
 
     kind: JoinKind
     plan: Plan
     predicate: Expression = TRUE
     mark: Attribute | None = None
+    guard: Expression = TRUE
 
     @property
     def numbers(self) -> set[int]:
@@ -65,8 +72,17 @@ class Pending:
         )
 
     def attach(self, plan: Plan) -> Apply:
-        """`plan` joined with the subquery."""
-        return Apply(self.kind, plan, self.plan, self.predicate, self.mark)
+        """`plan` joined with the subquery.
+
+        Its guard is what reads columns of `plan`. What comes after a condition that does not may
+        fail where that one does not hold, and is then left out as well.
+        """
+        own, holds = numbers_of(plan), list[Expression]()
+        for i, part in enumerate(conjuncts(self.guard)):
+            if columns_of(part) <= own and (len(holds) == i or not may_fail(part)):
+                holds.append(part)
+        guard = conjunction(holds)
+        return Apply(self.kind, plan, self.plan, self.predicate, self.mark, guard)
 
 
 def attach(plan: Plan, pending: Sequence[Pending]) -> Plan:
@@ -158,8 +174,9 @@ class Binder:
     """Binds the expressions of one clause.
 
     `aggregates` and `windows` collect what the clause may hold, or are None where it may not;
-    `pending` collects its subqueries. `enclosing` is what an aggregate's argument may hold, which
-    only one over a window may: the aggregates of the query.
+    `pending` collects its subqueries, of which nobody asks where one of `guards` does not hold.
+    `enclosing` is what an aggregate's argument may hold, which only one over a window may: the
+    aggregates of the query.
     """
 
     session: Session
@@ -171,6 +188,7 @@ class Binder:
     windows_named: Mapping[str, exp.Window] = field(default_factory=dict)
     enclosing: Aggregates | None = None
     pending: list[Pending] = field(default_factory=list)
+    guards: tuple[Expression, ...] = ()
     handlers: Mapping[type[exp.Expr] | str, "Handler"] = field(default_factory=dict)
 
     def bind(self, node: exp.Expr) -> Bound:
@@ -192,7 +210,14 @@ class Binder:
             windows=None,
             enclosing=None,
             pending=[],
+            guards=(),
         )
+
+    def under(self, node: exp.Expr, conditions: Iterable[Expression]) -> "Binder":
+        """A binder of `node`, whose value matters only where all of `conditions` are true."""
+        if node.find(*QUERIES) is None:
+            return self
+        return replace(self, guards=(*self.guards, *conditions))
 
     def value(self, node: exp.Expr, wanted: pa.DataType = TEXT) -> Expression:
         """`node` as a value of some type; a quoted constant is `wanted`."""

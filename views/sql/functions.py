@@ -7,10 +7,21 @@ from sqlglot import exp
 
 from ivm.expressions import Call, Expression, Literal
 from views.errors import UnknownFunction
-from views.plan.scalars import call, negation, predicate
+from views.plan.scalars import call, negation, predicate, test
 from views.sql import arrays, numbers, patterns, strings
 from views.sql.binder import Binder, Handler, name
-from views.sql.coercion import BIGINT, BYTEA, INT, TEXT, Bound, cast, is_number, promoted, scale_of
+from views.sql.coercion import (
+    BIGINT,
+    BYTEA,
+    INT,
+    TEXT,
+    Bound,
+    Untyped,
+    cast,
+    is_number,
+    promoted,
+    scale_of,
+)
 from views.sql.operators import compare
 
 
@@ -184,7 +195,11 @@ def _backslashed(pattern: str, escape: str) -> str:
 
 
 def coalesce(b: Binder, node: exp.Coalesce) -> Bound:
-    values = b.same_type([node.this, *node.expressions], "COALESCE")
+    nodes, bounds = [node.this, *node.expressions], list[Bound]()
+    for each in nodes:
+        missing = (test("is_null", v) for v in bounds if not isinstance(v, Untyped))
+        bounds.append(b.under(each, missing).bind(each))
+    values = b.same_type(nodes, "COALESCE", bounds)
     nullable = all(v.nullable for v in values)
     return (
         values[0] if len(values) == 1 else Call("coalesce", tuple(values), values[0].type, nullable)

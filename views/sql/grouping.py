@@ -100,7 +100,12 @@ class Grouping:
             k.given.number: k.grouped.column for k in self.keys if k.grouped is not k.given
         }
         plan = replace_free(pending.plan, moved)
-        return replace(pending, plan=plan, predicate=self.regroup(pending.predicate, node))
+        return replace(
+            pending,
+            plan=plan,
+            predicate=self.regroup(pending.predicate, node),
+            guard=self.regroup(pending.guard, node),
+        )
 
     def require(self, number: int, node: exp.Expr) -> None:
         """See that the column `number` has one value in each group, or raise GroupingError."""

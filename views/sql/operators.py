@@ -16,6 +16,7 @@ from views.plan.scalars import (
     conjunction,
     disjunction,
     negation,
+    otherwise,
     predicate,
     test,
 )
@@ -125,8 +126,12 @@ def compare_bound(
 
 
 def connective(b: Binder, node: exp.Connector) -> Bound:
-    """`AND` and `OR`, however many."""
-    arguments = [b.condition(part) for part in node.flatten()]
+    """`AND` and `OR`, however many; what decides is found from the left."""
+    decides = FALSE if isinstance(node, exp.And) else TRUE
+    arguments: list[Expression] = []
+    for part in node.flatten():
+        undecided = (test("is_distinct", a, decides) for a in arguments)
+        arguments.append(b.under(part, undecided).condition(part))
     return conjunction(arguments) if isinstance(node, exp.And) else disjunction(arguments)
 
 
@@ -172,14 +177,23 @@ def between(b: Binder, node: exp.Between) -> Bound:
 
 def case(b: Binder, node: exp.Case) -> Bound:
     """Both forms of CASE."""
-    whens = [branch.this for branch in node.args["ifs"]]
-    if node.this is None:
-        conditions = [b.condition(when) for when in whens]
-    else:
-        value = (node.this, b.bind(node.this))
-        conditions = [compare_bound(b, "eq", "=", value, (w, b.bind(w))) for w in whens]
+    value = None if node.this is None else (node.this, b.bind(node.this))
+    conditions: list[Expression] = []
+    nodes, bounds = [], []
+    for branch in node.args["ifs"]:
+        when, then = branch.this, branch.args["true"]
+        asked = b.under(when, map(otherwise, conditions))
+        if value is None:
+            conditions.append(asked.condition(when))
+        else:
+            conditions.append(compare_bound(b, "eq", "=", value, (when, asked.bind(when))))
+        met = (*map(otherwise, conditions[:-1]), conditions[-1])
+        nodes.append(then)
+        bounds.append(b.under(then, met).bind(then))
     default = node.args.get("default") or exp.Null()
-    values = b.same_type([*(i.args["true"] for i in node.args["ifs"]), default], "CASE")
+    nodes.append(default)
+    bounds.append(b.under(default, map(otherwise, conditions)).bind(default))
+    values = b.same_type(nodes, "CASE", bounds)
     branches = [part for pair in zip(conditions, values, strict=False) for part in pair]
     nullable = any(v.nullable for v in values)
     return Call("case", (*branches, values[-1]), values[0].type, nullable)

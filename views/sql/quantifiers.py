@@ -17,19 +17,20 @@ from views.plan.scalars import (
     conjunction,
     disjunction,
     negation,
+    otherwise,
     predicate,
     substitute,
     test,
 )
 from views.plan.trees import renamed
 from views.sql import arrays, rows
-from views.sql.binder import Binder, Handler, Pending
+from views.sql.binder import Binder, Handler
 from views.sql.coercion import BIGINT, BOOL, Bound
 from views.sql.operators import COMPARISONS, SYMBOLS, compare_bound
 from views.sql.rows import Value
 from views.sql.scope import BoundQuery
 from views.sql.source import QUERIES
-from views.sql.subqueries import bind_query, mark, row_of
+from views.sql.subqueries import bind_query, mark, one_row, row_of
 
 _OPPOSITE = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
 _EXTREMES: dict[str, tuple[AggregateFunction, ...]] = {
@@ -187,14 +188,14 @@ def _by_extremes(
         for attribute, name in zip(extremes, _EXTREMES[function], strict=True)
     ]
     calls += [AggregateCall(total, "count", None), AggregateCall(present, "count", column)]
-    b.pending.append(Pending("inner", Aggregate(bound.plan, (), tuple(calls))))
+    computed = Aggregate(bound.plan, (), tuple(calls))
+    every, known, *found = one_row(b, computed, [total, present, *extremes])
     x = b.typed(value[1], column.type, value[0])
     compared = (
-        compare_bound(b, function, SYMBOLS[function], (value[0], x), (query, a.column))
-        for a in extremes
+        compare_bound(b, function, SYMBOLS[function], (value[0], x), (query, e)) for e in found
     )
-    some = predicate("gt", total.column, zero)
-    missing = predicate("gt", total.column, present.column)
+    some = predicate("gt", every, zero)
+    missing = predicate("gt", every, known)
     unknown = disjunction([conjunction([test("is_null", x), some]), missing])
     return _three_valued(disjunction(compared), unknown)
 
@@ -207,8 +208,12 @@ def decided(b: Binder, node: exp.Expr, wanted: bool = True) -> Expression:
         case exp.Not():
             return decided(b, node.this, not wanted)
         case exp.And() | exp.Or():
-            parts = [decided(b, part, wanted) for part in node.flatten()]
-            return conjunction(parts) if isinstance(node, exp.And) == wanted else disjunction(parts)
+            parts: list[Expression] = []
+            is_all = isinstance(node, exp.And) == wanted
+            for part in node.flatten():
+                met = iter(parts) if is_all else map(otherwise, parts)
+                parts.append(decided(b.under(part, met), part, wanted))
+            return conjunction(parts) if is_all else disjunction(parts)
     asked = quantified(node)
     if asked is not None and asked.function == "eq" and isinstance(asked.operand, QUERIES):
         wanted = wanted != asked.negated

@@ -3,12 +3,16 @@
 Each becomes a join that its clause applies to its rows.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from sqlglot import exp
 
 from ivm.expressions import Call, Expression, Literal
+from views.plan.failures import may_fail, plan_may_fail
 from views.plan.keys import has_at_most_one_row, has_one_row
 from views.plan.nodes import Aggregate, AggregateCall, Attribute, Plan, Project
-from views.plan.scalars import TRUE, predicate
+from views.plan.scalars import TRUE, conjunction, predicate
 from views.sql.binder import Binder, Handler, Pending
 from views.sql.coercion import BIGINT, BOOL, TEXT, Bound, cast
 from views.sql.scope import BoundQuery, Environment
@@ -29,8 +33,26 @@ def exists(b: Binder, node: exp.Exists) -> Bound:
 def mark(b: Binder, plan: Plan, condition: Expression) -> Expression:
     """A column that says whether a row of `plan` satisfies `condition`."""
     attribute = b.session.numbers.fresh("exists", TRUE)
-    b.pending.append(Pending("mark", plan, condition, attribute))
+    _add(b, Pending("mark", plan, condition, attribute))
     return attribute.column
+
+
+def one_row(b: Binder, plan: Plan, attributes: Sequence[Attribute]) -> list[Expression]:
+    """Columns of `plan`, which has one row; they may be NULL where nobody asks for them."""
+    is_guarded = _add(b, Pending("inner", plan))
+    return [a.widened().column if is_guarded else a.column for a in attributes]
+
+
+def _add(b: Binder, subquery: Pending) -> bool:
+    """Let the clause of `b` have a subquery; whether that is evaluated for some rows only.
+
+    One that cannot fail is simpler if it is evaluated for all.
+    """
+    is_guarded = b.guards and (may_fail(subquery.predicate) or plan_may_fail(subquery.plan))
+    if is_guarded:
+        subquery = replace(subquery, guard=conjunction(b.guards))
+    b.pending.append(subquery)
+    return bool(is_guarded)
 
 
 def scalar(b: Binder, node: exp.Subquery) -> Bound:
@@ -52,10 +74,9 @@ def _only_row(b: Binder, bound: BoundQuery) -> list[Expression]:
     """The columns of a query's one row: all NULL for no row, and an error for more than one."""
     attributes = [attribute for _, attribute in bound.columns]
     if has_one_row(bound.plan):
-        b.pending.append(Pending("inner", bound.plan))
-        return [a.column for a in attributes]
+        return one_row(b, bound.plan, attributes)
     if has_at_most_one_row(bound.plan):
-        b.pending.append(Pending("left", bound.plan))
+        _add(b, Pending("left", bound.plan))
         return [a.widened().column for a in attributes]
     return _checked(b, bound)
 
@@ -76,8 +97,7 @@ def _checked(b: Binder, bound: BoundQuery) -> list[Expression]:
         checked = Call("case", (failing, none, value.column), attribute.type, True)
         outputs.append((numbers.fresh(name, checked), checked))
     plan = Project(Aggregate(bound.plan, (), tuple(calls)), tuple(outputs))
-    b.pending.append(Pending("inner", plan))
-    return [attribute.column for attribute, _ in outputs]
+    return one_row(b, plan, [attribute for attribute, _ in outputs])
 
 
 HANDLERS: dict[type[exp.Expr] | str, Handler] = {
