@@ -38,7 +38,7 @@ from views.errors import (
 )
 from views.sql.aggregates import AGGREGATES
 from views.sql.binder import key_of
-from views.sql.dialect import PostgresViews
+from views.sql.dialect import PostgresViews, function
 from views.sql.source import Source, check_characters
 
 MAX_CHARACTERS = 100_000
@@ -322,7 +322,7 @@ class _Build(Transformer[Token, Any]):
     def _function(self, given: _Call) -> Term:
         terms = self._values(given)
         try:
-            node = exp.func(str(given.name), *terms, dialect=PostgresViews, copy=False)
+            node = function(str(given.name), *terms)
             node.sql(dialect=PostgresViews)  # fails where SQL has no such form, as case(x, y)
         except (SqlglotError, ValueError, IndexError, AttributeError, TypeError) as error:
             raise self._fault(

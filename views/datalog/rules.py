@@ -33,7 +33,7 @@ from views.datalog.syntax import (
 from views.errors import TypeMismatch, UnboundVariable, UnknownColumn, UnknownFunction, suggestion
 from views.sql.aggregates import AGGREGATES
 from views.sql.binder import key_of
-from views.sql.dialect import PostgresViews
+from views.sql.dialect import function
 from views.sql.source import Source
 
 Columns = Callable[[Atom], Sequence[str]]
@@ -197,8 +197,8 @@ class Body:
         """The aggregate as SQL's, and whether it has a value even of no rows."""
         name = _SYNONYMS.get(aggregate.function, aggregate.function)
         try:
-            node = exp.func(name, *(arguments or [exp.Star()]), dialect=PostgresViews, copy=False)
-        except (SqlglotError, ValueError, IndexError, AttributeError):
+            node = function(name, *(arguments or [exp.Star()]))
+        except (SqlglotError, ValueError, IndexError, AttributeError, TypeError):
             node = None
         if node is None or key_of(node) not in AGGREGATES:
             reason = f"no aggregate {aggregate.function}()"

@@ -6,6 +6,7 @@ were written. The functions of `PLAIN` are left as they are written, for `views.
 
 from typing import Any, ClassVar
 
+import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.postgres import Postgres
 from sqlglot.generators.postgres import PostgresGenerator
@@ -158,3 +159,25 @@ class PostgresViews(Postgres):
     INDEX_OFFSET = 0
     Parser = ViewsParser
     Generator = ViewsGenerator
+
+
+def function(name: str, *arguments: exp.Expr) -> exp.Expr:
+    """`name(arguments)` as the parser has it.
+
+    Raises SqlglotError, ValueError, IndexError, AttributeError or TypeError where it has no such.
+    """
+    parsed = name.upper() in ViewsParser.FUNCTION_PARSERS.keys() - ViewsParser.FUNCTIONS.keys()
+    if not parsed:
+        return exp.func(name, *arguments, dialect=PostgresViews, copy=False)
+    # A constant may decide what is read; for the others columns stand.
+    own: dict[str, exp.Expr] = {}
+    written = []
+    for i, argument in enumerate(arguments):
+        if isinstance(argument, exp.Literal):
+            written.append(argument.sql(dialect=PostgresViews))
+        else:
+            column = argument.name if isinstance(argument, exp.Column) else f"${i}"
+            own[column] = argument
+            written.append(f'"{column}"')
+    node = sqlglot.parse_one(f"{name}({', '.join(written)})", read=PostgresViews)
+    return node.transform(lambda n: own[n.name] if isinstance(n, exp.Column) else n)

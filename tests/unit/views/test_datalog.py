@@ -98,6 +98,13 @@ def test_aggregates_are_those_of_sql() -> None:
     assert answers("?- all = array_agg y : { follows(_, y) }.", CUSTOMERS) == {((2, 3, 3),)}
 
 
+def test_functions_that_sql_reads_in_a_way_of_their_own_are_called_like_others() -> None:
+    program = '?- names = string_agg(upper(n), "-") : { customers(name: n) }.'
+    assert answers(program, CUSTOMERS) == {("ANN-BOB",)}
+    program = '?- follows(1, x), y = date_part("year", "2024-01-01"::date) + x.'
+    assert answers(program, CUSTOMERS) == {(2, 2026), (3, 2027)}
+
+
 def test_an_aggregate_may_stand_in_another() -> None:
     program = "?- n = count : { customers(id: i), 2 = count : { follows(i, _) } }."
     assert answers(program, CUSTOMERS) == {(1,)}
