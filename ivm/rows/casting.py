@@ -9,7 +9,7 @@ from ivm.errors import Unsupported
 from ivm.expressions import Call
 from ivm.rows.assembly import Assembly, Lowering
 from ivm.rows.computing import MAX_DIGITS, rescale
-from ivm.rows.families import family, integer_range, precision_of, scale_of
+from ivm.rows.families import family, integer_range, precision_of, scale_of, takes
 from ivm.rows.scripted import CASTS, run_script
 
 
@@ -34,6 +34,7 @@ _Way = Callable[[_Cast], int]
 
 def cast(a: Assembly, call: Call) -> int:
     """The argument as the call's type (raises Unsupported where there is no such cast)."""
+    takes(call, 1, 1)
     (argument,) = call.arguments
     register = a.register(argument)
     source, target = argument.type, call.type

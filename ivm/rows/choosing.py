@@ -1,11 +1,12 @@
 """Comparisons, logic and choices as steps."""
 
 from functools import reduce
+from math import inf
 
 from ivm.errors import Unsupported
 from ivm.expressions import Call, Expression
 from ivm.rows.assembly import Assembly, Lowering
-from ivm.rows.families import comparison, same_family, scale_of, wants
+from ivm.rows.families import comparison, family, gives, same_family, scale_of, takes, wants
 
 # The kernel for words, whether its arguments are swapped, and the truth mask of the others.
 _COMPARISONS = {
@@ -19,6 +20,8 @@ _COMPARISONS = {
 
 
 def _compare(a: Assembly, call: Call) -> int:
+    takes(call, 2, 2)
+    gives(call, "bool")
     left, right = call.arguments
     _comparable(call, call.arguments)
     kernel, swapped, mask = _COMPARISONS[call.function]
@@ -30,13 +33,21 @@ def _compare(a: Assembly, call: Call) -> int:
 
 
 def _comparable(call: Call, expressions: tuple[Expression, ...]) -> None:
+    """Raises Unsupported for values that do not compare by their words."""
     if same_family(call, *expressions) == "decimal":
         scales = {scale_of(e.type) for e in expressions}
         if len(scales) > 1:
             raise Unsupported(f"{call.function} of decimals of scales {sorted(scales)}")
 
 
+def _chosen(call: Call, expressions: tuple[Expression, ...]) -> None:
+    """Raises Unsupported for values that are not what the call gives."""
+    _comparable(call, (call, *expressions))
+
+
 def _distinct(a: Assembly, call: Call) -> int:
+    takes(call, 2, 2)
+    gives(call, "bool")
     _comparable(call, call.arguments)
     left, right = call.arguments
     equal = int(call.function == "is_not_distinct")
@@ -45,13 +56,17 @@ def _distinct(a: Assembly, call: Call) -> int:
 
 
 def _null_test(a: Assembly, call: Call) -> int:
+    takes(call, 1, 1)
+    gives(call, "bool")
     argument = a.register(call.arguments[0])
     null = int(call.function == "is_null")
     return a.emit("null_test", (argument,), call.type, nullable=False, p=null)
 
 
 def _connect(a: Assembly, call: Call) -> int:
+    takes(call, 1, inf)
     wants(call, *("bool" for _ in call.arguments))
+    gives(call, "bool")
 
     def pair(left: int, right: int) -> int:
         cells = (a.cells[left], a.cells[right])
@@ -65,14 +80,19 @@ def _connect(a: Assembly, call: Call) -> int:
 
 def _not(a: Assembly, call: Call) -> int:
     wants(call, "bool")
+    gives(call, "bool")
     return a.emit("negation", (a.register(call.arguments[0]),), call.type)
 
 
 def _case(a: Assembly, call: Call) -> int:
+    takes(call, 1, inf)
     *branches, otherwise = call.arguments
-    _comparable(call, (otherwise, *branches[1::2]))
+    conditions, values = branches[::2], branches[1::2]
+    if len(conditions) != len(values) or any(family(c.type) != "bool" for c in conditions):
+        raise Unsupported(f"case of ({', '.join(str(e.type) for e in call.arguments)})")
+    _chosen(call, (otherwise, *values))
     out = a.register(otherwise)
-    for condition, value in reversed(list(zip(branches[::2], branches[1::2], strict=True))):
+    for condition, value in reversed(list(zip(conditions, values, strict=True))):
         registers = (a.register(condition), a.register(value), out)
         nullable = a.cells[registers[1]].nullable or a.cells[out].nullable
         out = a.emit("choose", registers, call.type, nullable=nullable)
@@ -80,7 +100,8 @@ def _case(a: Assembly, call: Call) -> int:
 
 
 def _coalesce(a: Assembly, call: Call) -> int:
-    _comparable(call, call.arguments)
+    takes(call, 1, inf)
+    _chosen(call, call.arguments)
     *firsts, out = [a.register(e) for e in call.arguments]
     for first in reversed(firsts):
         nullable = a.cells[first].nullable and a.cells[out].nullable
@@ -89,7 +110,8 @@ def _coalesce(a: Assembly, call: Call) -> int:
 
 
 def _extreme(a: Assembly, call: Call) -> int:
-    _comparable(call, call.arguments)
+    takes(call, 1, inf)
+    _chosen(call, call.arguments)
     kernel = f"extreme_{comparison(call.type)}"
     side = 1 if call.function == "greatest" else -1
 

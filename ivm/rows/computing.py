@@ -5,7 +5,15 @@ import pyarrow as pa
 from ivm.errors import Unsupported
 from ivm.expressions import Call, Expression, Literal
 from ivm.rows.assembly import Assembly, Lowering
-from ivm.rows.families import family, integer_range, precision_of, same_family, scale_of
+from ivm.rows.families import (
+    family,
+    gives,
+    integer_range,
+    precision_of,
+    same_family,
+    scale_of,
+    takes,
+)
 
 MAX_DIGITS = 38
 
@@ -19,6 +27,8 @@ def rescale(a: Assembly, register: int, source: int, target: pa.DataType, overfl
 
 
 def _arithmetic(a: Assembly, call: Call) -> int:
+    count = 1 if call.function in ("negate", "abs") else 2
+    takes(call, count, count)
     kind = same_family(call, *call.arguments)
     if kind != family(call.type):
         raise Unsupported(f"{call.function} of {call.arguments[0].type} as {call.type}")
@@ -72,7 +82,9 @@ def _decimal(a: Assembly, call: Call, zero: str | None, overflow: str) -> int:
 
 
 def _round(a: Assembly, call: Call) -> int:
+    takes(call, 1, 2 if call.function == "round" else 1)
     value, *rest = call.arguments
+    gives(call, family(value.type))
     digits = _digits(call, rest[0]) if rest else 0
     register = a.register(value)
     kind = family(value.type)

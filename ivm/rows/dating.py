@@ -6,7 +6,7 @@ from ivm.errors import Unsupported
 from ivm.expressions import Call
 from ivm.rows.assembly import Assembly, Lowering
 from ivm.rows.computing import MAX_DIGITS, rescale
-from ivm.rows.families import family, integer_range, literal_text, wants
+from ivm.rows.families import family, gives, integer_range, literal_text, takes, wants
 from ivm.rows.temporal import FIELDS
 
 DAY_MICROS = 86_400_000_000
@@ -26,6 +26,7 @@ def _offset(bits: int, argument: str) -> Lowering:
 
     def lower(a: Assembly, call: Call) -> int:
         wants(call, argument, "signed")
+        gives(call, argument)
         registers = tuple(a.register(e) for e in call.arguments)
         low, high = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
         overflow = a.complaint(f"{call.type} out of range", call)
@@ -37,6 +38,7 @@ def _offset(bits: int, argument: str) -> Lowering:
 def _between(argument: str) -> Lowering:
     def lower(a: Assembly, call: Call) -> int:
         wants(call, argument, argument)
+        gives(call, "signed")
         registers = tuple(a.register(e) for e in call.arguments)
         low, high = integer_range(call.type)
         overflow = a.complaint(f"{call.type} out of range", call)
@@ -46,7 +48,10 @@ def _between(argument: str) -> Lowering:
 
 
 def _add_months(a: Assembly, call: Call) -> int:
-    wants(call, _instant(call, 0), "signed")
+    takes(call, 2, 2)
+    instant = _instant(call, 0)
+    wants(call, instant, "signed")
+    gives(call, instant)
     registers = tuple(a.register(e) for e in call.arguments)
     unit = _unit(call.arguments[0].type)
     overflow = a.complaint(f"{call.type} out of range", call)
@@ -62,6 +67,7 @@ def _instant(call: Call, position: int) -> str:
 
 
 def _extract(a: Assembly, call: Call) -> int:
+    takes(call, 2, 2)
     name = literal_text(call, 0).lower()
     _instant(call, 1)
     argument = call.arguments[1]
@@ -81,6 +87,8 @@ def _extract(a: Assembly, call: Call) -> int:
 
 
 def _date_trunc(a: Assembly, call: Call) -> int:
+    takes(call, 2, 2)
+    gives(call, "timestamp")
     name = literal_text(call, 0).lower()
     kind = _instant(call, 1)
     overflow = a.complaint(f"{call.type} out of range", call)

@@ -72,11 +72,23 @@ def same_family(call: Call, *expressions: Expression) -> str:
     return names.pop()
 
 
+def takes(call: Call, least: int, most: float) -> None:
+    """Raises Unsupported unless there are `least` to `most` arguments."""
+    if not least <= len(call.arguments) <= most:
+        raise Unsupported(f"{call.function} of {len(call.arguments)} arguments")
+
+
 def wants(call: Call, *families: str) -> None:
     """Raises Unsupported unless the arguments are of these families, in this order."""
     if [family(a.type) for a in call.arguments] != list(families):
         types = ", ".join(str(a.type) for a in call.arguments)
         raise Unsupported(f"{call.function} of ({types})")
+
+
+def gives(call: Call, *families: str) -> None:
+    """Raises Unsupported unless the result is of one of these families."""
+    if family(call.type) not in families:
+        raise Unsupported(f"{call.function} as {call.type}")
 
 
 def literal_text(call: Call, position: int) -> str:

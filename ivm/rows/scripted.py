@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from ivm.errors import Unsupported
 from ivm.expressions import Call
 from ivm.rows.assembly import Assembly, Lowering
-from ivm.rows.families import family, literal_text, wants
+from ivm.rows.families import family, gives, literal_text, wants
 from ivm.rows.scripting import Routine, Search
 from ivm.rows.scripts import (
     arrays,
@@ -68,6 +68,7 @@ def run_script(a: Assembly, call: Call, script: Script) -> int:
 def _search(a: Assembly, call: Call) -> int:
     """`regexp_like(text, pattern, flags)`."""
     wants(call, "text", "text", "text")
+    gives(call, "bool")
     find = patterns.searcher(literal_text(call, 1), literal_text(call, 2))
     text = a.register(call.arguments[0])
     return a.emit("search", (text,), call.type, routine=Search(find))

@@ -1,28 +1,34 @@
 """Functions of text as steps."""
 
+from math import inf
+
 import pyarrow as pa
 
 from ivm.errors import Unsupported
 from ivm.expressions import Call, Literal
 from ivm.rows.assembly import Assembly, Lowering
-from ivm.rows.families import literal_text, wants
+from ivm.rows.families import gives, literal_text, takes, wants
 
 _TRIMMED_SIDES = {"ltrim": 1, "rtrim": 2, "trim": 3}
 
 
 def _change_case(a: Assembly, call: Call) -> int:
     wants(call, "text")
+    gives(call, "text")
     return a.emit(call.function, (a.register(call.arguments[0]),), call.type)
 
 
 def _trim(a: Assembly, call: Call) -> int:
     wants(call, "text")
+    gives(call, "text")
     sides = _TRIMMED_SIDES[call.function]
     return a.emit("trim", (a.register(call.arguments[0]),), call.type, p=sides)
 
 
 def _concat(a: Assembly, call: Call) -> int:
+    takes(call, 1, inf)
     wants(call, *("text" for _ in call.arguments))
+    gives(call, "text")
     out, *rest = [a.register(e) for e in call.arguments]
     while rest:
         out = a.emit("concat", (out, *rest[:2]), call.type)
@@ -30,21 +36,23 @@ def _concat(a: Assembly, call: Call) -> int:
     return out
 
 
-def _simple(*families: str) -> Lowering:
-    """A kernel of the function's name, of arguments of these families."""
+def _simple(result: str, *families: str) -> Lowering:
+    """A kernel of the function's name: a `result` of arguments of these families."""
 
     def lower(a: Assembly, call: Call) -> int:
         wants(call, *families)
+        gives(call, result)
         return a.emit(call.function, tuple(a.register(e) for e in call.arguments), call.type)
 
     return lower
 
 
-def _failing(reason: str, *families: str) -> Lowering:
+def _failing(reason: str, result: str, *families: str) -> Lowering:
     """As `_simple`, where the kernel may fail for `reason`."""
 
     def lower(a: Assembly, call: Call) -> int:
         wants(call, *families)
+        gives(call, result)
         registers = tuple(a.register(e) for e in call.arguments)
         message = a.complaint(reason, call)
         return a.emit(call.function, registers, call.type, message=message)
@@ -54,6 +62,7 @@ def _failing(reason: str, *families: str) -> Lowering:
 
 def _like(a: Assembly, call: Call) -> int:
     wants(call, "text", "text")
+    gives(call, "bool")
     if call.arguments[1] == Literal(None, pa.string()):
         return a.register(Literal(None, call.type))
     if not isinstance(call.arguments[1], Literal):
@@ -82,12 +91,12 @@ WORDING: dict[str, Lowering] = {
     "upper": _change_case,
     **dict.fromkeys(_TRIMMED_SIDES, _trim),
     "concat": _concat,
-    "length": _simple("text"),
-    "substring": _failing("negative length", "text", "signed", "signed"),
-    "replace": _simple("text", "text", "text"),
-    "split_part": _failing("field position zero", "text", "text", "signed"),
-    "position": _simple("text", "text"),
-    "starts_with": _simple("text", "text"),
+    "length": _simple("signed", "text"),
+    "substring": _failing("negative length", "text", "text", "signed", "signed"),
+    "replace": _simple("text", "text", "text", "text"),
+    "split_part": _failing("field position zero", "text", "text", "text", "signed"),
+    "position": _simple("signed", "text", "text"),
+    "starts_with": _simple("bool", "text", "text"),
     "like": _like,
     "ilike": _like,
 }
