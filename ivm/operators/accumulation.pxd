@@ -16,6 +16,7 @@ cdef struct Term:
     int out_null        # the output's flag word, or -1
     int out             # the output's first word
     int out_kind        # how the output's words encode a number
+    bint narrow         # the output is a float32
     int scale           # digits after the point of the input
     uint64_t scale_up   # an average in decimal is sum * scale_up / count
     int128 bound        # greatest absolute output

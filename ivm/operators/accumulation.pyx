@@ -8,7 +8,7 @@ and went.
 
 from libc.math cimport isinf
 from libc.stdint cimport int64_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 from libcpp.vector cimport vector
 
 from ivm.operators.comoment cimport (
@@ -19,7 +19,7 @@ from ivm.operators.exact_sum cimport EXACT_WORDS, exact_add, exact_value
 from ivm.operators.logic cimport Logic
 from ivm.operators.ordering cimport Candidate
 from ivm.rows.updates cimport Updates, push
-from ivm.rows.words cimport decode_double
+from ivm.rows.words cimport decode_double, encode_double
 
 import pyarrow as pa
 
@@ -59,6 +59,14 @@ def _kind(type_) -> int:
     raise Unsupported(f"a sum or average of {type_}: cast it to a number")
 
 
+def _out_kind(kind, given, wanted) -> int:
+    """How a sum or average of `given`, of this kind, is encoded as `wanted`."""
+    cdef int out = _kind(wanted)
+    if out == UNSIGNED or (kind == FLOAT and out != FLOAT) or (kind == DECIMAL and out == FLOAT):
+        raise Unsupported(f"a sum or average of {given} as {wanted}")
+    return out
+
+
 cdef int128 _bound(type_):
     cdef int128 bound = 1
     if pa.types.is_decimal(type_):
@@ -96,12 +104,15 @@ cdef class Accumulation(Logic):
             if term.function >= SUM:
                 term.kind = _kind(fields[a.column].type)
             if term.function in (SUM, AVERAGE):
-                term.out_kind = _kind(a.type)
+                term.out_kind = _out_kind(term.kind, fields[a.column].type, a.type)
+                term.narrow = pa.types.is_float32(a.type)
                 term.bound = _bound(a.type)
                 term.scale_up = self._scale_up(fields[a.column].type, a.type)
                 term.limit = term.bound / <int128> term.scale_up
                 at += EXACT_WORDS if term.kind == FLOAT else WIDE_WORDS
-            elif term.function == COMOMENT:
+            elif a.type != (pa.float64() if term.function == COMOMENT else pa.int64()):
+                raise Unsupported(f"a {a.function} as {a.type}")
+            if term.function == COMOMENT:
                 term.scale = getattr(fields[a.column].type, "scale", 0)
                 at += NUMBER_WORDS if term.kind != FLOAT else FLOAT_WORDS
                 if a.other is not None:
@@ -173,7 +184,7 @@ cdef class Accumulation(Logic):
                     out[0] = self.overflow
             elif t.kind == FLOAT:
                 if not exact_value(state + t.state + 1, count if t.function == AVERAGE else 1,
-                                   &out[t.out]):
+                                   &out[t.out]) or (t.narrow and not _narrow(&out[t.out])):
                     out[0] = self.overflow
             elif _wide_value(state + t.state + 1, t, count, &total):
                 _write(t, total, out)
@@ -220,9 +231,16 @@ cdef void _write(const Term* t, int128 total, uint64_t* out) noexcept nogil:
         out[t.out] = <uint64_t> (total >> 64) ^ SIGN
         out[t.out + 1] = <uint64_t> total
     elif t.out_kind == FLOAT:
-        out[t.out] = _float_word(<double> total)
+        out[t.out] = encode_double(<float> total if t.narrow else <double> total)
     else:
         out[t.out] = <uint64_t> total ^ SIGN
+
+
+# Rounds to a float32; False for what is beyond its range.
+cdef inline bint _narrow(uint64_t* word) noexcept nogil:
+    cdef double value = decode_double(word[0])
+    word[0] = encode_double(<float> value)
+    return isinf(value) or not isinf(<float> value)
 
 
 cdef inline int128 _int128(uint64_t high, uint64_t low) noexcept nogil:
@@ -285,9 +303,3 @@ cdef inline int128 _rounded(int128 dividend, int64_t count) noexcept nogil:
             low % <uint64_t> count >= <uint64_t> count - low % <uint64_t> count)
     rest = dividend % count
     return dividend / count + (1 if 2 * rest >= count else 0)
-
-
-cdef inline uint64_t _float_word(double value) noexcept nogil:
-    cdef uint64_t bits
-    memcpy(&bits, &value, sizeof(double))
-    return ~bits if bits & SIGN else bits | SIGN

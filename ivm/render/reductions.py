@@ -120,12 +120,14 @@ class Reductions(Mechanics):
                 return self._gathered(node, a)
             case "percentile_cont" | "percentile_disc":
                 return self._percentile(node, a)
-            case _:
+            case "min" | "max" | "first":
                 return self._first(node, a)
+        raise Unsupported(f"an aggregate {a.function}")
 
     def _first(self, node: Reduce, a: Aggregate) -> Rendered:
         """The value of the first row: a top-1 of the order's columns and then the value."""
         assert a.column is not None
+        _gives(a, node.input.schema.field(a.column).type)
         order = a.order or (Order(a.column, descending=a.function == "max"),)
         places, order = _with_value(order, a.column)
         value = project(node.input, (*node.key, *(o.column for o in order)))
@@ -155,7 +157,11 @@ class Reductions(Mechanics):
 
     def _percentile(self, node: Reduce, a: Aggregate) -> Rendered:
         assert a.column is not None
+        kind = node.input.schema.field(a.column).type
         fraction, continuous = float(a.parameter or 0), a.function == "percentile_cont"
+        _gives(a, kind)
+        if not 0 <= fraction <= 1 or (continuous and kind != pa.float64()):
+            raise Unsupported(f"a {a.function} of {kind} at {fraction}")
         descending = any(o.descending for o in a.order)
         given = self._ordered(node.input, node.key, (Order(a.column, descending),))
 
@@ -169,8 +175,7 @@ class Reductions(Mechanics):
     def _gathered(self, node: Reduce, a: Aggregate) -> Rendered:
         assert a.column is not None
         kind = node.input.schema.field(a.column).type
-        if a.type != (kind if a.function == "join" else pa.list_(kind)):
-            raise Unsupported(f"a {a.function} of {kind} as {a.type}")
+        _gives(a, kind if a.function == "join" else pa.list_(kind))
         column, order = _with_value(a.order, a.column)
         where = () if a.where is None else (Order(a.where),)
         given = self._ordered(node.input, node.key, (*where, *order))
@@ -299,6 +304,12 @@ class Reductions(Mechanics):
         naming = Packing((key_format,), picks[: len(node.key)], row_format(named.schema))
         interner = self.interner
         return New(lambda: Settling(packing, naming, named, interner))
+
+
+def _gives(a: Aggregate, type_: pa.DataType) -> None:
+    """Raise Unsupported for an aggregate of another type than it has."""
+    if a.type != type_:
+        raise Unsupported(f"a {a.function} of type {type_} as {a.type}")
 
 
 def _with_value(order: tuple[Order, ...], value: int) -> tuple[int, tuple[Order, ...]]:

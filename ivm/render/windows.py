@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 
-from ivm.aggregates import Aggregate, Order, WindowCall
+from ivm.aggregates import LINEAR, Aggregate, Order, WindowCall
 from ivm.dataflow import Node, Window
+from ivm.errors import Unsupported
 from ivm.operators.accumulation import Accumulation
 from ivm.operators.fallible import Settle
 from ivm.operators.frames import Frame
@@ -155,12 +156,15 @@ def _functions(
 def _function(
     call: WindowCall, values: Values, result: Place, interner: Interner
 ) -> WindowFunction:
-    """The kernel of one call."""
+    """The kernel of one call (raises Unsupported)."""
     if call.function in NUMBERS:
+        _check_number(call)
         return Numbering(call.function, call.count, result)
     frame = _frame(call, values)
-    if call.column is None:
+    if call.function in LINEAR:
         return FrameSum(_accumulation(call, values, interner), frame, result)
+    _check_value(call, values.schema)
+    assert call.column is not None
     at = values.argument(call.column)
     argument = values.format.places[at]
     if call.function in ("lag", "lead"):
@@ -171,10 +175,24 @@ def _function(
         return Neighbour(ahead, argument, default, result)
     if call.function in PICKS:
         return FrameValue(call.function, call.count, frame, argument, result)
-    if call.function in ("min", "max"):
-        strings = values.strings[at]
-        return FrameExtreme(call.function, frame, argument, strings, interner, result)
-    return FrameSum(_accumulation(call, values, interner), frame, result)
+    return FrameExtreme(call.function, frame, argument, values.strings[at], interner, result)
+
+
+def _check_number(call: WindowCall) -> None:
+    """Raise Unsupported for a number of a row in another type, or for no bucket."""
+    fraction = call.function in ("percent_rank", "cume_dist")
+    fits = pa.types.is_float64 if fraction else pa.types.is_signed_integer
+    if not fits(call.type) or (call.function == "ntile" and call.count < 1):
+        raise Unsupported(f"a {call.function} of {call.count} as {call.type}")
+
+
+def _check_value(call: WindowCall, schema: pa.Schema) -> None:
+    """Raise Unsupported unless a call's result is one of the values that it may take."""
+    if call.function not in ("lag", "lead", "min", "max", *PICKS) or call.column is None:
+        raise Unsupported(f"a window function {call.function} of column {call.column}")
+    for column in (call.column, call.default):
+        if column is not None and schema.field(column).type != call.type:
+            raise Unsupported(f"a {call.function} of {schema.field(column).type} as {call.type}")
 
 
 def _accumulation(call: WindowCall, values: Values, interner: Interner) -> Accumulation:
