@@ -87,7 +87,8 @@ def recursive_schemas(node: Node) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for child in children(node):
         found |= recursive_schemas(child)
-    return found
+    bound = dict(node.bindings) if isinstance(node, Iterate) else {}
+    return {name: schema for name, schema in found.items() if name not in bound}
 
 
 @lru_cache(maxsize=_REMEMBERED)

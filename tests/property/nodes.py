@@ -153,6 +153,14 @@ def components_within() -> Iterate:
     )
 
 
+def one_name_in_two_loops() -> Iterate:
+    """Paths from what 0 reaches; the name of the outer loop is another one in the inner loop."""
+    paths = Recursive("x", EDGES)
+    further = Join(Arrange(paths, (1,)), Arrange(edges, (0,)), (("src", 1), ("dst", 2)))
+    known = semijoin(Arrange(Concat((edges, further)), (0,)), reach())
+    return Iterate((("x", Distinct(known)),), "x")
+
+
 def counting() -> Iterate:
     """A bag that grows along edges for a bounded number of rounds, then is counted in the loop."""
     x = Recursive("x", COUNTS)
@@ -254,6 +262,7 @@ NODES: dict[str, Node] = {
     "parity": parity(),
     "least label by priority": components(),
     "nested loops": components_within(),
+    "one name in two loops": one_name_in_two_loops(),
     "counting in a loop": counting(),
     "three coordinates": three_coordinates(),
     "reduce after a loop": Reduce(reach(), (), (count,)),
