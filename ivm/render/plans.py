@@ -12,6 +12,7 @@ import pyarrow as pa
 from ivm.arguments import key_positions, unrepeated
 from ivm.dataflow import Arrange, Node, stored
 from ivm.render.catalog import Catalog
+from ivm.render.checks import check
 from ivm.render.inputs import arriving, plan_input
 from ivm.render.physical import PhysicalPlan
 from ivm.render.pieces import Index, Piece
@@ -112,6 +113,7 @@ class Plans:
             self._catalog.arrangements,
             self._max_rounds,
         )
+        check(node)
         rows = Layout(node.schema)
         if key is None:
             return DataflowPlan(node, None, renderer.plan_changes(node), reads(node), rows)

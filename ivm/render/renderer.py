@@ -294,7 +294,10 @@ class Renderer(Windows, Reductions, Joins):
 
     def _render_constant(self, node: Constant) -> Rendered:
         rows = [dict(zip(node.schema.names, row, strict=True)) for row in node.rows]
-        batch = pa.RecordBatch.from_pylist(rows, schema=node.schema)
+        try:
+            batch = pa.RecordBatch.from_pylist(rows, schema=node.schema)
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise SchemaMismatch(f"constant rows: {error}") from error
         inputs = self.stage(row_format(node.schema), Input)
         self._constants.append((inputs.stage, Layout(node.schema), batch))
         return inputs
@@ -435,7 +438,7 @@ class Renderer(Windows, Reductions, Joins):
             raise Unsupported("rows that wait for their moment in a loop")
         schema, clock = node.events.schema, node.clock.schema
         if schema.field(0).nullable or clock != pa.schema(
-            [schema.field(0).with_name(*clock.names)]
+            [schema.field(0).with_name(name) for name in clock.names[:1]]
         ):
             raise SchemaMismatch(f"moments {schema.field(0)} for a clock of {clock}")
         form = row_format(node.schema)

@@ -7,8 +7,24 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.aggregates import Aggregate
-from ivm.dataflow import Get, Reduce
+from ivm.aggregates import Aggregate, Order, WindowCall
+from ivm.dataflow import (
+    Arrange,
+    Concat,
+    Constant,
+    Due,
+    Filter,
+    Get,
+    Iterate,
+    Join,
+    Map,
+    Node,
+    Recursive,
+    Reduce,
+    TopK,
+    Window,
+    columns,
+)
 from ivm.errors import (
     DuplicateName,
     InUse,
@@ -20,6 +36,8 @@ from ivm.errors import (
     UnknownCollection,
     Unsupported,
 )
+from ivm.expressions import Call, Column, Expression
+from ivm.paths import delta_join
 from ivm.pool import Pool
 
 INT = pa.int64()
@@ -80,7 +98,78 @@ def _renamed(*names: str) -> pa.RecordBatch:
 
 
 WIDE: list[pa.Field] = [pa.field(f"c{i}", INT) for i in range(65)]
+NUMBER = pa.schema([pa.field("number", INT)])
 NESTED: list[pa.Field] = [pa.field("id", INT), pa.field("pair", pa.struct([pa.field("a", INT)]))]
+
+ID, CUSTOMER, NOTE = columns(orders)
+BY_ID = Arrange(orders, (0,))
+
+
+def _mapped(*expressions: Expression, node: Node = orders) -> Map:
+    return Map(node, tuple((f"c{i}", each) for i, each in enumerate(expressions)))
+
+
+def _looped(body: Node, **how: Any) -> Iterate:
+    return Iterate((("x", body),), "x", **how)
+
+
+UNFIT: dict[str, tuple[type[IvmError], Any]] = {
+    "no node": (Unsupported, "orders"),
+    "a column that there is not": (SchemaMismatch, _mapped(Column(9, INT, False))),
+    "a column before the first": (SchemaMismatch, _mapped(Column(-1, INT, False))),
+    "a column of another type": (SchemaMismatch, _mapped(Column(0, pa.string(), False))),
+    "a function of a column that there is not": (
+        SchemaMismatch,
+        _mapped(Call("abs", (Column(9, INT, False),), INT, False)),
+    ),
+    "a function of a column of another type": (
+        SchemaMismatch,
+        _mapped(Call("lower", (Column(0, pa.string(), False),), pa.string(), False)),
+    ),
+    "a condition that is a number": (SchemaMismatch, Filter(orders, ID)),
+    "a constant of another type": (SchemaMismatch, Constant((("one",),), NUMBER)),
+    "a constant of more values than columns": (SchemaMismatch, Constant(((1, 2),), NUMBER)),
+    "a sum of more columns": (SchemaMismatch, Concat((_mapped(ID), orders))),
+    "a sum of other types": (SchemaMismatch, Concat((_mapped(ID), _mapped(NOTE)))),
+    "a key that is no column": (SchemaMismatch, Arrange(orders, (0, -1))),
+    "a key with a column twice": (SchemaMismatch, Arrange(orders, (0, 0))),
+    "a join of keys of other types": (
+        SchemaMismatch,
+        Join(BY_ID, Arrange(orders, (2,)), (("id", 0),)),
+    ),
+    "a join of a longer key": (SchemaMismatch, Join(BY_ID, Arrange(orders, (0, 1)), (("id", 0),))),
+    "a join's column that there is not": (SchemaMismatch, Join(BY_ID, BY_ID, (("id", -1),))),
+    "a delta join of other types": (
+        SchemaMismatch,
+        delta_join((orders, orders, orders), ((0, 3), (4, 8)), (("id", 0),)),
+    ),
+    "a reduction by a column twice": (SchemaMismatch, Reduce(orders, (1, 1), totals.aggregates)),
+    "an aggregate of a column that there is not": (
+        SchemaMismatch,
+        Reduce(orders, (), (Aggregate("sum", 9, "a", INT, True),)),
+    ),
+    "an aggregate of no column": (
+        SchemaMismatch,
+        Reduce(orders, (), (Aggregate("first", None, "a", INT, True),)),
+    ),
+    "a list where a number is": (
+        SchemaMismatch,
+        Reduce(orders, (), (Aggregate("list", 0, "a", pa.list_(INT), True, where=0),)),
+    ),
+    "a top-k by a column that there is not": (SchemaMismatch, TopK(orders, (), (Order(9),), 1)),
+    "a window by a column that there is not": (SchemaMismatch, Window(orders, (), (Order(9),), ())),
+    "a window's sum of no column": (
+        SchemaMismatch,
+        Window(orders, (), (), (WindowCall("sum", None, "w", INT, True),)),
+    ),
+    "moments that are not the clock's": (SchemaMismatch, Due(orders, orders)),
+    "a recursive name outside of its loop": (Unsupported, Recursive("x", ORDERS)),
+    "a recursive name of other types": (
+        SchemaMismatch,
+        _looped(_mapped(ID, node=Recursive("x", ORDERS))),
+    ),
+    "a recursion of less than no rounds": (Unsupported, _looped(orders, max_rounds=-1, stops=True)),
+}
 
 CASES: dict[str, tuple[type[IvmError], Misuse]] = {
     "a time behind the frontier": (TimeInPast, _feed(times=FRONTIER - 1)),
@@ -152,6 +241,10 @@ CASES: dict[str, tuple[type[IvmError], Misuse]] = {
         Unsupported,
         _install(Reduce(orders, (), (LEAST, *totals.aggregates)), []),
     ),
+    **{
+        f"a dataflow of {name}": (error, _install(node, []))
+        for name, (error, node) in UNFIT.items()
+    },
     "an explanation of nothing": (
         UnknownCollection,
         lambda pool: pool.explain(Get("nothing", ORDERS), ["id"]),

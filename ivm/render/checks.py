@@ -1,0 +1,190 @@
+"""Whether nodes fit together: what a plan takes for granted of those who describe dataflows.
+
+A node names columns of its inputs by number, and inputs that belong together have the same types.
+What functions take and give is checked where they are compiled, and what aggregates and window
+calls give where they are planned.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+import pyarrow as pa
+
+from ivm.dataflow import (
+    Arrange,
+    Concat,
+    Constant,
+    DeltaJoin,
+    EnterAt,
+    Filter,
+    Iterate,
+    Join,
+    Map,
+    Node,
+    Reduce,
+    TopK,
+    Window,
+)
+from ivm.errors import SchemaMismatch, Unsupported
+from ivm.expressions import Call, Column, Expression
+from ivm.render.scopes import children, free_names, recursive_schemas
+
+
+def check(node: Node) -> None:
+    """Raise SchemaMismatch where `node`, or any node that it reads, does not fit what it reads.
+
+    Raises Unsupported for what is no node, and for a recursive name that no loop binds.
+    """
+    met: set[Node] = set()
+    waiting = [node]
+    while waiting:
+        each = waiting.pop()
+        if not isinstance(each, Node):
+            raise Unsupported(f"no operator for {type(each).__name__}")
+        if each not in met:
+            met.add(each)
+            if rule := _RULES.get(type(each)):
+                rule(each)
+            waiting += children(each)
+    if names := free_names(node):
+        raise Unsupported(f"no loop binds {', '.join(map(repr, sorted(names)))}")
+
+
+def _columns(what: str, schema: pa.Schema, columns: Iterable[int | None]) -> None:
+    """Each of `columns` that is not None is one of `schema`."""
+    for column in columns:
+        if column is not None and not 0 <= column < len(schema):
+            raise SchemaMismatch(f"{what} of column {column}, where there are {len(schema)}")
+
+
+def _key(what: str, schema: pa.Schema, key: Sequence[int]) -> None:
+    _columns(what, schema, key)
+    if len(set(key)) < len(key):
+        raise SchemaMismatch(f"{what} of columns {key}: one is there twice")
+
+
+def _same(what: str, one: Iterable[pa.DataType], other: Iterable[pa.DataType]) -> None:
+    ours, theirs = list(one), list(other)
+    if ours != theirs:
+        names = (", ".join(map(str, types)) for types in (ours, theirs))
+        raise SchemaMismatch(f"{what} of ({') and ('.join(names)})")
+
+
+def _expressions(schema: pa.Schema, expressions: Iterable[Expression]) -> None:
+    """What `expressions` take to be columns of `schema` are, of these types."""
+    met: set[Expression] = set()
+    waiting = list(expressions)
+    while waiting:
+        each = waiting.pop()
+        if each in met:
+            continue
+        met.add(each)
+        if isinstance(each, Call):
+            waiting += each.arguments
+        elif isinstance(each, Column):
+            _columns("an expression", schema, [each.index])
+            _same(f"column {each.index}", [schema.field(each.index).type], [each.type])
+
+
+def _filter(node: Filter) -> None:
+    _expressions(node.schema, [node.predicate])
+    _same("a condition", [node.predicate.type], [pa.bool_()])
+
+
+def _map(node: Map) -> None:
+    _expressions(node.input.schema, (expression for _, expression in node.outputs))
+
+
+def _enter_at(node: EnterAt) -> None:
+    _expressions(node.schema, [node.priority])
+
+
+def _concat(node: Concat) -> None:
+    for term in node.inputs[1:]:
+        _same("a sum", node.inputs[0].schema.types, term.schema.types)
+
+
+def _constant(node: Constant) -> None:
+    for row in node.rows:
+        if len(row) != len(node.schema):
+            raise SchemaMismatch(f"a row of {len(row)} values, but {len(node.schema)} columns")
+
+
+def _arrange(node: Arrange) -> None:
+    _key("an arrangement", node.input.schema, node.key)
+
+
+def _join(node: Join) -> None:
+    left, right = node.left, node.right
+    width = len(left.key)
+    _same("a join", left.schema.types[:width], right.schema.types[: len(right.key)])
+    candidates = pa.schema([*left.schema, *list(right.schema)[width:]])
+    _columns("a join", candidates, (column for _, column in node.outputs))
+
+
+def _delta_join(node: DeltaJoin) -> None:
+    together = pa.schema([f for relation in node.relations for f in relation.schema])
+    _columns("a join", together, (column for _, column in node.outputs))
+    for lookup in chain.from_iterable(path.lookups for path in node.paths):
+        schema = node.relations[lookup.relation].schema
+        _key("a look-up", schema, lookup.key)
+        _columns("a look-up", together, lookup.bound)
+        _same(
+            "a look-up",
+            (schema.field(column).type for column in lookup.key),
+            (together.field(column).type for column in lookup.bound),
+        )
+
+
+def _reduce(node: Reduce) -> None:
+    given = node.input.schema
+    _key("a reduction", given, node.key)
+    for a in node.aggregates:
+        what = f"a {a.function}"
+        if a.column is None and a.function != "count":
+            raise SchemaMismatch(f"{what} of no column")
+        _columns(what, given, (a.column, a.other, a.where, *(o.column for o in a.order)))
+        if a.where is not None and not pa.types.is_boolean(given.field(a.where).type):
+            raise SchemaMismatch(f"{what} where {given.field(a.where)}")
+
+
+def _top_k(node: TopK) -> None:
+    _key("a top-k", node.schema, node.key)
+    _columns("a top-k", node.schema, (o.column for o in node.order))
+
+
+def _window(node: Window) -> None:
+    given = node.input.schema
+    _key("a window", given, node.key)
+    _columns("a window", given, (o.column for o in node.order))
+    for call in node.calls:
+        if call.column is None and call.function in ("sum", "avg", "comoment"):
+            raise SchemaMismatch(f"a {call.function} of no column")
+        _columns(f"a {call.function}", given, (call.column, call.default, call.other))
+
+
+def _iterate(node: Iterate) -> None:
+    if node.max_rounds is not None and node.max_rounds < 0:
+        raise Unsupported(f"a recursion of {node.max_rounds} rounds")
+    bodies = dict(node.bindings)
+    for body in bodies.values():
+        for name, schema in recursive_schemas(body).items():
+            if name in bodies:
+                _same(f"the recursion {name!r}", schema.types, bodies[name].schema.types)
+
+
+_RULES: dict[type, Callable[[Any], None]] = {
+    Arrange: _arrange,
+    Concat: _concat,
+    Constant: _constant,
+    DeltaJoin: _delta_join,
+    EnterAt: _enter_at,
+    Filter: _filter,
+    Iterate: _iterate,
+    Join: _join,
+    Map: _map,
+    Reduce: _reduce,
+    TopK: _top_k,
+    Window: _window,
+}
