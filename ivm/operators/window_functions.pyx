@@ -7,7 +7,6 @@ are, or the state of a sum. Values of the partition's first row are told that ro
 
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
-from libcpp.deque cimport deque
 from libcpp.vector cimport vector
 
 from ivm.operators.accumulation cimport Accumulation
@@ -242,7 +241,7 @@ cdef class FrameSum(WindowFunction):
         if self.state_words > 0:
             state.assign(before, before + self.state_words)
         else:
-            state = empty
+            state.assign(empty.begin(), empty.end())
         for i in range(last - first):
             if i == 0 or starts[i] != starts[i - 1] or ends[i] != ends[i - 1]:
                 if starts[i] >= ends[i] and not self.frame.open_start:
@@ -251,7 +250,7 @@ cdef class FrameSum(WindowFunction):
                     if starts[i] >= high:
                         low = high = starts[i]
                         if not self.frame.open_start:
-                            state = empty
+                            state.assign(empty.begin(), empty.end())
                     self._move(s, state.data(), &low, starts[i], &high, ends[i])
                     self.logic.finish(state.data(), out.data())
             self._write(out.data(), results + (first + i) * stride)
@@ -307,8 +306,8 @@ cdef class FrameExtreme(WindowFunction):
 
     cdef int evaluate(self, Stretch s, Py_ssize_t first, Py_ssize_t last, const uint64_t* before,
                       uint64_t* results, int stride) except -1 nogil:
-        cdef vector[Py_ssize_t] starts, ends
-        cdef deque[Py_ssize_t] left
+        cdef vector[Py_ssize_t] starts, ends, left
+        cdef size_t head = 0    # of the rows that are left
         cdef Py_ssize_t i, high = 0
         cdef uint64_t* target = results + first * stride
         cdef const uint64_t* val
@@ -318,15 +317,15 @@ cdef class FrameExtreme(WindowFunction):
             while high < ends[i]:
                 val = s.rows[high]
                 if self.argument.null_word < 0 or val[self.argument.null_word] == 0:
-                    while not left.empty() and self._outdone(s.rows[left.back()], val):
+                    while head < left.size() and self._outdone(s.rows[left.back()], val):
                         left.pop_back()
                     left.push_back(high)
                 high += 1
-            while not left.empty() and left.front() < starts[i]:
-                left.pop_front()
-            if left.empty():
+            while head < left.size() and left[head] < starts[i]:
+                head += 1
+            if head == left.size():
                 _set_null(&self.result, target)
             else:
-                _copy(&self.argument, s.rows[left.front()], &self.result, target)
+                _copy(&self.argument, s.rows[left[head]], &self.result, target)
             target += stride
         return 0

@@ -11,6 +11,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 LINEAR = ("get", "join on a string", "texts", "map with errors", "delta join, triangle")
 GROUPED = ("sums", "distinct", "min of strings", "top-k by string", "mixed aggregates")
+WINDOWS = ("totals",)
 LOOPS = ("reach", "shortest", "counting in a loop", "nested loops", "delta join in a loop")
 
 
@@ -31,6 +32,7 @@ def shortage(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("feed few", ("get",)),
         ("advance", LINEAR),
         ("advance", GROUPED),
+        ("advance", WINDOWS),
         ("advance", LOOPS),
         ("create", ("get",)),
         ("install", LINEAR),

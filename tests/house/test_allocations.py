@@ -1,9 +1,10 @@
 """Vectors grow only where a failing allocation can be told of.
 
 Inside a noexcept function the exception of a vector that cannot grow is printed and forgotten, and
-the step goes on with wrong data. Cython declares assign(n, value), copies and a map's [key] without
-an exception: there std::bad_alloc ends the process. Write resize(), assign(begin, end), insert();
-and push_back() each element of a sequence of Python's, of which Cython makes a vector to copy.
+the step goes on with wrong data. Cython declares assign(n, value), copies, a map's [key] and a
+deque, which allocates when it is made, without an exception: there std::bad_alloc ends the process.
+Write resize(), assign(begin, end), insert(); and push_back() each element of a sequence of
+Python's, of which Cython makes a vector to copy.
 """
 
 import re
@@ -16,6 +17,8 @@ FUNCTION = re.compile(
 GROWS = re.compile(r"\.(?:push_back|emplace_back|emplace|resize|assign|insert|reserve|append)\(")
 ASSIGNS_VALUE = re.compile(r"\.assign\([^()]*(?:\([^()]*\)[^()]*)*, 0\)")
 COPIES = re.compile(r"^ *cdef vector\[[^=\n]*\] \w+ = (?!.*\()", re.MULTILINE)
+DEQUE = re.compile(r"^ *cdef deque\[.*$", re.MULTILINE)
+LOCALS = re.compile(r"^ +cdef vector\[.*\] (\w+(?:, \w+)*)$", re.MULTILINE)
 ATTRIBUTE = re.compile(r"^ +cdef (?:readonly |public )?vector\[.*\] (\w+)", re.MULTILINE)
 
 
@@ -44,10 +47,30 @@ def test_no_vector_is_copied_or_filled_where_no_exception_is_declared() -> None:
         (path.name, match[0].strip())
         for path in (ROOT / "ivm").rglob("*.pyx")
         if path.name != "shims.pyx"  # for tests only
-        for pattern in (ASSIGNS_VALUE, COPIES)
+        for pattern in (ASSIGNS_VALUE, COPIES, DEQUE)
         for match in pattern.finditer(path.read_text())
     ]
     assert wrong == []
+
+
+def _copied(body: str) -> list[str]:
+    """The vectors among a function's variables that are assigned to as a whole."""
+    names = [name for match in LOCALS.finditer(body) for name in match[1].split(", ")]
+    return [name for name in names if re.search(rf"^ +{name} = (?!vector\[)", body, re.MULTILINE)]
+
+
+def test_no_variable_that_is_a_vector_is_assigned_to() -> None:
+    wrong = [
+        (path.name, head.split("(")[0].strip(), found)
+        for path in (ROOT / "ivm").rglob("*.pyx")
+        for head, body in _bodies(path.read_text())
+        if (found := _copied(body))
+    ]
+    assert wrong == []
+
+
+def test_a_variable_that_is_a_vector_and_assigned_to_is_found() -> None:
+    assert _copied("    cdef vector[int] a, b\n    a = b\n") == ["a"]
 
 
 def _assigned(declarations: str, text: str) -> list[str]:
