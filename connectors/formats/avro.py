@@ -13,6 +13,9 @@ A schema is named in one of these ways, recognised for each record:
 they are written, without Avro's logical types, which `Logical` keeps: nothing passes through a
 float or a date of Python's. Types that hold themselves are refused, since reading them recurses
 as deeply as a record says; so are arrays of what takes no bytes, whose length nothing bounds.
+
+fastavro takes the branch of a union, and the symbol of an enum, out of a list by the index that
+is written, and a negative one would count from the list's end: hence `_Choices`.
 """
 
 import json
@@ -31,6 +34,8 @@ from connectors.formats.parsed import Parsed
 
 Part = Literal["key", "value"]
 _SHORT, _LONG = 5, 9
+# The one field of the record that stands for a whole value, which is written as its field is.
+_WHOLE = "_whole"
 
 
 class SchemaId(NamedTuple):
@@ -60,6 +65,19 @@ class Schemas(Protocol):
 
         Raises RegistryUnavailable.
         """
+
+
+class _Choices(list[Any]):
+    """Branches or symbols, of which a record says one by its index."""
+
+    def __len__(self) -> int:
+        """None: compiled, fastavro adds the length to an index below zero before it asks."""
+        return 0
+
+    def __getitem__(self, index: Any) -> Any:
+        if index < 0:
+            raise IndexError(f"{index} is no index of a union or an enum")
+        return super().__getitem__(index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +172,13 @@ def _read(content: bytes, start: int, schema: Any) -> Any:
     file = BytesIO(content)
     file.read(start)
     try:
-        value = schemaless_reader(file, schema, None)
+        record: Any = schemaless_reader(file, schema, None)
     except Exception as error:  # whatever fastavro meets in bytes that do not fit
         reason = str(error) or type(error).__name__
         return Fault(NOT_AVRO, f"truncated, or not of its writer's schema: {reason}"[:300])
     if rest := len(content) - file.tell():
         return Fault(NOT_AVRO, f"{rest} bytes after the value's end")
-    return value
+    return record[_WHOLE]
 
 
 def _writer_of(name: SchemaId, schemas: Schemas) -> _Writer | Fault:
@@ -174,14 +192,12 @@ def _writer_of(name: SchemaId, schemas: Schemas) -> _Writer | Fault:
 def _parsed(texts: tuple[str, ...]) -> _Writer | Fault:
     """The last schema of `texts`, which may refer to those before it."""
     try:
+        documents = [json.loads(text) for text in texts]
         named: dict[str, Any] = {}
-        plain: dict[str, Any] = {}
-        for text in texts:
-            document = json.loads(text)
+        for document in documents:
             schema = parse_schema(document, named)
-            reading = parse_schema(_without_logical_types(document), plain)
         _refuse_unbounded(schema, named, ())
-        return _Writer(reading, of_avro(schema, named))
+        return _Writer(_whole(documents), of_avro(schema, named))
     except Exception as error:  # a schema is whatever somebody registered
         reason = str(error) or type(error).__name__
         return Fault(INCOMPATIBLE_SCHEMA, f"the writer's schema cannot be used: {reason}"[:500])
@@ -193,6 +209,34 @@ def _without_logical_types(node: Any) -> Any:
     if not isinstance(node, dict):
         return node
     return {k: _without_logical_types(v) for k, v in node.items() if k != "logicalType"}
+
+
+def _whole(documents: Sequence[Any]) -> Any:
+    """What reads a value of the last of these types, which may refer to those before it."""
+    *referred, last = map(_without_logical_types, documents)
+    named: dict[str, Any] = {}
+    for document in referred:
+        parse_schema(document, named)
+    field = {"name": _WHOLE, "type": last}
+    schema = parse_schema({"type": "record", "name": _WHOLE, "fields": [field]}, named)
+    for node in named.values():
+        _with_choices(node)
+    return schema
+
+
+def _with_choices(node: Any) -> Any:
+    """The parsed type `node`, changed in place where that can be; what it names is not followed."""
+    if isinstance(node, list):
+        return _Choices(_with_choices(branch) for branch in node)
+    if isinstance(node, dict):
+        for member in ("type", "items", "values"):
+            if member in node:
+                node[member] = _with_choices(node[member])
+        for field in node.get("fields", ()):
+            _with_choices(field)
+        if "symbols" in node:
+            node["symbols"] = _Choices(node["symbols"])
+    return node
 
 
 def _refuse_unbounded(node: Any, named: dict[str, Any], path: tuple[str, ...]) -> bool:

@@ -101,6 +101,35 @@ def test_bad_bytes_are_rejected_and_nothing_else_is(
     assert rejected.headers == headers
 
 
+ENUM = {"type": "enum", "name": "E", "symbols": ["a", "b"]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "content"),
+    [
+        (row_schema(id="long", name=ENUM), b"\2\x01"),
+        (row_schema(id="long", name={"type": "array", "items": ENUM}), b"\2\2\x01\0"),
+        (row_schema(id="long", name=["null", "string"]), b"\2\x01\2a"),
+        (row_schema(id="long", name=["string", "null"]), b"\2\x01"),
+        (["null", row_schema(id="long", name="string")], b"\x01\2\2a"),
+    ],
+)
+def test_an_index_below_zero_is_no_symbol_and_no_branch(schema: Any, content: bytes) -> None:
+    writers = Writers()
+    name = writers.add(schema)
+    (rejected,) = run(writers, b"\0" + number(name, 4) + content).rejected
+    assert (rejected.reason, "no index" in rejected.message) == ("not-avro", True)
+
+
+def test_a_symbol_is_found_in_an_enum_that_another_schema_declares() -> None:
+    writers = Writers()
+    name = writers.add(row_schema(id="long", name="E"), ENUM)
+    good, bad = (b"\0" + number(name, 4) + b"\2" + index for index in (b"\2", b"\x01"))
+    decoded = run(writers, good, bad)
+    assert decoded.rows.to_pylist() == [{"id": 1, "name": "b"}]
+    assert [r.reason for r in decoded.rejected] == ["not-avro"]
+
+
 @pytest.mark.parametrize(
     "schema",
     [
