@@ -6,7 +6,7 @@ What a column accepts where no schema of the writer says how its values are to b
 | --- | --- |
 | bool | true, false |
 | int, uint | integers in range; neither true nor 1.0 |
-| float | numbers; integers only where the float holds them exactly |
+| float | numbers, integers only where it holds them exactly; "NaN", "Infinity", "-Infinity" |
 | decimal128 | strings (`decimal.handling.mode=string`) and numbers, exactly as written |
 | utf8 | strings |
 | binary | bytes, and base64 strings |
@@ -23,6 +23,7 @@ column has a zone.
 """
 
 import binascii
+import math
 import re
 from base64 import b64decode
 from collections.abc import Callable
@@ -55,6 +56,8 @@ _BOUNDS = {
     pa.timestamp("us").id: (_DAYS[0] * _DAY, (_DAYS[1] + 1) * _DAY - 1),
 }
 _NANOSECONDS = re.compile(r"[.,]\d{6}\d*[1-9]")
+# What JSON has no numbers for, as Kafka Connect writes it, and we do.
+_NO_NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _MOST_DIGITS = 38  # of a decimal128
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
@@ -211,6 +214,9 @@ def _booleans(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
 
 
 def _floats(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
+    if str in kinds:
+        values = [_NO_NUMBERS.get(v, v) if type(v) is str else v for v in values]
+        kinds = set(map(type, values)) - {NoneType}
     expect(kinds, float, int, Decimal)
     if Decimal in kinds:
         values = [float(v) if type(v) is Decimal else v for v in values]
@@ -219,7 +225,7 @@ def _floats(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
     except (OverflowError, pa.ArrowInvalid) as error:
         raise ValueFault(OUT_OF_RANGE, "an integer that a float64 does not hold exactly") from error
     column = doubles.cast(dtype)
-    if dtype != pa.float64() and pc.any(pc.is_inf(column)).as_py():
+    if dtype != pa.float64() and not pc.is_inf(column).equals(pc.is_inf(doubles)):
         raise ValueFault(OUT_OF_RANGE, f"a number beyond {dtype}")
     return column
 

@@ -3,6 +3,7 @@
 import threading
 from decimal import Decimal
 
+import orjson
 import pytest
 from fastapi.testclient import TestClient
 
@@ -105,6 +106,22 @@ def test_arrays_are_answered_looked_up_and_paged_as_json(
     first = client.get(rows, params={"scan": "true", "limit": "1"}).json()
     rest = client.get(rows, params={"scan": "true", "cursor": first["next"]}).json()
     assert [first["rows"], rest["rows"]] == [found, [{"amounts": ["7.25"]}]]
+
+
+def test_arrays_with_floats_that_json_lacks_are_looked_up_and_paged_as_answered(
+    client: TestClient, pipeline: DirectPipeline
+) -> None:
+    special = "unnest(ARRAY['NaN', '-Infinity']::double precision[])"
+    query = f"SELECT id, ARRAY[x, 1.5] AS xs FROM orders, {special} AS t(x)"
+    client.put("/v1/views/floats", json={"query": query, "key": ["xs"]})
+    pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+    rows = "/v1/views/floats/rows"
+    for xs in (["NaN", 1.5], ["-Infinity", 1.5]):
+        found = client.get(rows, params={"xs": orjson.dumps(xs).decode()}).json()["rows"]
+        assert found == [{"id": 1, "xs": xs}]
+    first = client.get(rows, params={"scan": "true", "limit": "1"}).json()
+    rest = client.get(rows, params={"scan": "true", "cursor": first["next"]}).json()
+    assert len(first["rows"]) == len(rest["rows"]) == 1
 
 
 def test_the_tag_stays_while_the_rows_stay(client: TestClient, pipeline: DirectPipeline) -> None:

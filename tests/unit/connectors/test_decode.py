@@ -1,6 +1,7 @@
 """Records become updates, whole or not at all, and each rejection names its reason."""
 
 import base64
+import math
 import uuid
 from collections.abc import Sequence
 from decimal import Decimal
@@ -221,6 +222,14 @@ def test_dates_and_times_come_as_counts_or_iso_strings(
     assert taken(dtype, text).isoformat() == iso
 
 
+@pytest.mark.parametrize("dtype", [pa.float32(), pa.float64()])
+def test_what_json_has_no_number_for_comes_as_kafka_connect_spells_it(dtype: pa.DataType) -> None:
+    assert math.isnan(taken(dtype, '"NaN"'))
+    assert taken(dtype, '"Infinity"') == math.inf
+    assert taken(dtype, '"-Infinity"') == -math.inf
+    assert str(taken(pa.list_(dtype), '[1.5,"NaN",null]')) == "[1.5, nan, None]"
+
+
 def test_counts_and_iso_strings_may_be_mixed() -> None:
     spec = typed(pa.date32())
     decoded = run(with_value("1"), with_value('"1970-01-01"'), with_value("null"), spec=spec)
@@ -237,7 +246,8 @@ def test_counts_and_iso_strings_may_be_mixed() -> None:
         (pa.int64(), "1.0"),
         (pa.int64(), '"1"'),
         (pa.float64(), "true"),
-        (pa.float64(), '"NaN"'),
+        (pa.float64(), '"1.5"'),
+        (pa.float64(), '"nan"'),
         (pa.decimal128(10, 2), "true"),
         (pa.decimal128(10, 2), '"NaN"'),
         (pa.decimal128(10, 2), '""'),
