@@ -1,6 +1,7 @@
 """What can be configured: `ivm.toml` in the working directory, then `IVM_*` variables above it."""
 
 from pathlib import Path
+from tomllib import TOMLDecodeError
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
@@ -15,6 +16,7 @@ from connectors.kafka.connection import Connection, named
 from connectors.pipeline import Trigger
 from views.limits import MOST_NESTED, Limits
 
+TOML_FILE = "ivm.toml"
 MOST_SECONDS = 1e9  # a thread cannot wait ten times as long
 
 
@@ -30,7 +32,7 @@ class Settings(BaseSettings):
     """
 
     model_config = SettingsConfigDict(
-        env_prefix="IVM_", toml_file="ivm.toml", extra="forbid", hide_input_in_errors=True
+        env_prefix="IVM_", toml_file=TOML_FILE, extra="forbid", hide_input_in_errors=True
     )
 
     service: str = Field(default="ivm", pattern=r"^[A-Za-z0-9._-]{1,100}$")
@@ -94,4 +96,8 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments win over the environment, and that over the file."""
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+        try:
+            file = TomlConfigSettingsSource(settings_cls)
+        except (TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ValueError(f"{TOML_FILE}: {error}") from error
+        return init_settings, env_settings, file

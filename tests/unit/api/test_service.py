@@ -127,3 +127,13 @@ def test_a_setting_that_does_not_exist_is_refused(
     (tmp_path / "ivm.toml").write_text("prot = 9000\n")
     with pytest.raises(ValueError, match="prot"):
         Settings()
+
+
+@pytest.mark.parametrize("content", [b"port = \n", b'port = "\xff"\n'])
+def test_a_file_that_is_no_toml_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ivm.toml").write_bytes(content)
+    with pytest.raises(ValueError, match=r"ivm\.toml: "):
+        Settings()
