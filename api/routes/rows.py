@@ -2,10 +2,11 @@
 
 Numbers and booleans are JSON's; decimals are strings with all their digits; dates, times and
 timestamps are ISO 8601 strings; binary is base64. Parameters that are not listed here are column
-values, written the same way.
+values, written the same way; `filter[name]` is the value of a column whatever it is called.
 """
 
 import asyncio
+import re
 from hashlib import blake2b
 from typing import Annotated, Any
 
@@ -25,6 +26,7 @@ from views.catalog import View
 
 router = APIRouter(prefix="/v1/views", tags=["views"])
 RESERVED = frozenset({"limit", "cursor", "scan", "at_least"})
+_FILTER = re.compile(r"filter\[(.*)\]", re.DOTALL)
 
 
 @router.get("/{name}/rows")
@@ -40,6 +42,8 @@ async def get_rows(
 ) -> Response:
     """Rows with the given column values; with `scan=true` also by columns without an index.
 
+    `column=value` gives a value, and so does `filter[column]=value`, which a column needs that is
+    called as one of these parameters.
     The ETag depends on the rows alone, so `If-None-Match` answers 304 while they stay the same.
     """
     view = runtime.looked_up(name)
@@ -78,9 +82,11 @@ def _tagged(request: Request, body: dict[str, Any]) -> Response:
 def _values(request: Request, view: View) -> dict[str, Any]:
     """The column values among the parameters, typed (raises BadParameter)."""
     values: dict[str, Any] = {}
-    for name, text in request.query_params.multi_items():
-        if name in RESERVED:
+    for parameter, text in request.query_params.multi_items():
+        if parameter in RESERVED:
             continue
+        match = _FILTER.fullmatch(parameter)
+        name = match[1] if match is not None else parameter
         if name not in view.schema.names:
             raise BadParameter(
                 f"view {view.name!r} has no column {name!r}; its columns are "
@@ -96,8 +102,10 @@ def _peeked(runtime: Runtime, view: View, values: dict[str, Any]) -> Snapshot:
     try:
         return runtime.pool.peek(view.name, values)
     except NotIndexed as error:
+        reserved = [f"; filter[{n}] is column {n!r}" for n in view.schema.names if n in RESERVED]
         raise NotIndexed(
             f"{error}. Give exactly the columns of an index, or add scan=true to read all rows"
+            + "".join(reserved)
         ) from error
 
 

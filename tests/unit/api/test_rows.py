@@ -81,6 +81,28 @@ def test_a_parameter_that_means_nothing_is_refused(
     assert answer.json()["code"] == "bad-parameter"
 
 
+@pytest.mark.parametrize("name", ["limit", "cursor", "scan", "at_least", "filter[x]", "customer"])
+def test_a_column_may_be_called_as_a_parameter_is(
+    client: TestClient, pipeline: DirectPipeline, name: str
+) -> None:
+    body = {"query": f'SELECT customer AS "{name}", id AS i FROM orders', "key": [name]}
+    client.put("/v1/views/named", json=body)
+    fill(pipeline)
+    answer = client.get("/v1/views/named/rows", params={f"filter[{name}]": "bob", "limit": "1"})
+    assert answer.json()["rows"] == [{name: "bob", "i": 3}]
+    twice = {f"filter[{name}]": ["bob", "bob"]}
+    assert client.get("/v1/views/named/rows", params=twice).json()["code"] == "bad-parameter"
+
+
+def test_how_to_look_up_a_column_called_limit_is_told(
+    client: TestClient, pipeline: DirectPipeline
+) -> None:
+    client.put("/v1/views/named", json={"query": 'SELECT id AS "limit" FROM orders'})
+    answer = client.get("/v1/views/named/rows", params={"limit": "1"})
+    assert answer.json()["code"] == "not-indexed"
+    assert "filter[limit]" in answer.json()["detail"]
+
+
 def test_pages_cover_all_rows_once(client: TestClient, pipeline: DirectPipeline) -> None:
     names = [f"c{i:02d}" for i in range(25)]
     pipeline.deliver("orders", *((order(i + 1, name, "1"), 1) for i, name in enumerate(names)))
