@@ -1,7 +1,11 @@
 """The declared sources and views, durable.
 
 The file holds the catalog and the specs of its tables; it is replaced whole, so it always is one
-state that was acknowledged.
+state that was acknowledged. The journal has its part in what a source is: it is written after room
+for the file was taken and before the file is replaced, so that either can be refused, as by a full
+disk, while the other is as it was. Of a crash between the two a start makes the same: what the
+journal says of a table that is not declared is forgotten, and a table of which it says nothing is
+read from its start.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,7 +15,7 @@ from pathlib import Path
 import orjson
 
 from api.errors import RegistryCorrupt, RegistryNotWritten
-from connectors.files.durable import replace
+from connectors.files.durable import settle, stage
 from connectors.sinks.target import KafkaTarget
 from connectors.tables import TableSpec
 from ivm.errors import IvmError
@@ -45,60 +49,86 @@ class Registry:
         entry = self.catalog.get(name)
         return entry if isinstance(entry, View) else None
 
-    def add_source(self, spec: TableSpec) -> None:
-        """Declare a source durably (raises NameTaken, RegistryNotWritten)."""
-        with self._changing():
+    @contextmanager
+    def adding_source(self, spec: TableSpec) -> Iterator[None]:
+        """Declare a source, durably at the end of the context; not at all if that raises.
+
+        Raises NameTaken, RegistryNotWritten.
+        """
+        with self._undoing():
             self.catalog.add_table(Table(spec.name, spec.schema, spec.key))
             self._sources[spec.name] = spec
+            with self._saving():
+                yield
 
     def replace_source(self, spec: TableSpec) -> None:
         """Change, durably, what of a declared source is no concern of the catalog.
 
         Raises RegistryNotWritten.
         """
-        with self._changing():
+        with self._undoing():
             self._sources[spec.name] = spec
+            self._save()
 
     def add_view(self, view: View, target: KafkaTarget | None = None) -> None:
         """Declare a view, and where else it goes, durably.
 
         Raises NameTaken, RegistryNotWritten.
         """
-        with self._changing():
+        with self._undoing():
             self.catalog.add_view(view)
             if target is not None:
                 self._targets[view.name] = target
-
-    def drop(self, name: str) -> None:
-        """Forget a source or view durably (raises UnknownName, StillUsed, RegistryNotWritten)."""
-        with self._changing():
-            self.catalog.drop(name)
-            self._sources.pop(name, None)
-            self._targets.pop(name, None)
+            self._save()
 
     @contextmanager
-    def _changing(self) -> Iterator[None]:
-        """Make a change durable, or undo it: what is declared is what the file says."""
+    def dropping_source(self, name: str) -> Iterator[None]:
+        """Forget a source, durably at the end of the context; not at all if that raises.
+
+        Raises UnknownName, StillUsed, RegistryNotWritten.
+        """
+        with self._undoing():
+            self.catalog.drop(name)
+            del self._sources[name]
+            with self._saving():
+                yield
+
+    def drop_view(self, name: str) -> None:
+        """Forget a view durably (raises UnknownName, StillUsed, RegistryNotWritten)."""
+        with self._undoing():
+            self.catalog.drop(name)
+            self._targets.pop(name, None)
+            self._save()
+
+    @contextmanager
+    def _undoing(self) -> Iterator[None]:
+        """Undo a change that is not saved: what is declared is what the file says."""
         catalog = Catalog(self.catalog.tables, self.catalog.views)
         before = dict(self._sources), dict(self._targets), catalog
         try:
             yield
-            self._save()
         except BaseException:
             self._sources, self._targets, self.catalog = before
             raise
 
     def _save(self) -> None:
+        with self._saving():
+            pass
+
+    @contextmanager
+    def _saving(self) -> Iterator[None]:
+        """Make what is declared durable at the end of the context, room for which is taken now."""
+        with _telling(self._path):
+            staged = stage(self._path, self._document())
+        yield
+        with _telling(self._path):
+            settle(staged, self._path)
+
+    def _document(self) -> bytes:
         sources = [spec.to_json() for spec in self._sources.values()]
         targets = {name: target.to_json() for name, target in self._targets.items()}
         catalog = self.catalog.to_json()
-        document = {"sources": sources, "targets": targets, "catalog": catalog}
-        try:
-            replace(self._path, orjson.dumps(document))
-        except OSError as error:
-            raise RegistryNotWritten(
-                f"{self._path}: {error.strerror}; nothing was changed. Make room, and try again"
-            ) from error
+        return orjson.dumps({"sources": sources, "targets": targets, "catalog": catalog})
 
     def _load(self, content: bytes) -> None:
         try:
@@ -111,3 +141,13 @@ class Registry:
         except (ValueError, KeyError, TypeError, AttributeError, IvmError) as error:
             raise RegistryCorrupt(f"{self._path}: {error!r}; restore the file") from error
         self._sources = {spec.name: spec for spec in specs}
+
+
+@contextmanager
+def _telling(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise RegistryNotWritten(
+            f"{path}: {error.strerror}; nothing was changed. Make room, and try again"
+        ) from error

@@ -298,11 +298,11 @@ class Runtime:
             beginning = self.pipeline.preflight(spec)
             self.pool.create_input(spec.name, spec.schema, spec.key or spec.schema.names)
             try:
-                self.registry.add_source(spec)
+                with self.registry.adding_source(spec):
+                    self.pipeline.add_table(spec, beginning)
             except BaseException:
                 self.pool.drop_input(spec.name)
                 raise
-            self.pipeline.add_table(spec, beginning)
             return True
 
     def _refuse_other_connection(self, spec: TableSpec) -> None:
@@ -332,8 +332,8 @@ class Runtime:
         self.wait_ready()
         with self._changing:
             self.source(name)
-            self.registry.drop(name)
-            self.pipeline.remove_table(name)
+            with self.registry.dropping_source(name):
+                self.pipeline.remove_table(name)
             self.meter.forget(name)
             with self.applier.lock:
                 self.applier.feeder.forget(name)
@@ -482,7 +482,7 @@ class Runtime:
         self.wait_ready()
         with self._changing:
             self.view(name)
-            self.registry.drop(name)
+            self.registry.drop_view(name)
             self.applier.drop(name)
             self._temporal.discard(name)
 

@@ -131,10 +131,10 @@ class Delivery:
             yield
 
     def remove_table(self, key: str) -> None:
-        """Forget a table (between batches only)."""
+        """Forget a table (between batches only); where the journal cannot, nothing is changed."""
         name = self._tables[key].name
-        self._set_tables({k: spec for k, spec in self._tables.items() if k != key})
         self._journal.drop_table(name)
+        self._set_tables({k: spec for k, spec in self._tables.items() if k != key})
         self._quarantine.orphan({name: self._journal.epoch(name)})
         self._progress.forget(name)
         self._corrections.clear()  # what is still to come of the others is decoded again

@@ -236,7 +236,7 @@ class Pipeline:
         """Stop reading a table and forget its positions (raises UnknownTable).
 
         Waits for the batch under way: no later one holds the table. A pipeline that the table has
-        stalled goes on.
+        stalled goes on. Where the journal cannot be written (OSError), nothing is changed.
         """
         with self._started.between_batches(), self._changed:
             removed = self._tables.get(self._key(name))
@@ -246,8 +246,8 @@ class Pipeline:
             kept = {spec.name for spec in with_markers(rest)}
             for key, spec in list(self._tables.items()):
                 if spec.name not in kept:
-                    del self._tables[key]
                     self._started.remove_table(key)
+                    del self._tables[key]
             self._save()
         self._go_on(removed.connector == "kafka")
 

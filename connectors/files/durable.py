@@ -42,6 +42,11 @@ def sync_directory(path: Path) -> None:
 
 def replace(path: Path, data: bytes) -> None:
     """Let `path` hold `data`: a reader, or a crash, sees the former content or all of the new."""
+    settle(stage(path, data), path)
+
+
+def stage(path: Path, data: bytes) -> Path:
+    """A durable file with `data` beside `path`, for `settle`, which needs no room any more."""
     temporary = path.with_name(path.name + ".new")
     file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     try:
@@ -49,5 +54,10 @@ def replace(path: Path, data: bytes) -> None:
         os.fsync(file)
     finally:
         os.close(file)
-    temporary.replace(path)
+    return temporary
+
+
+def settle(staged: Path, path: Path) -> None:
+    """Let `path` be the file that `stage` has made for it."""
+    staged.replace(path)
     sync_directory(path.parent)

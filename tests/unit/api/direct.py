@@ -59,8 +59,8 @@ class DirectPipeline:
         self.tables[spec.name] = spec
 
     def remove_table(self, name: str) -> None:
-        self._journal.drop_table(self.tables.pop(name).name)
-        del self._ends[name]
+        self._journal.drop_table(name)
+        del self.tables[name], self._ends[name]
 
     def set_on_error(self, name: str, on_error: OnError) -> None:
         self.tables[name] = replace(self.tables[name], on_error=on_error)

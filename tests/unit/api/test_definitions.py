@@ -195,7 +195,7 @@ def test_what_cannot_be_made_durable_is_refused_and_not_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(registry, "replace", _full_disk)
+        patched.setattr(registry, "stage", _full_disk)
         refused = client.put(f"/v1/{path}", json=body)
     assert (refused.status_code, refused.json()["code"]) == (507, "registry-not-written")
     assert "No space left" in refused.json()["detail"]
@@ -207,7 +207,7 @@ def test_a_view_that_cannot_be_dropped_durably_stays(
     client: TestClient, pipeline: DirectPipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(registry, "replace", _full_disk)
+        patched.setattr(registry, "stage", _full_disk)
         assert client.delete("/v1/views/totals").status_code == 507
     assert client.get("/v1/views/totals/rows", params={"scan": True}).status_code == 200
     assert client.delete("/v1/views/totals").status_code == 204

@@ -87,4 +87,5 @@ def test_a_topic_that_is_not_there_is_told(
 
 def declare(tmp_path: Path, topic: str) -> None:
     spec = TableSpec("people", topic, SCHEMA, ("id",), connector="kafka", connection="main")
-    Registry(tmp_path / "data" / "registry.json").add_source(spec)
+    with Registry(tmp_path / "data" / "registry.json").adding_source(spec):
+        pass

@@ -150,7 +150,7 @@ def test_a_view_in_datalog_survives_a_restart(
 def test_a_view_that_was_never_acknowledged_is_forgotten(
     client: TestClient, pipeline: DirectPipeline, runtime: Runtime, tmp_path: Path
 ) -> None:
-    runtime.registry.drop("totals")
+    runtime.registry.drop_view("totals")
     again = started_again(tmp_path)
     assert again.sink.published == {}
     assert not (tmp_path / "topics" / "deltas.totals").exists()
