@@ -3,8 +3,9 @@
 A keyed table holds the last that was said of a key. A correction is older than all that was read
 after its record, so applying it could put an old row in the place of a new one, or bring one back
 that was deleted. Whether it would is decided by the records themselves: those of the same partition
-with greater offsets, as far as they are reflected, and what took effect of the quarantined ones
-among them. Records of one key are expected in one partition, as Kafka's producers put them.
+with greater offsets, as far as they are reflected. Of those that were put aside, even if they can
+be decoded by now, only what took effect as a correction counts. Records of one key are expected in
+one partition, as Kafka's producers put them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -51,7 +52,8 @@ class Overtaking:
             changes = list(_changes(records_of(partition, [one]), spec, schemas(spec)))
             self._changes[one.record.place] = changes
             where = self._partitions.setdefault(
-                (table, partition), _Partition(spec, partition, past, schemas(spec))
+                (table, partition),
+                _Partition(spec, partition, past, quarantine, schemas(spec)),
             )
             where.want(offset, changes)
         for table in {table for table, _ in self._partitions}:
@@ -91,8 +93,16 @@ class Overtaking:
 class _Partition:
     """What the records of a partition have said last, of the keys that are wanted."""
 
-    def __init__(self, spec: TableSpec, number: int, past: Past, schemas: Schemas | None) -> None:
+    def __init__(
+        self,
+        spec: TableSpec,
+        number: int,
+        past: Past,
+        quarantine: Quarantine,
+        schemas: Schemas | None,
+    ) -> None:
         self._spec = spec
+        self._quarantine = quarantine
         self._schemas = schemas
         self._number = number
         self._past = past
@@ -111,16 +121,20 @@ class _Partition:
         """Look at the records up to `end`."""
         if self._position is None or self._position >= end or self.unread is not None:
             return
+        first = self._position
+        put_aside = self._quarantine.offsets(self._spec.name, self._number, first, end)
         try:
-            for records in self._past.read(self._spec, self._number, self._position, end):
-                self.note(records)
+            for records in self._past.read(self._spec, self._number, first, end):
+                self.note(records, put_aside)
         except IvmError as error:
             self.unread = str(error)
         self._position = end
 
-    def note(self, records: Records) -> None:
-        """These records took effect."""
+    def note(self, records: Records, put_aside: frozenset[int] = frozenset()) -> None:
+        """These records took effect, save those at the offsets `put_aside`."""
         for offset, key, diff in _changes(records, self._spec, self._schemas):
+            if offset in put_aside:
+                continue
             self._last = max(offset, self._last)
             if diff == 0:
                 self._last_truncation = max(offset, self._last_truncation)

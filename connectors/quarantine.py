@@ -224,6 +224,16 @@ class Quarantine:
             raise _lost(correction, "holds other bytes for it")
         return found
 
+    def offsets(self, table: str, partition: int, first: int, end: int) -> frozenset[int]:
+        """Which of a partition's records `[first, end)` are here, but for a former life's."""
+        query = (
+            'SELECT "offset" FROM records WHERE "table" = ? AND partition = ? '
+            'AND "offset" >= ? AND "offset" < ? AND status != \'orphaned\''
+        )
+        with self._lock:
+            found = self._database.execute(query, (table, partition, first, end))
+            return frozenset(offset for (offset,) in found)
+
     def unsent(self, table: str, limit: int) -> list[Rejected]:
         """At most `limit` records of a table that `sent` has not named, in the order of places."""
         query = (

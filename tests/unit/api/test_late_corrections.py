@@ -67,6 +67,17 @@ def test_a_row_that_was_deleted_since_does_not_come_back(
     assert names(client) == {}
 
 
+def test_a_later_record_that_was_put_aside_has_said_nothing(
+    client: TestClient, pipeline: DecodingPipeline
+) -> None:
+    change(client, 3, "late")
+    unlogged = {"id": 3, "name": "__debezium_unavailable_value"}
+    pipeline.write("people", record("u", after=unlogged))
+    assert client.get("/v1/quarantine/people/0/2").json()["reason"] == "unavailable-value"
+    assert replay(client) == (200, None)
+    assert names(client) == {1: "old", 3: "late"}
+
+
 def test_a_later_correction_counts_as_later(client: TestClient, pipeline: DecodingPipeline) -> None:
     pipeline.write("people", b"{bad")
     later = "/v1/quarantine/people/0/2"
