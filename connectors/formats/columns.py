@@ -1,4 +1,6 @@
-"""Values of records to one typed Arrow column, strictly: nothing is rounded, truncated or guessed.
+"""Values of records to one typed Arrow column, strictly: nothing is truncated or guessed.
+
+Only what SQL rounds is rounded: numbers to the nearest float, seconds of intervals to microseconds.
 
 What a column accepts where no schema of the writer says how its values are to be read:
 
@@ -6,7 +8,7 @@ What a column accepts where no schema of the writer says how its values are to b
 | --- | --- |
 | bool | true, false |
 | int, uint | integers in range; neither true nor 1.0 |
-| float | numbers, integers only where it holds them exactly; "NaN", "Infinity", "-Infinity" |
+| float | numbers, integers only if a double holds them exactly; "NaN", "Infinity", "-Infinity" |
 | decimal128 | strings (`decimal.handling.mode=string`) and numbers, exactly as written |
 | utf8 | strings |
 | binary | bytes, and base64 strings |

@@ -182,6 +182,7 @@ def test_offsets_may_have_gaps() -> None:
         (pa.float64(), "1.5", 1.5),
         (pa.float64(), "3", 3.0),
         (pa.float32(), "0.5", 0.5),
+        (pa.float32(), "16777217", 16777216.0),
         (pa.decimal128(10, 2), '"12.30"', Decimal("12.30")),
         (pa.decimal128(10, 2), '"-1e2"', Decimal(-100)),
         (pa.decimal128(10, 2), "7", Decimal(7)),
