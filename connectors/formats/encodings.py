@@ -10,6 +10,7 @@
 | `time.ZonedTimestamp`: a text with its offset; `IsoTimestamp` | timestamp |
 | `time.MicroDuration`, `NanoDuration`, `Interval`; Avro's `duration` | interval |
 | Connect's Decimal, Avro's decimal: unscaled bytes; `data.VariableScaleDecimal` | decimal128 |
+| a Decimal without a scale, as of MySQL's BIGINT UNSIGNED | also int, uint |
 | `data.Bits`: bytes, the lowest first | binary, int, utf8 (its digits) |
 | `data.EnumSet` | utf8, list<utf8> |
 | maps and structs | json |
@@ -210,9 +211,17 @@ def _counted(
 
 
 def _decimal(logical: Logical, dtype: pa.DataType) -> Converter | None:
-    if not pa.types.is_decimal128(dtype) or logical.kind != "bytes":
+    if logical.kind != "bytes":
         return None
-    return partial(_unscaled, scale=logical.scale)
+    if pa.types.is_integer(dtype) and logical.scale == 0:
+        return _whole
+    return partial(_unscaled, scale=logical.scale) if pa.types.is_decimal128(dtype) else None
+
+
+def _whole(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
+    """Integers out of the bytes of decimals without a scale."""
+    expect(kinds, str, bytes)
+    return integers([None if v is None else int(_spelled(v, 0)) for v in values], {int}, dtype)
 
 
 def _unscaled(values: Values, kinds: set[type], dtype: pa.DataType, scale: int) -> pa.Array:

@@ -100,6 +100,22 @@ def test_avro_has_logical_types_of_its_own(
     assert value_of(avro(node, value, dtype)).isoformat() == iso
 
 
+@pytest.mark.parametrize(
+    ("number", "dtype"), [(2**64 - 1, pa.uint64()), (0, pa.uint64()), (-(2**63), pa.int64())]
+)
+def test_a_decimal_without_a_scale_is_an_integer(number: int, dtype: pa.DataType) -> None:
+    """As MySQL's BIGINT UNSIGNED with bigint.unsigned.handling.mode=precise, and our own sinks."""
+    unscaled = number.to_bytes(9, "big", signed=True)
+    node = {"type": "bytes", "name": CONNECT + "Decimal", "parameters": {"scale": "0"}}
+    assert value_of(connect(node, b64encode(unscaled).decode(), dtype)) == number
+    kind = {"type": "bytes", "logicalType": "decimal", "precision": 20, "scale": 0}
+    assert value_of(avro(kind, unscaled, dtype)) == number
+    beyond = connect(node, b64encode((2**64).to_bytes(9, "big")).decode(), dtype)
+    assert {r.reason for r in beyond.rejected} == {"out-of-range"}
+    scaled = connect({**node, "parameters": {"scale": "2"}}, "AA==", dtype)
+    assert {r.reason for r in scaled.rejected} == {"incompatible-schema"}
+
+
 @pytest.mark.parametrize("name", ["NanoTime", "NanoTimestamp", "NanoDuration"])
 def test_nanoseconds_are_refused_unless_they_are_whole_microseconds(name: str) -> None:
     dtypes: dict[str, pa.DataType] = {"NanoTime": CLOCK, "NanoTimestamp": NAIVE}
