@@ -41,6 +41,7 @@ _NAMED: dict[str, pa.DataType] = {
     "date32": pa.date32(),
     "time64[us]": pa.time64("us"),
     "timestamp[us]": pa.timestamp("us"),
+    "timestamp[us, tz=UTC]": pa.timestamp("us", "UTC"),
     "interval": INTERVAL,
     "uuid": UUID,
     "json": JSON,
@@ -57,13 +58,16 @@ def type_name(dtype: pa.DataType) -> str:
         return _NAMES[dtype]
     if isinstance(dtype, pa.ListType):
         return f"list<{type_name(dtype.value_type)}>"
-    if pa.types.is_decimal128(dtype) or _ZONED.fullmatch(str(dtype)):
+    if pa.types.is_decimal128(dtype):
         return str(dtype)
     raise InvalidTable(f"type {dtype} is not supported in a table")
 
 
 def type_of(name: str) -> pa.DataType:
-    """The type that `type_name` calls `name` (raises InvalidTable)."""
+    """The type that `type_name` calls `name` (raises InvalidTable).
+
+    A timestamp with any zone is an instant, and those are in UTC: SQL has one type for them.
+    """
     if name in _NAMED:
         return _NAMED[name]
     if match := _DECIMAL.fullmatch(name):
@@ -71,12 +75,13 @@ def type_of(name: str) -> pa.DataType:
         if 1 <= precision <= 38 and scale <= precision:
             return pa.decimal128(precision, scale)
     if match := _ZONED.fullmatch(name):
-        return _zoned(match[1])
+        _check_zone(match[1])
+        return pa.timestamp("us", "UTC")
     if match := _LIST.fullmatch(name):
         return pa.list_(type_of(match[1]))
     raise InvalidTable(
         f"type {name!r} is not supported; choose from {sorted(_NAMED)}, "
-        "decimal128(p, s), timestamp[us, tz=UTC], list<utf8>"
+        "decimal128(p, s), list<utf8>"
     )
 
 
@@ -205,11 +210,9 @@ def start_of(value: Any) -> Any:
     return value
 
 
-def _zoned(zone: str) -> pa.DataType:
-    dtype = pa.timestamp("us", tz=zone)
-    instant: Any = pa.scalar(0, dtype)
+def _check_zone(zone: str) -> None:
+    instant: Any = pa.scalar(0, pa.timestamp("us", tz=zone))
     try:
         pc.local_timestamp(instant)
     except pa.ArrowInvalid as error:
         raise InvalidTable(f"time zone {zone!r} is not known here; UTC always is") from error
-    return dtype

@@ -1,15 +1,18 @@
 """Columns of every type beyond numbers, texts and dates, from a source to answers and deltas."""
 
 import uuid
+from pathlib import Path
 from typing import Any, cast
 
 from fastapi.testclient import TestClient
 
+from api.app import create_app
 from api.runtime import Runtime
 from ivm.types import Interval, interval_constant
+from tests.unit.api.conftest import make_runtime
 from tests.unit.api.direct import DirectPipeline
 
-THINGS = {
+THINGS: dict[str, Any] = {
     "columns": [
         {"name": "id", "type": "int64", "nullable": False},
         {"name": "code", "type": "uuid"},
@@ -61,3 +64,17 @@ def test_a_text_that_is_no_uuid_is_refused(client: TestClient, runtime: Runtime)
     client.put("/v1/views/parts", json={"query": QUERY, "key": ["code"]})
     answer = client.get("/v1/views/parts/rows", params={"code": "a0ee"})
     assert (answer.status_code, answer.json()["code"]) == (400, "bad-parameter")
+
+
+def test_a_view_over_an_instant_of_any_zone_survives_a_restart(tmp_path: Path) -> None:
+    column = {"name": "at", "type": "timestamp[us, tz=Europe/Berlin]"}
+    query = "SELECT id, at, to_char(at, 'HH24') AS hour FROM events"
+    with TestClient(create_app(make_runtime(tmp_path))) as client:
+        body = {"columns": [THINGS["columns"][0], column], "key": ["id"]}
+        assert client.put("/v1/sources/events", json=body).status_code == 201
+        assert client.put("/v1/views/hours", json={"query": query}).status_code == 201
+    again = make_runtime(tmp_path)
+    with TestClient(create_app(again)) as client:
+        again.wait_ready()
+        assert client.get("/v1/sources/events").json()["columns"][1]["type"].endswith("tz=UTC]")
+        assert client.put("/v1/sources/events", json=body).status_code == 200
