@@ -297,8 +297,8 @@ def _culprits(changes: Images, columns: Plan, table: TableSpec) -> dict[int, Fau
 def _image(table: TableSpec, diff: int) -> str:
     """What a message calls the object that a row came from."""
     if table.envelope == "debezium":
-        return "after" if diff > 0 else "before"
-    return "data" if table.envelope in ("maxwell", "canal") else "the record"
+        return "'after'" if diff > 0 else "'before'"
+    return "'data'" if table.envelope in ("maxwell", "canal") else "the record"
 
 
 def _fault(row: Row, column: Column, image: str) -> Fault | None:
@@ -307,9 +307,9 @@ def _fault(row: Row, column: Column, image: str) -> Fault | None:
     try:
         to_array([row[field.name]], field, column.convert)
     except KeyError:
-        return Fault(MISSING_FIELD, f"{image!r} has no field {field.name!r}")
+        return Fault(MISSING_FIELD, f"{image} has no field {field.name!r}")
     except ValueFault as fault:
-        message = f"column {field.name!r} ({field.type}) in {image!r}: {fault.detail}"
+        message = f"column {field.name!r} ({field.type}) in {image}: {fault.detail}"
         return Fault(fault.reason, message)
     return None
 

@@ -85,10 +85,16 @@ def by_text(dtype: pa.DataType) -> Converter:
 
 def _cast(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
     expect(kinds, str)
+    texts = pa.array(values, pa.string())
     try:
-        return pa.array(values, pa.string()).cast(dtype)
+        column = texts.cast(dtype)
     except pa.ArrowInvalid as error:
         raise ValueFault(WRONG_TYPE, f"a text that is no {dtype}") from error
+    if pa.types.is_floating(dtype):
+        spelled: Any = pc.match_substring(texts, "inf", ignore_case=True)
+        if pc.any(pc.and_not(pc.is_inf(column), spelled)).as_py():
+            raise ValueFault(OUT_OF_RANGE, f"a number beyond {dtype}")
+    return column
 
 
 def of_latin_letters(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:

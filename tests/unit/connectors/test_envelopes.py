@@ -1,5 +1,6 @@
 """The envelopes besides Debezium's: what each record sets, adds, deletes and takes away."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -81,6 +82,11 @@ def test_a_quoted_text_is_never_null() -> None:
     assert run(CSV, b'1,,,,"",,').rows["t"].to_pylist() == [""]
 
 
+def test_a_float_of_csv_may_be_infinite_by_name() -> None:
+    decoded = run(CSV, b"1,,,-Infinity,,,", b"2,,,inf,,,", b"3,,,1e308,,,")
+    assert decoded.rows["f"].to_pylist() == [-math.inf, math.inf, 1e308]
+
+
 def test_csv_has_a_form() -> None:
     spec = TableSpec(
         "t", "t", SCHEMA, (), envelope="append", format="csv", csv=Csv(";", "'", "NULL")
@@ -107,6 +113,7 @@ def test_csv_has_a_form() -> None:
         (b"1,,yes please,,,,", "wrong-type"),
         (b"1,,,,,,{}", "wrong-type"),
         (b"1,1.234,,,,,", "out-of-range"),
+        (b"1,,,-1e999,,,", "out-of-range"),
         (b"", "not-csv"),
     ],
 )
