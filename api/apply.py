@@ -7,6 +7,7 @@ import runpy
 import sys
 import traceback
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,12 +32,13 @@ class Applied:
 
 
 def definitions(file: Path) -> list[ViewDefinition]:
-    """The views that `file` defines, in order (raises BadDefinition and what the file raises).
+    """The views that `file` defines, in order (raises BadDefinition, OSError).
 
     As a script, it may import the modules that lie beside it.
     """
     sys.path.insert(0, str(file.resolve().parent))
-    members = runpy.run_path(str(file)).values()
+    with _placed(file):
+        members = runpy.run_path(str(file)).values()
     found = [value for value in members if isinstance(value, ViewDefinition)]
     if not found:
         raise BadDefinition(f"{file} defines no view; put @view() before a function of a Database")
@@ -57,17 +59,39 @@ def apply(file: Path, service: ServiceClient) -> Iterator[Applied]:
 
 
 def _query(definition: ViewDefinition, file: Path, catalog: Catalog) -> str:
-    """The SQL of a view; a fault is told with the line of `file` that it lies in."""
-    try:
+    """The SQL of a view (raises BadDefinition)."""
+    name = f"view {definition.name!r}: "
+    with _placed(file, name):
         built: object = definition.build(Database(catalog))
-        if not isinstance(built, builder.Table):
-            raise BadDefinition(f"{file}: view {definition.name!r}: {_not_a_table(built)}")
-        return built.sql()
-    except SqlError as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        lines = [frame.lineno for frame in frames if frame.filename == str(file)]
-        place = f"{file}:{lines[-1]}" if lines else str(file)
-        raise BadDefinition(f"{place}: view {definition.name!r}: {error.message}") from error
+        if isinstance(built, builder.Table):
+            return built.sql()
+    raise BadDefinition(f"{file}: {name}{_not_a_table(built)}")
+
+
+@contextmanager
+def _placed(file: Path, name: str = "") -> Iterator[None]:
+    """Tell a fault in one line, with the line of `file` that it lies in (raises BadDefinition)."""
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:  # whatever the file's own code comes to
+        message = error.message if isinstance(error, SqlError) else _words(error)
+        raise BadDefinition(f"{_place(file, error)}: {name}{message}") from error
+
+
+def _words(error: Exception) -> str:
+    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    return f"{type(error).__name__}: {text}"
+
+
+def _place(file: Path, error: Exception) -> str:
+    """Where in `file` an error was raised, or what was called there raised it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(file)]
+    if isinstance(error, SyntaxError) and error.filename == str(file):
+        lines.append(error.lineno)
+    return f"{file}:{lines[-1]}" if lines else str(file)
 
 
 def _not_a_table(built: object) -> str:

@@ -15,7 +15,7 @@ from api.demo.run import run_demo
 from api.doctor import examine
 from api.serve import serve as run_service
 from api.settings import Settings
-from api.terminal import connected, out, plain_errors, print_json, print_table
+from api.terminal import connected, naming, out, plain_errors, print_json, print_table
 from views.catalog import Language
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -148,7 +148,9 @@ def create_source(
 ) -> None:
     """Declare a source as FILE says."""
     with connected() as service:
-        print_json(service.put(path("sources", name), orjson.loads(file.read_bytes())))
+        with naming(file):
+            body = orjson.loads(file.read_bytes())
+        print_json(service.put(path("sources", name), body))
 
 
 @sources.command("drop")
@@ -159,4 +161,8 @@ def drop_source(name: str) -> None:
 
 
 def _text(query: str) -> str:
-    return Path(query[1:]).read_text() if query.startswith("@") else query
+    if not query.startswith("@"):
+        return query
+    file = Path(query[1:])
+    with naming(file):
+        return file.read_text()

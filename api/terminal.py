@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from api.client import ServiceClient
 from api.settings import Settings
@@ -22,8 +23,17 @@ def plain_errors() -> Iterator[None]:
     try:
         yield
     except (IvmError, OSError, ValueError) as error:
-        Console(stderr=True).print(f"[red]error:[/] {escape(str(error))}")
+        Console(stderr=True).print(f"[red]error:[/] {escape(str(error))}", soft_wrap=True)
         raise typer.Exit(1) from error
+
+
+@contextmanager
+def naming(file: Path) -> Iterator[None]:
+    """Tell what is wrong with what a file holds with its name (raises ValueError)."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from error
 
 
 @contextmanager
@@ -45,8 +55,8 @@ def print_json(document: Any) -> None:
 
 
 def print_table(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> None:
-    """The members `columns` of each row."""
-    table = Table(*columns)
+    """The members `columns` of each row, whole: a name may be needed for the next command."""
+    table = Table(*(Column(name, overflow="fold") for name in columns))
     for row in rows:
         table.add_row(*(escape(_cell(row[column])) for column in columns))
     out.print(table)

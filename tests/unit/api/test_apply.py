@@ -80,6 +80,23 @@ def test_a_fault_is_told_with_its_line(
 
 
 @pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("import nothing", r":2: ModuleNotFoundError: No module named 'nothing'"),
+        ("def f(:", r":2: SyntaxError: "),
+        (FILE.replace('db["orders"]', "undefined"), r":6: view 'spent': NameError: .*undefined"),
+        (FILE.replace(".filter(", ".filter(nothing=1)("), r":6: view 'spent': TypeError: "),
+    ],
+)
+def test_what_the_file_itself_raises_is_told_with_its_line(
+    service: ServiceClient, pipeline: DirectPipeline, tmp_path: Path, text: str, fault: str
+) -> None:
+    file = written(tmp_path, "\n" + text if "\n" not in text else text)
+    with pytest.raises(BadDefinition, match=r"views\.py" + fault):
+        list(apply(file, service))
+
+
+@pytest.mark.parametrize(
     ("ending", "advice"),
     [
         ("orders.group_by('customer')", "answers Grouped, which is no table; end with agg()"),

@@ -1,10 +1,13 @@
 """The command line, against a port where nothing answers, and its own help."""
 
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner
 
 from api.cli import app
 from api.client import path
+from api.terminal import print_table
 
 
 @pytest.fixture
@@ -41,6 +44,23 @@ def test_a_query_is_read_from_a_file_that_must_exist(nowhere: None) -> None:
     result = CliRunner().invoke(app, ["explain", "@/nowhere.sql"])
     assert result.exit_code == 1
     assert "/nowhere.sql" in result.output
+
+
+@pytest.mark.parametrize("command", [["explain", "@{}"], ["source", "create", "s", "{}"]])
+def test_a_file_that_cannot_be_read_is_named(
+    nowhere: None, tmp_path: Path, command: list[str]
+) -> None:
+    file = tmp_path / "a.file"
+    file.write_bytes(b"\xff")
+    result = CliRunner().invoke(app, [part.format(file) for part in command])
+    assert result.exit_code == 1
+    assert f"{file}: " in result.output
+
+
+def test_names_in_a_table_are_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table([{"name": "n" * 200, "reason": "r" * 200}], ("name", "reason"))
+    shown = capsys.readouterr().out
+    assert (shown.count("n"), shown.count("r")) == (200 + 2, 200 + 1)
 
 
 def test_a_demo_too_small_to_mean_anything_is_refused() -> None:
