@@ -1,23 +1,23 @@
 """Values of columns as texts in URLs: the texts that the answers' JSON has, read by column type.
 
-Integers, floats and booleans are read as JSON writes them; decimals, dates, times and timestamps
-as in the answers (strings, ISO 8601); binary is base64; lists are JSON arrays; intervals, UUIDs and
-documents are read as PostgreSQL reads them.
+Integers, floats, booleans and lists are read as JSON writes them, and of floats those that it lacks
+as the answers do; decimals, dates, times and timestamps as in the answers (strings, ISO 8601);
+binary is base64; intervals, UUIDs and documents are read as PostgreSQL reads them.
 """
 
 import re
 from base64 import b64decode
 from collections.abc import Callable
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime
 from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.types as kinds
-from orjson import loads
+from orjson import JSONDecodeError, loads
 
 from api.errors import BadParameter
-from connectors.formats.columns import decimals, to_array
+from connectors.formats.columns import to_array
 from connectors.formats.faults import ValueFault
 from connectors.tables import type_name
 from ivm.rows.scripts.documents import canonical
@@ -49,26 +49,39 @@ def parse(text: str, field: pa.Field) -> Any:
 def _reader(dtype: pa.DataType) -> Callable[[str], Any]:
     readers: list[tuple[Callable[[pa.DataType], bool], Callable[[str], Any]]] = [
         (kinds.is_string, str),
-        (kinds.is_integer, int),
-        (kinds.is_decimal, lambda text: decimals([text], {str}, dtype)[0].as_py()),
-        (kinds.is_floating, float),
-        (kinds.is_boolean, _boolean),
+        (kinds.is_integer, lambda text: _typed(_json(text), dtype)),
+        (kinds.is_decimal, lambda text: _typed(text, dtype)),
+        (kinds.is_floating, lambda text: _typed(_float(text), dtype)),
+        (kinds.is_boolean, lambda text: _typed(_json(text), dtype)),
         (kinds.is_date, _date),
-        (kinds.is_time, time.fromisoformat),
+        (kinds.is_time, lambda text: _typed(text, dtype)),
         (kinds.is_timestamp, lambda text: _timestamp(text, "tz=" in str(dtype))),
         (kinds.is_binary, lambda text: b64decode(text, validate=True)),
         (lambda t: t == INTERVAL, lambda text: interval_constant(parse_interval(text))),
         (lambda t: t == UUID, parse_uuid),
         (lambda t: t == JSON, canonical),
-        (kinds.is_list, lambda text: to_array([loads(text)], pa.field("", dtype))[0].as_py()),
+        (kinds.is_list, lambda text: _typed(_json(text), dtype)),
     ]
     return next(read for matches, read in readers if matches(dtype))
 
 
-def _boolean(text: str) -> bool:
-    if text not in ("true", "false"):
-        raise ValueError(text)
-    return text == "true"
+def _typed(value: Any, dtype: pa.DataType) -> Any:
+    """`value` as records have it, strictly (raises ValueFault)."""
+    return to_array([value], pa.field("", dtype, nullable=False))[0].as_py()
+
+
+def _float(text: str) -> Any:
+    """As `_json`; an integer that no float is exactly is the nearest one, which it may denote."""
+    value = _json(text)
+    return float(value) if type(value) is int else value
+
+
+def _json(text: str) -> Any:
+    """The value of a JSON text; any other text is itself, as NaN is."""
+    try:
+        return loads(text)
+    except JSONDecodeError:
+        return text
 
 
 def _date(text: str) -> date | int:

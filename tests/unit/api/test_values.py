@@ -1,5 +1,6 @@
 """Values written in URLs, by column type."""
 
+import math
 import uuid
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
@@ -21,6 +22,11 @@ from ivm.types import INTERVAL, JSON, UUID, Interval, interval_constant
         ("", pa.string(), ""),
         ("true", pa.bool_(), True),
         ("1.5", pa.float64(), 1.5),
+        ("18446744073709551615", pa.uint64(), 2**64 - 1),
+        ("-Infinity", pa.float64(), -math.inf),
+        ("1e308", pa.float64(), 1e308),
+        ("1152921504606847000", pa.float64(), 2.0**60),
+        ("0.1", pa.float32(), 0.10000000149011612),
         ("1.50", pa.decimal128(12, 2), Decimal("1.50")),
         ("2024-02-29", pa.date32(), date(2024, 2, 29)),
         ("23:59:59.000001", pa.time64("us"), time(23, 59, 59, 1)),
@@ -48,6 +54,18 @@ def test_a_text_is_read_as_its_column_says(text: str, dtype: pa.DataType, value:
     [
         ("128", pa.int8()),
         ("1.0", pa.int64()),
+        ("1_0", pa.int64()),
+        ("\uff11", pa.int64()),
+        ("true", pa.int64()),
+        ("", pa.int64()),
+        ("null", pa.int64()),
+        ("18446744073709551616", pa.uint64()),
+        ("1_0", pa.float64()),
+        ("1e999", pa.float64()),
+        ("1e300", pa.float32()),
+        ("1", pa.bool_()),
+        ("10:00:00Z", pa.time64("us")),
+        ("null", pa.list_(pa.int8())),
         ("yes", pa.bool_()),
         ("1.234", pa.decimal128(12, 2)),
         ("1e", pa.decimal128(12, 2)),
