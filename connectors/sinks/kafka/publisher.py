@@ -151,7 +151,7 @@ class Publisher:
         return KafkaView(self._envelope(output, topic), self._fitting(topic), state, True)
 
     def _old_view(self, output: Output, state: Published) -> KafkaView:
-        topic = self._topics.find(state.topic) or Topic(state.topic, "", 1, _BATCH_BYTES)
+        topic = self._topics.find(state.topic) or Topic(state.topic, "", 1, 1, _BATCH_BYTES)
         view = KafkaView(self._envelope(output, topic), self._fitting(topic), state, False)
         if topic.identity != state.topic_id and state.failed is None:
             view.fail(

@@ -14,6 +14,14 @@ from connectors.sinks.kafka.logs import SILENT
 _CALL_SECONDS = 8.0
 _LOOK_SECONDS = 0.05
 _BROKERS_DEFAULT = -1
+# What is answered where the topic that is asked for cannot be.
+_REFUSALS = (
+    KafkaError.INVALID_CONFIG,
+    KafkaError.INVALID_PARTITIONS,
+    KafkaError.INVALID_REPLICATION_FACTOR,
+    KafkaError.POLICY_VIOLATION,
+    KafkaError.TOPIC_EXCEPTION,
+)
 
 PROGRESS_CONFIG = {
     "cleanup.policy": "compact",
@@ -33,6 +41,7 @@ class Topic:
     name: str
     identity: str
     partitions: int
+    replication: int
     limit: int
 
 
@@ -51,8 +60,8 @@ class Topics:
     ) -> Topic:
         """The topic, made if it is missing.
 
-        Raises InvalidSink where it is there with other partitions or settings than these,
-        KafkaException when the broker does not answer or refuses.
+        Raises InvalidSink where it cannot be, or is there otherwise; KafkaException when the broker
+        does not answer or refuses.
         """
         new = NewTopic(
             name,
@@ -63,7 +72,7 @@ class Topics:
         try:
             self._admin.create_topics([new], request_timeout=_CALL_SECONDS)[name].result()
         except KafkaException as error:
-            if error.args[0].code() == KafkaError.INVALID_CONFIG:
+            if error.args[0].code() in _REFUSALS:
                 raise InvalidSink(f"topic {name!r}: {error.args[0].str()}") from error
             if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
                 raise
@@ -71,6 +80,10 @@ class Topics:
         if partitions not in (None, found.partitions):
             raise InvalidSink(
                 f"topic {name!r} is there with {found.partitions} partitions, not {partitions}"
+            )
+        if replication not in (None, found.replication):
+            raise InvalidSink(
+                f"topic {name!r} is there with {found.replication} replicas, not {replication}"
             )
         for setting, wanted in config.items():
             if settings.get(setting) != wanted:
@@ -107,4 +120,5 @@ class Topics:
         topic = asked[name].result()
         settings = {key: entry.value for key, entry in entries[resource].result().items()}
         limit = int(settings["max.message.bytes"])
-        return Topic(name, str(topic.topic_id), len(topic.partitions), limit), settings
+        replicas = min(len(partition.replicas) for partition in topic.partitions)
+        return Topic(name, str(topic.topic_id), len(topic.partitions), replicas, limit), settings

@@ -169,6 +169,7 @@ def test_a_view_that_is_dropped_leaves_its_topic_and_no_number(
         ({"topic": "a topic"}, 422, "invalid-sink"),
         ({"format": "avro"}, 422, "invalid-sink"),
         ({"config": {"no.such": "setting"}}, 422, "invalid-sink"),
+        ({"replication": 5}, 422, "invalid-sink"),
         ({"bootstrap_servers": "evil:9092"}, 422, "invalid-request"),
         ({"partitions": 0}, 422, "invalid-request"),
     ],
@@ -199,6 +200,7 @@ def test_a_topic_that_is_there_must_agree(service: Service, kafka: Kafka) -> Non
     answer = service.put(partitions=2)
     assert answer.json()["code"] == "invalid-sink"
     assert "3 partitions" in answer.json()["detail"]
+    assert "1 replicas" in service.put(replication=2).json()["detail"]
     assert service.put(partitions=3).status_code == 201
 
 
