@@ -2,7 +2,9 @@
 
 import gc
 import logging
+import socket
 import sys
+from contextlib import suppress
 
 import structlog
 import uvicorn
@@ -17,19 +19,30 @@ SWITCH_INTERVAL = 0.0005
 
 
 def serve(settings: Settings) -> None:
-    """Serve until SIGINT or SIGTERM; log lines are JSON unless stderr is a terminal."""
+    """Serve until SIGINT or SIGTERM; log lines are JSON unless stderr is a terminal.
+
+    Raises OSError, before anything is started, where it cannot listen.
+    """
     _configure_logs()
+    listener = _listener(settings.host, settings.port)
     sys.setswitchinterval(SWITCH_INTERVAL)
     application = create_app(Runtime(settings))
     gc.freeze()  # looking through what modules hold takes a full collection 30 ms
-    uvicorn.run(
-        application,
-        host=settings.host,
-        port=settings.port,
-        log_level="warning",
-        access_log=False,
-        timeout_graceful_shutdown=5,
+    config = uvicorn.Config(
+        application, log_level="warning", access_log=False, timeout_graceful_shutdown=5
     )
+    with suppress(KeyboardInterrupt):  # which uvicorn raises again once it has stopped for it
+        uvicorn.Server(config).run([listener])
+    gc.unfreeze()  # extension modules complain at the exit of what is not collected then
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    """A socket on which the first address of `host` is listened to (raises OSError)."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except socket.gaierror as error:
+        raise OSError(f"host {host!r}: {error.strerror}") from error
+    return socket.create_server(address, family=family)
 
 
 def _configure_logs() -> None:

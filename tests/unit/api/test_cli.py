@@ -1,5 +1,6 @@
 """The command line, against a port where nothing answers, and its own help."""
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,19 @@ def test_names_in_a_table_are_whole(capsys: pytest.CaptureFixture[str]) -> None:
     print_table([{"name": "n" * 200, "reason": "r" * 200}], ("name", "reason"))
     shown = capsys.readouterr().out
     assert (shown.count("n"), shown.count("r")) == (200 + 2, 200 + 1)
+
+
+def test_a_service_that_cannot_listen_starts_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IVM_DATA", str(tmp_path / "data"))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        monkeypatch.setenv("IVM_PORT", str(taken.getsockname()[1]))
+        result = CliRunner().invoke(app, ["serve"])
+    assert (result.exit_code, "in use" in result.output) == (1, True)
+    monkeypatch.setenv("IVM_HOST", "no.such.host.invalid")
+    assert "'no.such.host.invalid'" in CliRunner().invoke(app, ["serve"]).output
+    assert not (tmp_path / "data").exists()
 
 
 def test_a_demo_too_small_to_mean_anything_is_refused() -> None:
