@@ -2,7 +2,8 @@
 
 A feed is a position in the topic, so it holds no queue: a reader that is slow reads later, and one
 that comes back goes on after the time that it saw last. Only what the journal has committed is
-read. Times rise along the topic, so the place of a time is found by bisection.
+read. Times rise along the topic, so the place of a time is found by bisection; of a time that is
+not committed yet, as that of a snapshot may be, the lines that are still to come are passed over.
 """
 
 from collections.abc import Iterator
@@ -32,7 +33,7 @@ class Feed:
 
     def __init__(self, root: Path, topic: str) -> None:
         self._reader = TopicReader(root, topic)
-        self._position = 0
+        self._position = self._after = 0
         self._open: list[dict[str, Any]] = []
 
     def seek(self, time: int, end: int) -> None:
@@ -41,11 +42,11 @@ class Feed:
         while low < high:
             middle = (low + high) // 2
             line = orjson.loads(self._reader.read(0, middle, 1)[0])
-            if line.get("frontier", line.get("time")) <= time:
+            if _time(line) <= time:
                 low = middle + 1
             else:
                 high = middle
-        self._position = low
+        self._position, self._after = low, time
         self._open = []
 
     def events(self, end: int) -> Iterator[Event]:
@@ -58,6 +59,8 @@ class Feed:
 
     def _event(self, line: dict[str, Any]) -> Iterator[Event]:
         """Collect a delta; an event ends at its frontier record, or when it is large."""
+        if _time(line) <= self._after:
+            return
         if "frontier" in line:
             yield Event(line["frontier"], self._open, line["offsets"])
             self._open = []
@@ -67,3 +70,9 @@ class Feed:
         if len(self._open) == LINES:
             yield Event(time, self._open, None)
             self._open = []
+
+
+def _time(line: dict[str, Any]) -> int:
+    """The time of a delta or of a frontier record."""
+    time: int = line["frontier"] if "frontier" in line else line["time"]
+    return time

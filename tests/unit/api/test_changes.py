@@ -39,6 +39,18 @@ def test_a_feed_goes_on_after_the_time_given(runtime: Runtime, pipeline: DirectP
         assert [e.time for e in events(runtime, since)] == list(range(since + 1, 8))
 
 
+def test_what_a_snapshot_holds_does_not_come_again_once_it_is_committed(
+    runtime: Runtime, pipeline: DirectPipeline
+) -> None:
+    pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+    committed = runtime.sink.published["totals"]
+    feed = Feed(runtime.topics, "deltas.totals")
+    feed.seek(2, committed)
+    for number in (2, 3):
+        pipeline.deliver("orders", (order(number, "ada", "1"), 1))
+    assert [event.time for event in feed.events(runtime.sink.published["totals"])] == [3]
+
+
 def test_a_large_time_comes_in_parts_and_only_the_last_has_offsets(
     runtime: Runtime, pipeline: DirectPipeline
 ) -> None:
