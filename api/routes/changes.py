@@ -2,8 +2,9 @@
 
 With `snapshot` (the default) come `snapshot` events, `{"time", "rows", "counts"}`, and then
 `changes` events, `{"time", "deltas", "offsets"}`, for every later time. With `since`, or the header
-`Last-Event-ID`, only what came after that time. A large time comes in several events; the last
-carries the event's id, which is the time, and the offsets. `end` says that the view is no more, or
+`Last-Event-ID`, only what came after that time. The times of one batch, where a source's resolution
+is finer, come as its last. A large time comes in several events; the last carries the event's id,
+which is the time, and the offsets. `end` says that the view is no more, or
 why it failed.
 """
 

@@ -1,7 +1,8 @@
 """Deltas of views as lines of file topics, one topic per view.
 
 Lines are as `connectors.sinks.json` makes them: deltas, and after those of a time its frontier
-record. Change feeds read them, so every view has such a topic, whatever other sinks it has.
+record. Change feeds read them, so every view has such a topic, whatever other sinks it has. Times
+rise along a topic, also where one frontier record is for several.
 
 Exactly once: a topic is cut to the end that the journal committed whenever it is opened. The
 journal's commit says that a time is published everywhere, so this sink commits after all others.
@@ -10,6 +11,8 @@ journal's commit says that a time is published everywhere, so this sink commits 
 import shutil
 import threading
 from pathlib import Path
+
+import numpy as np
 
 from connectors.files.writer import TopicWriter
 from connectors.progress.journal import Journal
@@ -59,7 +62,7 @@ class DeltaSink:
 
     def write(self, view: str, changes: Changes, reached: Reached) -> None:
         """Append the deltas of `view` and the frontier record; not durable before `prepare`."""
-        lines = delta_lines(changes)
+        lines = _by_time(delta_lines(changes), changes)
         lines.append(frontier_line(reached.time, reached.offsets))
         with self._lock:
             self._writers[view].append(lines)
@@ -110,3 +113,11 @@ class DeltaSink:
         writer.truncate(end)
         with self._lock:
             self._writers[view] = writer
+
+
+def _by_time(lines: list[bytes], changes: Changes) -> list[bytes]:
+    """The lines of `changes`, those of rows and then those of errors, in the order of times."""
+    times = np.concatenate((changes.times, changes.error_times))
+    if (times[1:] >= times[:-1]).all():
+        return lines
+    return [lines[i] for i in np.argsort(times, kind="stable").tolist()]

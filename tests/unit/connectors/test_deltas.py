@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
+from api.feed import Feed
 from connectors.errors import TopicTruncated
 from connectors.files.reader import TopicReader
 from connectors.progress.journal import Journal
@@ -61,6 +62,18 @@ def commit(sink: DeltaSink, journal: Journal, time: int) -> None:
 @pytest.fixture
 def journal(tmp_path: Path) -> Journal:
     return Journal(tmp_path / "journal")
+
+
+def test_times_rise_also_where_a_frontier_is_for_several(tmp_path: Path, journal: Journal) -> None:
+    sink = DeltaSink(tmp_path, journal)
+    sink.open(output("v"))
+    write(sink, "v", drained([(1, 5, 1), (1, 6, -1), (2, 4, 1)], [("overflow", 4, 1)]), 6)
+    assert [line.get("time") for line in published(tmp_path)] == [4, 4, 5, 6, None]
+    for since in range(3, 7):
+        feed = Feed(tmp_path, "deltas.v")
+        feed.seek(since, 5)
+        found = [line for event in feed.events(5) for line in event.deltas]
+        assert len(found) == sum(time > since for time in (4, 4, 5, 6))
 
 
 def test_each_change_is_a_line_and_a_frontier_follows(tmp_path: Path, journal: Journal) -> None:
