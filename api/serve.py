@@ -23,8 +23,8 @@ def serve(settings: Settings) -> None:
 
     Raises OSError, before anything is started, where it cannot listen.
     """
-    _configure_logs()
     listener = _listener(settings.host, settings.port)
+    _configure_logs()
     sys.setswitchinterval(SWITCH_INTERVAL)
     application = create_app(Runtime(settings))
     gc.freeze()  # looking through what modules hold takes a full collection 30 ms
