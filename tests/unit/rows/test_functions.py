@@ -46,7 +46,7 @@ def column(call: Call, index: int, type_: pa.DataType) -> st.SearchStrategy[list
         return st.lists(st.none() | written(call.type), min_size=ROWS, max_size=ROWS)
     if call.function in ("add_days", "add_months", "add_micros") and index == 1:
         return st.lists(st.none() | st.integers(-500, 500), min_size=ROWS, max_size=ROWS)
-    if call.function == "add_months" and index == 0:
+    if call.function in ("add_days", "add_months", "add_micros") and index == 0:
         return st.lists(st.none() | far_from_the_ends(type_), min_size=ROWS, max_size=ROWS)
     if call.function in ("left", "right", "repeat", "lpad", "rpad") and index == 1:
         return st.lists(st.none() | st.integers(-9, 20), min_size=ROWS, max_size=ROWS)
@@ -60,7 +60,7 @@ def column(call: Call, index: int, type_: pa.DataType) -> st.SearchStrategy[list
 
 
 def far_from_the_ends(type_: pa.DataType) -> st.SearchStrategy[Any]:
-    """Dates or timestamps to which years can be added within what Python can hold."""
+    """Dates or timestamps to which years or days can be added within what Python can hold."""
     first, last = datetime(100, 1, 1), datetime(9900, 1, 1)
     if pa.types.is_date(type_):
         return st.dates(first.date(), last.date())
