@@ -31,6 +31,7 @@ from ivm.gate import Both, Gate, Lock
 from ivm.holds import Hold, Holds
 from ivm.render.assembly import Assembly
 from ivm.render.catalog import Catalog
+from ivm.render.checks import check
 from ivm.render.collection import Collection
 from ivm.render.pieces import Index, Piece
 from ivm.render.plans import Plans
@@ -478,8 +479,9 @@ class Pool:
     def explain(self, node: Node, key: Sequence[str] | None) -> Forecast:
         """What `install` would reuse and create, and how large, without doing so.
 
-        Raises UnknownCollection, SchemaMismatch, NotIndexed.
+        Raises UnknownCollection, SchemaMismatch, NotIndexed, Unsupported.
         """
+        check(node)
         wanted = node
         if key is not None:
             wanted = Arrange(node, key_positions("the view", node.schema, key))

@@ -23,6 +23,7 @@ from ivm.dataflow import (
     Map,
     Node,
     Reduce,
+    Threshold,
     TopK,
     Window,
 )
@@ -34,7 +35,8 @@ from ivm.render.scopes import children, free_names, recursive_schemas
 def check(node: Node) -> None:
     """Raise SchemaMismatch where `node`, or any node that it reads, does not fit what it reads.
 
-    Raises Unsupported for what is no node, and for a recursive name that no loop binds.
+    Raises Unsupported for what is no node, for numbers of rows or rounds that cannot be, and for a
+    recursive name that no loop binds.
     """
     met: set[Node] = set()
     waiting = [node]
@@ -149,7 +151,14 @@ def _reduce(node: Reduce) -> None:
             raise SchemaMismatch(f"{what} where {given.field(a.where)}")
 
 
+def _threshold(node: Threshold) -> None:
+    if node.limit is not None and node.limit < 1:
+        raise Unsupported(f"a threshold of {node.limit} copies")
+
+
 def _top_k(node: TopK) -> None:
+    if node.offset < 0 or (node.limit is not None and node.limit < 0):
+        raise Unsupported(f"a top-k of {node.limit} rows after {node.offset}")
     _key("a top-k", node.schema, node.key)
     _columns("a top-k", node.schema, (o.column for o in node.order))
 
@@ -185,6 +194,7 @@ _RULES: dict[type, Callable[[Any], None]] = {
     Join: _join,
     Map: _map,
     Reduce: _reduce,
+    Threshold: _threshold,
     TopK: _top_k,
     Window: _window,
 }

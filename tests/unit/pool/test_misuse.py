@@ -21,6 +21,7 @@ from ivm.dataflow import (
     Node,
     Recursive,
     Reduce,
+    Threshold,
     TopK,
     Window,
     columns,
@@ -157,6 +158,9 @@ UNFIT: dict[str, tuple[type[IvmError], Any]] = {
         Reduce(orders, (), (Aggregate("list", 0, "a", pa.list_(INT), True, where=0),)),
     ),
     "a top-k by a column that there is not": (SchemaMismatch, TopK(orders, (), (Order(9),), 1)),
+    "a top-k of fewer rows than none": (Unsupported, TopK(orders, (), (), -1)),
+    "a top-k from before the first row": (Unsupported, TopK(orders, (), (), 1, -1)),
+    "a threshold of no copy": (Unsupported, Threshold(orders, 0)),
     "a window by a column that there is not": (SchemaMismatch, Window(orders, (), (Order(9),), ())),
     "a window's sum of no column": (
         SchemaMismatch,
@@ -245,6 +249,10 @@ CASES: dict[str, tuple[type[IvmError], Misuse]] = {
         f"a dataflow of {name}": (error, _install(node, []))
         for name, (error, node) in UNFIT.items()
     },
+    "an explanation of what does not fit together": (
+        SchemaMismatch,
+        lambda pool: pool.explain(TopK(orders, (), (Order(9),), 1), ["id"]),
+    ),
     "an explanation of nothing": (
         UnknownCollection,
         lambda pool: pool.explain(Get("nothing", ORDERS), ["id"]),
