@@ -1,6 +1,14 @@
 """What callers of the service can get wrong beyond what the rooms below already refuse."""
 
+from collections.abc import Iterable
+from typing import Any
+
 from ivm.errors import IvmError
+
+
+def located(faults: Iterable[Any]) -> str:
+    """What pydantic finds wrong, each fault with where it is, in a line."""
+    return "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in faults)
 
 
 class NotReady(IvmError):

@@ -14,6 +14,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
+from api.errors import located
 from connectors.errors import Unavailable
 from ivm.errors import IvmError
 from views.errors import SqlError
@@ -101,8 +102,7 @@ def install(app: FastAPI) -> None:
             sent = kind or "of no type"
             told = f"the body is {sent}; send JSON, as content-type: application/json"
             return problem(415, "unsupported-media-type", told)
-        faults = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
-        return problem(422, "invalid-request", "; ".join(faults))
+        return problem(422, "invalid-request", located(error.errors()))
 
     @app.exception_handler(HTTPException)
     async def on_http(_: Request, error: HTTPException) -> Response:

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
 from api.client import ServiceClient
+from api.errors import located
 from api.settings import Settings
 from ivm.errors import IvmError
 
@@ -23,7 +25,10 @@ def plain_errors() -> Iterator[None]:
     try:
         yield
     except (IvmError, OSError, ValueError) as error:
-        Console(stderr=True).print(f"[red]error:[/] {escape(str(error))}", soft_wrap=True)
+        told = str(error)
+        if isinstance(error, ValidationError):
+            told = f"settings: {located(error.errors())}"
+        Console(stderr=True).print(f"[red]error:[/] {escape(told)}", soft_wrap=True)
         raise typer.Exit(1) from error
 
 

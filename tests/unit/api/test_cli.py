@@ -64,6 +64,16 @@ def test_names_in_a_table_are_whole(capsys: pytest.CaptureFixture[str]) -> None:
     assert (shown.count("n"), shown.count("r")) == (200 + 2, 200 + 1)
 
 
+def test_settings_that_are_wrong_are_told_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IVM_PORT", "none")
+    monkeypatch.setenv("IVM_SERVICE", "a b")
+    shown = CliRunner().invoke(app, ["serve"]).output
+    assert shown.count("\n") == 1
+    assert "settings: " in shown
+    assert "service: " in shown
+    assert "port: " in shown
+
+
 def test_a_service_that_cannot_listen_starts_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
