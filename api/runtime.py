@@ -409,6 +409,7 @@ class Runtime:
                 compiled.key,
                 compiled.dependencies,
                 lookups,
+                compiled.is_unique,
             )
             output = _output(view, compiled, target)
             self._check_target(output)

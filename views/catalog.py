@@ -25,13 +25,19 @@ class Table:
     schema: pa.Schema
     key: tuple[str, ...]
 
+    @property
+    def unique(self) -> tuple[str, ...]:
+        """Columns whose values no two rows share, or none."""
+        return self.key
+
 
 @dataclass(frozen=True, slots=True)
 class View:
     """A view as it was declared and compiled; `key` names the columns it is looked up by.
 
     `dependencies` are the tables and views that it reads directly, sorted. Without `lookups` only
-    its changes are kept: nobody looks it up, and no view reads it.
+    its changes are kept: nobody looks it up, and no view reads it. `is_unique` says that no two
+    rows agree in `key`.
     """
 
     name: str
@@ -41,6 +47,12 @@ class View:
     key: tuple[str, ...]
     dependencies: tuple[str, ...]
     lookups: bool = True
+    is_unique: bool = False
+
+    @property
+    def unique(self) -> tuple[str, ...]:
+        """Columns whose values no two rows share, or none."""
+        return self.key if self.is_unique else ()
 
 
 class Catalog:
@@ -122,6 +134,7 @@ class Catalog:
                     "key": list(v.key),
                     "dependencies": list(v.dependencies),
                     "lookups": v.lookups,
+                    "is_unique": v.is_unique,
                 }
                 for v in self.views
             ],
@@ -144,6 +157,7 @@ class Catalog:
                     tuple(v["key"]),
                     tuple(v["dependencies"]),
                     v.get("lookups", True),
+                    v.get("is_unique", False),
                 )
                 for v in document["views"]
             ]

@@ -54,7 +54,7 @@ class Output:
         """Raise KeyNotUnique if the target needs a key that is unique, and it is not known to be.
 
         It is known of columns that a query groups by or takes DISTINCT, and of a table's primary
-        key, as far as the query keeps it.
+        key or a view's, as far as the query keeps it.
         """
         if self.target is None or self.target.envelope == "delta" or self.is_unique:
             return

@@ -76,7 +76,17 @@ class Engine:
         name, sql = match[1].lower(), match[2]
         view = compile_view(sql, self.catalog)
         self.pool.install(name, view.node, view.key)
-        self.catalog.add_view(View(name, sql, "sql", view.schema, view.key, view.dependencies))
+        self.catalog.add_view(
+            View(
+                name,
+                sql,
+                "sql",
+                view.schema,
+                view.key,
+                view.dependencies,
+                is_unique=view.is_unique,
+            )
+        )
 
     def install(self, key: str, sql: str) -> str | None:
         """Make a query a view; if it is refused, the answer is `code: message`."""

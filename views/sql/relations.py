@@ -118,10 +118,10 @@ def _table(session: Session, env: Environment, node: exp.Table) -> Item:
         )
     attributes = tuple(session.numbers.new(f.name, f.type, f.nullable) for f in entry.schema)
     columns = tuple((a.name, a) for a in attributes)
-    unique = entry.key if isinstance(entry, Table) else ()
-    key = tuple(a.number for a in attributes if a.name in unique)
+    key = tuple(a.number for a in attributes if a.name in entry.unique)
     session.dependencies.add(name)
-    session.keyed.update({a.number: (a, frozenset(key)) for a in attributes if key})
+    if key and isinstance(entry, Table):
+        session.keyed.update({a.number: (a, frozenset(key)) for a in attributes})
     return Item(Scan(name, attributes, key), aliased(session, env, alias, columns, name, node))
 
 

@@ -15,7 +15,15 @@ FIELDS: list[pa.Field] = [
 ]
 SCHEMA = pa.schema(FIELDS)
 ORDERS = Table("orders", SCHEMA, ("id",))
-BIG = View("big", "select * from orders where price > 9", "sql", SCHEMA, ("id",), ("orders",))
+BIG = View(
+    "big",
+    "select * from orders where price > 9",
+    "sql",
+    SCHEMA,
+    ("id",),
+    ("orders",),
+    is_unique=True,
+)
 
 
 def test_a_catalog_survives_json() -> None:

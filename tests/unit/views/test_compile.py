@@ -63,6 +63,16 @@ def test_a_view_reads_another_view() -> None:
     assert view.schema == pa.schema([fields[0].with_name("city"), fields[1]])
 
 
+@pytest.mark.parametrize("is_unique", [True, False])
+def test_a_key_of_a_view_is_one_of_views_over_it(is_unique: bool) -> None:
+    schema = pa.schema([pa.field("city", pa.string()), pa.field("n", pa.int64())])
+    by_city = View("by_city", "", "sql", schema, ("city",), ("customers",), is_unique=is_unique)
+    catalog = Catalog(CATALOG.tables, [by_city])
+    view = compile_view("select n, city from by_city where n > 1", catalog)
+    assert view.is_unique == is_unique
+    assert view.key == (("city",) if is_unique else ("n", "city"))
+
+
 def test_unquoted_names_are_lower_case() -> None:
     assert compile_view("SELECT ID AS Total FROM Customers", CATALOG).schema.names == ["total"]
 
