@@ -15,7 +15,7 @@ float or a date of Python's. Types that hold themselves are refused, since readi
 as deeply as a record says; so are arrays of what takes no bytes, whose length nothing bounds.
 
 fastavro takes the branch of a union, and the symbol of an enum, out of a list by the index that
-is written, and a negative one would count from the list's end: hence `_Choices`.
+is written, and a negative one would count from the list's end: hence `_by_index`.
 """
 
 import json
@@ -65,19 +65,6 @@ class Schemas(Protocol):
 
         Raises RegistryUnavailable.
         """
-
-
-class _Choices(list[Any]):
-    """Branches or symbols, of which a record says one by its index."""
-
-    def __len__(self) -> int:
-        """None: compiled, fastavro adds the length to an index below zero before it asks."""
-        return 0
-
-    def __getitem__(self, index: Any) -> Any:
-        if index < 0:
-            raise IndexError(f"{index} is no index of a union or an enum")
-        return super().__getitem__(index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +162,8 @@ def _read(content: bytes, start: int, schema: Any) -> Any:
         record: Any = schemaless_reader(file, schema, None)
     except Exception as error:  # whatever fastavro meets in bytes that do not fit
         reason = str(error) or type(error).__name__
+        if isinstance(error, KeyError):
+            reason = f"{reason} is no index of its union or enum"
         return Fault(NOT_AVRO, f"truncated, or not of its writer's schema: {reason}"[:300])
     if rest := len(content) - file.tell():
         return Fault(NOT_AVRO, f"{rest} bytes after the value's end")
@@ -220,22 +209,25 @@ def _whole(documents: Sequence[Any]) -> Any:
     field = {"name": _WHOLE, "type": last}
     schema = parse_schema({"type": "record", "name": _WHOLE, "fields": [field]}, named)
     for node in named.values():
-        _with_choices(node)
+        _by_index(node)
     return schema
 
 
-def _with_choices(node: Any) -> Any:
-    """The parsed type `node`, changed in place where that can be; what it names is not followed."""
+def _by_index(node: Any) -> Any:
+    """The parsed type `node` with dicts of branches and symbols, in which no index is below zero.
+
+    It is changed in place where that can be; what it names is not followed.
+    """
     if isinstance(node, list):
-        return _Choices(_with_choices(branch) for branch in node)
+        return {"type": "union", **dict(enumerate(map(_by_index, node)))}
     if isinstance(node, dict):
         for member in ("type", "items", "values"):
             if member in node:
-                node[member] = _with_choices(node[member])
+                node[member] = _by_index(node[member])
         for field in node.get("fields", ()):
-            _with_choices(field)
-        if "symbols" in node:
-            node["symbols"] = _Choices(node["symbols"])
+            _by_index(field)
+        if isinstance(node.get("symbols"), list):
+            node["symbols"] = dict(enumerate(node["symbols"]))
     return node
 
 
