@@ -90,7 +90,7 @@ def _cast(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
         column = texts.cast(dtype)
     except pa.ArrowInvalid as error:
         raise ValueFault(WRONG_TYPE, f"a text that is no {dtype}") from error
-    if pa.types.is_floating(dtype):
+    if pa.types.is_floating(dtype) and pc.any(pc.is_inf(column)).as_py():
         spelled: Any = pc.match_substring(texts, "inf", ignore_case=True)
         if pc.any(pc.and_not(pc.is_inf(column), spelled)).as_py():
             raise ValueFault(OUT_OF_RANGE, f"a number beyond {dtype}")
