@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ivm.dataflow import Due, Get, Iterate, Recursive
+from ivm.dataflow import Due, Get, Iterate, Map, Recursive, columns
 from ivm.errors import SchemaMismatch, Unsupported
+from ivm.expressions import Literal
 from ivm.pool import Pool
 
 LAST = 6
@@ -126,6 +127,9 @@ def test_a_moment_is_never_null() -> None:
 
 
 def test_rows_of_a_loop_do_not_wait() -> None:
-    body = Due(Recursive("seen", EVENTS), Get("clock", CLOCK))
-    with pytest.raises(Unsupported):
+    seen = Recursive("seen", DUE.schema)
+    named = zip(seen.schema.names, columns(seen), strict=True)
+    waiting = Map(seen, (("moment", Literal(0, INT)), *named))
+    body = Due(waiting, Get("clock", CLOCK))
+    with pytest.raises(Unsupported, match="moment"):
         started(1).install("due", Iterate((("seen", body),), "seen"), ["id"])
