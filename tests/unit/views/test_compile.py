@@ -65,7 +65,8 @@ def test_a_view_reads_another_view() -> None:
 
 @pytest.mark.parametrize("is_unique", [True, False])
 def test_a_key_of_a_view_is_one_of_views_over_it(is_unique: bool) -> None:
-    schema = pa.schema([pa.field("city", pa.string()), pa.field("n", pa.int64())])
+    fields: list[pa.Field] = [pa.field("city", pa.string()), pa.field("n", pa.int64())]
+    schema = pa.schema(fields)
     by_city = View("by_city", "", "sql", schema, ("city",), ("customers",), is_unique=is_unique)
     catalog = Catalog(CATALOG.tables, [by_city])
     view = compile_view("select n, city from by_city where n > 1", catalog)
