@@ -49,8 +49,8 @@ REREAD_EACH = 5
 
 def _unit_first(arguments: list[Any]) -> list[Any]:
     """The arguments with a column that is the first kept apart from a unit of the same name."""
-    unit, *others = arguments
-    return [exp.Paren(this=unit) if isinstance(unit, exp.Column) else unit, *others]
+    first = (exp.Paren(this=a) if isinstance(a, exp.Column) else a for a in arguments[:1])
+    return [*first, *arguments[1:]]
 
 
 class ViewsParser(PostgresParser):

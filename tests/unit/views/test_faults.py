@@ -55,6 +55,7 @@ FAULTS = [
     ("select c.id from customers c join orders o", "syntax-error", 42),
     ("select o.id from orders o " + "left join items " * 100, "syntax-error", 1621),
     ("select (1", "syntax-error", 9),
+    ("select date_trunc() as m from orders", "syntax-error", 19),
     ('select 1 as "\ud800"', "syntax-error", 14),
     ('select 1 as "\0count"', "syntax-error", 14),
     ("select 'abc", "syntax-error", 9),
