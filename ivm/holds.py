@@ -32,7 +32,7 @@ class Hold:
 
     def covers(self, index: Index, time: int) -> bool:
         """Whether `index` can be read as of `time` thanks to this hold."""
-        return time >= self.time and all(trace in self._handles for trace in index.traces)
+        return time >= self.time and index.trace in self._handles
 
     def release(self) -> None:
         """Let compaction go on; from any thread, and as often as one likes."""
@@ -67,7 +67,7 @@ class Holds:
             raise TimeCompacted(
                 f"time {time} of {name!r} is not kept: without a hold only the last one is, {last}"
             )
-        traces = dict.fromkeys(trace for index in held for trace in index.traces)
+        traces = dict.fromkeys(index.trace for index in held)
         hold = Hold(name, time, traces, self._ended)
         self.all[hold] = None
         return hold

@@ -177,7 +177,7 @@ class Pool:
         with self._gate:
             collection = self._catalog.find_input(name)
             index = collection.first_index()[1]
-            return sealed(index.traces, index.shape.restored, collection.layout, self._interner)
+            return sealed(index.trace, index.shape.restored, collection.layout, self._interner)
 
     # --- running ---
 
@@ -447,7 +447,7 @@ class Pool:
         wanted = None if as_of is None else one_time(as_of)
         try:
             rows, counts, last = snapshot(
-                index.traces,
+                index.trace,
                 self._schedule,
                 index.shape.restored,
                 collection.layout,

@@ -3,6 +3,7 @@ from ivm.operators.fallible import Fallible
 from ivm.operators.groups import Groups
 from ivm.operators.operator import Operator, Reader, Region
 from ivm.operators.settling import Settling
+from ivm.rows.hashing import Partitioner
 from ivm.rows.packing import Packing
 
 class Accumulate(Fallible):
@@ -13,6 +14,7 @@ class Accumulate(Fallible):
         region: Region,
         row_words: int,
         source: Operator,
+        partitioner: Partitioner,
         key_words: int,
         logic: Accumulation,
         strings: tuple[tuple[int, bool], ...],
@@ -34,6 +36,7 @@ class AccumulateNew(Accumulate):
         reader: Reader,
         packing: Packing,
         by_key: bool,
+        partitioner: Partitioner,
         key_words: int,
         logic: Accumulation,
         strings: tuple[tuple[int, bool], ...],

@@ -13,7 +13,9 @@ from ivm.operators.fallible cimport Fallible
 from ivm.operators.flatten cimport Place, read_updates
 from ivm.operators.groups cimport Groups
 from ivm.operators.operator cimport KEPT_UPDATES, Operator, Reader, Region
+from ivm.operators.ownership cimport STRETCH, is_own, own_keys
 from ivm.operators.settling cimport Settling
+from ivm.rows.hashing cimport Partitioner, owner_of
 from ivm.rows.packing cimport Packing
 from ivm.rows.updates cimport Updates, empty_updates, push, release, reserve, update_at
 from ivm.trace.batch cimport (
@@ -33,10 +35,12 @@ cdef enum:
 cdef class Accumulate(Fallible):
     """A row for each group of `source`, made by `settling` of its key and the output of `logic`.
 
-    Rows of `source` are `key_words` words of key, then the logic's input value.
+    Rows of `source` are `key_words` words of key, then the logic's input value. `partitioner` tells which
+    shard a row's group belongs to.
     """
 
     cdef Operator source
+    cdef Partitioner partitioner
     cdef const Updates* given           # what is being taken
     cdef Accumulation logic
     cdef Settling settling
@@ -52,10 +56,11 @@ cdef class Accumulate(Fallible):
     cdef vector[uint64_t] outputs
     cdef Py_ssize_t emitted             # by the activation before
 
-    def __init__(self, Region region, int row_words, Operator source, int key_words,
-                 Accumulation logic, tuple strings, Settling settling):
-        self.seeks = True
+    def __init__(self, Region region, int row_words, Operator source, Partitioner partitioner,
+                 int key_words, Accumulation logic, tuple strings, Settling settling):
+        self.seeks = self.keeps = True
         self.source = source
+        self.partitioner = partitioner
         self.given = NULL
         self.logic = logic
         self.settling = settling
@@ -76,6 +81,58 @@ cdef class Accumulate(Fallible):
         self.out.length = 0
         self.take(&self.source.out, False)
         self.emitted = self.out.length
+        return 0
+
+    cdef int step_all(self, const vector[void*]* shards) except -1 nogil:
+        cdef size_t s
+        self.out.length = 0
+        for s in range(shards.size()):
+            if (<Accumulate> shards[0][s]).source.out.length > 0:
+                self.take_for_owners(&(<Accumulate> shards[0][s]).source.out, shards)
+        return 0
+
+    # Adds few updates up, of any shard's groups, and puts out what all make of them.
+    cdef int take_for_owners(self, const Updates* given, const vector[void*]* shards) except -1 nogil:
+        cdef Py_ssize_t j = 0, end
+        cdef uint64_t time
+        self.given = given
+        self._sort_by_time()
+        while j < given.length:
+            time = self._time(j)
+            end = min(given.length, j + PREFETCHED)
+            end = self._add_for_owners(j, end, time, shards)
+            if end == given.length or self._time(end) != time:
+                self._emit_all(time, shards)
+            j = end
+        return 0
+
+    # Adds the updates from the j-th on, up to `end` at most, that are at `time`; which is the next one.
+    cdef Py_ssize_t _add_for_owners(self, Py_ssize_t j, Py_ssize_t end, uint64_t time,
+                                    const vector[void*]* shards) except -1 nogil:
+        cdef void* owners[PREFETCHED]
+        cdef Py_ssize_t first = j, i
+        for i in range(first, end):
+            owners[i - first] = shards[0][owner_of(self._update(i), shards.size(), self.partitioner)]
+            if end > first + 1:
+                self.hashes[i - first] = (<Accumulate> owners[i - first]).groups.prefetch_slot(
+                    self._update(i))
+        for i in range(first, end if end > first + 1 else first):
+            (<Accumulate> owners[i - first]).groups.prefetch_entry(self.hashes[i - first])
+        while j < end and self._time(j) == time:
+            (<Accumulate> owners[j - first])._add_update(self._update(j), self.given.stride)
+            j += 1
+        return j
+
+    cdef inline int _add_update(self, const uint64_t* update, int stride) except -1 nogil:
+        cdef uint32_t entry = self.groups.find(update)
+        self._touch(entry)
+        self.logic.add(self.groups.state(entry), update + self.key_words, <int64_t> update[stride - 1])
+        return 0
+
+    cdef int _emit_all(self, uint64_t time, const vector[void*]* shards) except -1 nogil:
+        cdef size_t s
+        for s in range(shards.size()):
+            (<Accumulate> shards[0][s]).emit(time, False, &self.out)
         return 0
 
     # Adds updates up; with `more`, of the last one's time others follow, maybe of the last one's group.
@@ -107,7 +164,7 @@ cdef class Accumulate(Fallible):
                         self._update(j - 1), self._update(j), self.key_words) == 0:
                     self._add(entry, j)
                     j += 1
-            self.emit(time, more)
+            self.emit(time, more, &self.out)
         return 0
 
     # Makes room for `keys` groups that are new.
@@ -223,9 +280,9 @@ cdef class Accumulate(Fallible):
                 return False
         return True
 
-    # Emits what has changed for the touched groups at `time`, and forgets those that are empty; with
+    # Puts `into` what has changed for the touched groups at `time`, and forgets those that are empty; with
     # `more` the last group waits.
-    cdef int emit(self, uint64_t time, bint more) except -1 nogil:
+    cdef int emit(self, uint64_t time, bint more, Updates* into) except -1 nogil:
         cdef size_t i, n = self.touched.size(), width = self.logic.out_words + 1
         cdef Py_ssize_t emitted
         cdef uint32_t entry
@@ -241,13 +298,13 @@ cdef class Accumulate(Fallible):
             self._output(state, self.now.data())
             if before[0] != self.now[0] or (before[0] and memcmp(
                     before + 1, self.now.data() + 1, self.logic.out_words * sizeof(uint64_t)) != 0):
-                emitted = self.out.length
+                emitted = into.length
                 if before[0]:
-                    self._settle(entry, before + 1, time, -1)
+                    self._settle(entry, before + 1, time, -1, into)
                 if self.now[0]:
-                    self._settle(entry, self.now.data() + 1, time, 1)
-                if self.out.length == emitted + 2:
-                    self._order(emitted)
+                    self._settle(entry, self.now.data() + 1, time, 1, into)
+                if into.length == emitted + 2:
+                    _order(into, emitted)
             self.known[entry % KNOWN] = entry + 1
             memcpy(self.outputs.data() + entry % KNOWN * width, self.now.data(),
                    width * sizeof(uint64_t))
@@ -262,30 +319,31 @@ cdef class Accumulate(Fallible):
         self.before.resize(self.touched.size() * width)
         return 0
 
-    # Puts two updates of one time in the order of their rows: sorted input then makes sorted output,
-    # which nobody has to sort.
-    cdef inline void _order(self, Py_ssize_t first) noexcept nogil:
-        cdef uint64_t* one = update_at(&self.out, first)
-        cdef uint64_t* other = update_at(&self.out, first + 1)
-        cdef int i
-        if compare_words(one, other, self.out.row_words) > 0:
-            for i in range(self.out.stride):
-                one[i], other[i] = other[i], one[i]
-
     cdef inline int _settle(self, uint32_t entry, const uint64_t* output, uint64_t time,
-                            int64_t diff) except -1 nogil:
+                            int64_t diff, Updates* into) except -1 nogil:
         cdef uint64_t[2] when
         when[0] = time
         when[1] = <uint64_t> diff
-        return self.settling.settle(self.groups.key(entry), output, when, &self.out, &self.errors)
+        return self.settling.settle(self.groups.key(entry), output, when, into, &self.errors)
+
+
+# Puts two updates of one time in the order of their rows: sorted input then makes sorted output, which
+# nobody has to sort.
+cdef inline void _order(Updates* updates, Py_ssize_t first) noexcept nogil:
+    cdef uint64_t* one = update_at(updates, first)
+    cdef uint64_t* other = update_at(updates, first + 1)
+    cdef int i
+    if compare_words(one, other, updates.row_words) > 0:
+        for i in range(updates.stride):
+            one[i], other[i] = other[i], one[i]
 
 
 cdef class AccumulateNew(Accumulate):
     """The same of what is new in an arrangement, of which `packing` makes rows of key and value.
 
-    `by_key` says that the arrangement's keys are those of the groups. Where all is of one time, few
-    rows are whole at a time, so that they stay in the cache. The first groups are not even looked up: each
-    is whole before the next one.
+    `by_key` says that the arrangement's keys are those of the groups; of several shards, they are. Where all is of one time, few rows are whole at a
+    time, so that they stay in the cache. The first groups are not even looked up: each is whole before
+    the next one.
     """
 
     cdef readonly Reader reader
@@ -295,9 +353,11 @@ cdef class AccumulateNew(Accumulate):
     cdef uint64_t time                  # of all that is new, if it is one
     cdef Updates whole
 
-    def __init__(self, Region region, int row_words, Reader reader, Packing packing, bint by_key,
-                 int key_words, Accumulation logic, tuple strings, Settling settling):
-        Accumulate.__init__(self, region, row_words, None, key_words, logic, strings, settling)
+    def __init__(self, Region region, int row_words, Reader reader, Packing packing,
+                 bint by_key, Partitioner partitioner, int key_words, Accumulation logic,
+                 tuple strings, Settling settling):
+        self.owns = True
+        Accumulate.__init__(self, region, row_words, None, partitioner, key_words, logic, strings, settling)
         self.reader = reader
         self.packing = packing
         self.by_key = by_key
@@ -312,7 +372,6 @@ cdef class AccumulateNew(Accumulate):
 
     cdef int step(self) except -1 nogil:
         cdef Batch* b
-        cdef Place place
         cdef Py_ssize_t updates = 0, keys = 0
         cdef bint once
         self.out.length = 0
@@ -320,6 +379,7 @@ cdef class AccumulateNew(Accumulate):
         for b in self.reader.delta:
             updates += b.updates
             keys += b.keys
+        keys //= self.shards        # about those that are this shard's
         once = self._is_of_one_time()
         if once and self.by_key and self.groups.length() == 0:
             return self._found(keys)
@@ -328,42 +388,107 @@ cdef class AccumulateNew(Accumulate):
         if reserve(&self.whole, min(updates, self.piece) if once else updates) < 0:
             self._no_memory()
         for b in self.reader.delta:
-            place.key = place.val = place.update = 0
-            while read_updates(b, &place, self.piece - self.whole.length if once else updates,
-                               self.region, self.packing, &self.whole) > 0:
-                if once and self.whole.length == self.piece:
-                    self.take(&self.whole, True)
-                    self.whole.length = 0
+            self._read(b, once)
         self.take(&self.whole, once)
         self.whole.length = 0
         if once:
-            self.emit(self.time, False)
+            self.emit(self.time, False, &self.out)
         self.emitted = self.out.length
         return 0
 
-    # Makes the first groups, at most `keys`, and puts them out.
+    cdef int step_all(self, const vector[void*]* shards) except -1 nogil:
+        cdef Batch* b
+        cdef Place place
+        self.out.length = self.whole.length = 0
+        self.reader.look(self.region)
+        for b in self.reader.delta:
+            place.key = place.val = place.update = 0
+            if reserve(&self.whole, b.updates) < 0:
+                self._no_memory()
+            read_updates(b, &place, b.updates, self.region, self.packing, &self.whole)
+        return self.take_for_owners(&self.whole, shards)
+
+    # Reads this shard's part of what is new in a batch: all of it, or, of one time, a piece at a time.
+    cdef int _read(self, const Batch* b, bint once) except -1 nogil:
+        cdef uint32_t own[STRETCH]
+        cdef Place place
+        cdef Py_ssize_t first = 0, end, n, i
+        place.key = place.val = place.update = 0
+        if self.shards == 1:
+            return self._read_from(b, &place, b.updates, once)
+        while first < b.keys:
+            n = own_keys(self, self.partitioner, b, first, min(first + STRETCH, b.keys), own)
+            first += STRETCH
+            for i in range(n):
+                place.key = own[i]
+                place.val = first_val(b, place.key)
+                place.update = first_update(b, place.val)
+                end = first_update(b, first_val(b, place.key + 1))
+                self._read_from(b, &place, end - place.update, once)
+        return 0
+
+    # Reads so many updates from `place` on.
+    cdef inline int _read_from(self, const Batch* b, Place* place, Py_ssize_t updates,
+                               bint once) except -1 nogil:
+        if not once and reserve(&self.whole, updates) < 0:
+            self._no_memory()
+        while updates > 0:
+            updates -= read_updates(
+                b, place, min(updates, self.piece - self.whole.length) if once else updates,
+                self.region, self.packing, &self.whole)
+            if once and self.whole.length == self.piece:
+                self.take(&self.whole, True)
+                self.whole.length = 0
+        return 0
+
+    # Makes the first groups, about `keys`, and puts them out.
     cdef int _found(self, Py_ssize_t keys) except -1 nogil:
         cdef vector[Py_ssize_t] at
-        cdef Py_ssize_t d
-        cdef uint64_t* group
+        cdef const Batch* b = self.reader.delta[0]
+        cdef uint32_t own[STRETCH]
+        cdef Py_ssize_t d, first = 0, n, i
         at.resize(self.reader.delta.size(), 0)
         if reserve(&self.groups.rows, keys) < 0 or reserve(&self.out, keys) < 0 or (
                 reserve(&self.whole, 1) < 0):
             self._no_memory()
-        while True:
+        while self.reader.delta.size() == 1 and first < b.keys:
+            n = own_keys(self, self.partitioner, b, first, min(first + STRETCH, b.keys), own)
+            first += STRETCH
+            for i in range(n):
+                at[0] = own[i]
+                self._add_group(key_at(b, at[0]), at.data())
+        while self.reader.delta.size() > 1:
             d = least_key(self.reader.delta.data(), self.reader.delta.size(), at.data())
             if d < 0:
                 break
-            group = self.groups.append()
-            self._gather(key_at(self.reader.delta[d], at[d]), at.data(), group)
-            if self._is_empty(group + self.key_words):
-                self.groups.rows.length -= 1
-                continue
-            self._output(group + self.key_words, self.now.data())
-            if self.now[0]:
-                self._settle(self.groups.length() - 1, self.now.data() + 1, self.time, 1)
+            self._add_group(key_at(self.reader.delta[d], at[d]), at.data())
         self.emitted = self.out.length
         return self.groups.index()
+
+    # Adds the first group of `key`, if it is this shard's, and moves on past it in each batch.
+    cdef inline int _add_group(self, const uint64_t* key, Py_ssize_t* at) except -1 nogil:
+        cdef uint64_t* group
+        if not is_own(self, self.partitioner, key):
+            self._pass_by(key, at)
+            return 0
+        if reserve(&self.groups.rows, 1) < 0:
+            self._no_memory()
+        group = self.groups.append()
+        self._gather(key, at, group)
+        if self._is_empty(group + self.key_words):
+            self.groups.rows.length -= 1
+            return 0
+        self._output(group + self.key_words, self.now.data())
+        if self.now[0]:
+            self._settle(self.groups.length() - 1, self.now.data() + 1, self.time, 1, &self.out)
+        return 0
+
+    cdef void _pass_by(self, const uint64_t* key, Py_ssize_t* at) noexcept nogil:
+        cdef const Batch* b
+        cdef size_t d
+        for d in range(self.reader.delta.size()):
+            b = self.reader.delta[d]
+            at[d] += at[d] < b.keys and compare_words(key_at(b, at[d]), key, b.key_words) == 0
 
     # Adds all that is new of `key` up to a group, and moves on past it in each batch.
     cdef inline void _gather(self, const uint64_t* key, Py_ssize_t* at, uint64_t* group) noexcept nogil:

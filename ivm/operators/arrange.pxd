@@ -1,15 +1,21 @@
-from ivm.operators.dealer cimport Dealer
+from libcpp.vector cimport vector
+
 from ivm.operators.operator cimport Operator
 from ivm.rows.updates cimport Updates
 from ivm.trace.trace cimport Trace
 
 
-cdef class Arrange(Operator):
-    cdef Operator source
-    cdef Dealer dealer      # the source, if that may leave rows in buckets; else None
-    cdef bint dates         # whether it seals updates at other times than they have
+# An operator that seals updates into a trace.
+cdef class Sealing(Operator):
     cdef readonly Trace trace
+    cdef int _no_memory(self) except -1 nogil
+
+
+cdef class Arrange(Sealing):
+    cdef tuple sources
+    cdef vector[void*] given    # borrowed from `sources`
+    cdef bint dates             # whether it seals updates at other times than they have
     # Says at which times the updates to be sealed are, if it `dates`.
     cdef void date(self, Updates* updates) noexcept nogil
-    cdef int seal(self, Updates* given) except -1 nogil
-    cdef int _no_memory(self) except -1 nogil
+    cdef int seal(self) except -1 nogil
+    cdef int seal_together(self) except -1 nogil

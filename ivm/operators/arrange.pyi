@@ -1,16 +1,20 @@
 from ivm.operators.operator import Operator, Region
 from ivm.trace.trace import Trace
 
-class Arrange(Operator):
-    """Seals each activation's input as a batch of `trace`."""
+class Sealing(Operator):
+    """Seals updates as batches of `trace`."""
+
+    @property
+    def trace(self) -> Trace: ...
+
+class Arrange(Sealing):
+    """Seals each activation's input, of all shards, as a batch of `trace`."""
 
     def __init__(
         self,
         region: Region,
         row_words: int,
-        source: Operator,
+        sources: tuple[Operator, ...],
         key_words: int,
         strings: tuple[tuple[int, bool], ...],
     ) -> None: ...
-    @property
-    def trace(self) -> Trace: ...

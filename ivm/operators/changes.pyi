@@ -11,5 +11,5 @@ class Changes(Flatten):
         row_words: int,
         reader: Reader,
         packing: Packing,
-        later: tuple[tuple[Reader, ...], ...],
+        later: tuple[Reader, ...],
     ) -> None: ...

@@ -15,22 +15,17 @@ from ivm.rows.packing cimport Packing
 cdef class Changes(Flatten):
     """The new updates of `reader`, unless one of `later` held nothing before this activation.
 
-    `later` has, for each relation after this one, readers of its arrangement in all shards; they
-    are this operator's own, so that no two threads look through one.
+    `later` has, for each relation after this one, a reader of its arrangement.
     """
 
     cdef tuple later
-    cdef vector[vector[void*]] relations    # borrowed from `later`
+    cdef vector[void*] relations    # borrowed from `later`
 
     def __init__(self, Region region, int row_words, Reader reader, Packing packing, tuple later):
-        cdef vector[void*] shards
         Flatten.__init__(self, region, row_words, reader, packing)
         self.later = later
-        for readers in later:
-            shards.clear()
-            for shard in readers:
-                shards.push_back(<void*> (<Reader?> shard))
-            self.relations.push_back(shards)
+        for other in later:
+            self.relations.push_back(<void*> <Reader?> other)
 
     cdef Py_ssize_t load(self) noexcept nogil:
         cdef Py_ssize_t waiting = Flatten.load(self)
@@ -43,12 +38,8 @@ cdef class Changes(Flatten):
         return Flatten.step(self)
 
     cdef bint _leads_on(self) noexcept nogil:
-        cdef size_t r, s
-        cdef bint held
-        for r in range(self.relations.size()):
-            held = False
-            for s in range(self.relations[r].size()):
-                held = held or (<Reader> self.relations[r][s]).remembers(self.region)
-            if not held:
+        cdef void* other
+        for other in self.relations:
+            if not (<Reader> other).remembers(self.region):
                 return False
         return True

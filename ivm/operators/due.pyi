@@ -1,11 +1,12 @@
-from ivm.operators.arrange import Arrange
+from ivm.operators.arrange import Sealing
 from ivm.operators.operator import Operator, Region
 
-class Due(Arrange):
+class Due(Sealing):
     """The rows of `source`, each one word of a moment and then a row, whose moment has come.
 
     `clocks` are the clock's shards: rows of one word, the present moment. The greatest so far
-    counts, and before the first one nothing has come. `trace` holds what has yet to come.
+    counts, and before the first one nothing has come. `trace` holds what this shard has of the rows
+    that have yet to come: nobody else reads it.
     """
 
     def __init__(

@@ -9,33 +9,35 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
-from ivm.operators.arrange cimport Arrange
+from ivm.operators.arrange cimport Sealing
 from ivm.operators.operator cimport Operator, Region
 from ivm.rows.updates cimport Updates, empty_updates, push, release
 from ivm.trace.batch cimport (
     Batch, diff_of, first_update, first_val, key_at, seek_key, val_at,
 )
 from ivm.trace.sort cimport consolidate
+from ivm.trace.trace cimport Trace
 
 
-cdef class Due(Arrange):
+cdef class Due(Sealing):
     """The rows of `source`, each one word of a moment and then a row, whose moment has come.
 
     `clocks` are the clock's shards: rows of one word, the present moment. The greatest so far
-    counts, and before the first one nothing has come. `trace` holds what has yet to come.
+    counts, and before the first one nothing has come. `trace` holds what this shard has of the rows that
+    have yet to come: nobody else reads it.
     """
 
+    cdef Operator source
     cdef tuple sources              # of the clock
     cdef vector[void*] clocks       # borrowed from `sources`
     cdef uint64_t now               # what the clock showed before the step
     cdef Updates ticks              # the clock in the step: moments that ascend, with their times
     cdef Updates kept               # changes of what has yet to come
 
-    def __cinit__(self, *args):
-        self.dates = True
-
     def __init__(self, Region region, int row_words, Operator source, tuple clocks, tuple strings):
-        Arrange.__init__(self, region, source.out.row_words, source, 1, strings)
+        self.seeks = True
+        self.source = source
+        self.trace = Trace(1, source.out.row_words - 1, region.depth, strings)
         self.sources = clocks
         for clock in clocks:
             self.clocks.push_back(<void*> clock)
@@ -53,9 +55,6 @@ cdef class Due(Arrange):
         for s in range(self.clocks.size()):
             total += (<Operator> self.clocks[s]).out.length
         return total
-
-    cdef bint yields(self) noexcept nogil:
-        return self.out.length > 0
 
     cdef int step(self) except -1 nogil:
         cdef Batch* b

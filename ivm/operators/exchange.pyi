@@ -1,9 +1,8 @@
-from ivm.operators.dealer import Dealer
 from ivm.operators.operator import Operator, Region
 from ivm.rows.hashing import Partitioner
 from ivm.rows.packing import Packing
 
-class Exchange(Dealer):
+class Exchange(Operator):
     """The sum of all shards' sources, packed: the rows that a shard owns."""
 
     def __init__(
@@ -14,4 +13,5 @@ class Exchange(Dealer):
         negated: tuple[bool, ...],
         partitioner: Partitioner,
         packing: Packing,
+        gathers: bool,
     ) -> None: ...

@@ -6,7 +6,7 @@ away when the row does.
 
 from libc.stdint cimport uint64_t
 
-from ivm.operators.flatten cimport Place, read_updates
+from ivm.operators.flatten cimport Place, find_part, read_updates
 from ivm.operators.operator cimport Operator, Reader, Region, let_go
 from ivm.operators.settling cimport Settling
 from ivm.rows.packing cimport Packing
@@ -83,6 +83,7 @@ cdef class EvaluateNew(Fallible):
 
     def __init__(self, Region region, int row_words, Reader reader, Packing packing,
                  Program program):
+        self.slices = True
         self.reader = reader
         self.packing = packing
         self.program = program
@@ -97,14 +98,17 @@ cdef class EvaluateNew(Fallible):
     cdef int step(self) except -1 nogil:
         cdef Batch* b
         cdef Place place
+        cdef Py_ssize_t left
         self.out.length = 0
         self.reader.look(self.region)
         for b in self.reader.delta:
-            if reserve(&self.whole, min(b.updates, <Py_ssize_t> VECTOR)) < 0:
+            left = find_part(b, self, &place)
+            if reserve(&self.whole, min(left, <Py_ssize_t> VECTOR)) < 0:
                 with gil:
                     raise MemoryError("no memory to read an arrangement")
-            place.key = place.val = place.update = 0
-            while read_updates(b, &place, VECTOR, self.region, self.packing, &self.whole) > 0:
+            while left > 0:
+                left -= read_updates(b, &place, min(left, <Py_ssize_t> VECTOR), self.region, self.packing,
+                                     &self.whole)
                 self.program.apply(&self.whole, &self.out, &self.errors)
                 self.whole.length = 0
         return 0

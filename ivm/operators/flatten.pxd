@@ -16,6 +16,9 @@ cdef class Flatten(Operator):
     cdef Packing packing
 
 
+# Where an operator's part of the updates of a batch begins; how many these are.
+cdef Py_ssize_t find_part(const Batch* b, Operator operator, Place* place) noexcept nogil
+
 # Appends at most `most` updates from `place` on to `out`, which has room for them; how many there were.
 cdef Py_ssize_t read_updates(const Batch* b, Place* place, Py_ssize_t most, Region region,
                              Packing packing, Updates* out) noexcept nogil

@@ -3,11 +3,11 @@
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
-from ivm.operators.operator cimport Operator, Reader, Region
+from ivm.operators.operator cimport Operator, Reader, Region, first_of
 from ivm.rows.packing cimport Packing
 from ivm.rows.updates cimport Updates, reserve, update_at
 from ivm.trace.batch cimport (
-    Batch, diff_of, first_update, first_val, key_at, time_of, val_at,
+    Batch, diff_of, find_key, first_update, first_val, key_at, time_of, val_at,
 )
 from ivm.trace.times cimport join_into
 
@@ -16,6 +16,7 @@ cdef class Flatten(Operator):
     """Emits the reader's new updates; `packing` makes a row from (key, value)."""
 
     def __init__(self, Region region, int row_words, Reader reader, Packing packing):
+        self.slices = True
         self.reader = reader
         self.packing = packing
 
@@ -29,14 +30,36 @@ cdef class Flatten(Operator):
         self.out.length = 0
         self.reader.look(self.region)
         for b in self.reader.delta:
-            updates += b.updates
+            updates += find_part(b, self, &place)
         if reserve(&self.out, updates) < 0:
             with gil:
                 raise MemoryError("no memory to read an arrangement")
         for b in self.reader.delta:
-            place.key = place.val = place.update = 0
-            read_updates(b, &place, b.updates, self.region, self.packing, &self.out)
+            updates = find_part(b, self, &place)
+            read_updates(b, &place, updates, self.region, self.packing, &self.out)
         return 0
+
+
+cdef Py_ssize_t find_part(const Batch* b, Operator operator, Place* place) noexcept nogil:
+    cdef Py_ssize_t first = first_of(b.updates, operator.part, operator.parts)
+    place.update = first
+    place.val = find_value(b, first)
+    place.key = find_key(b, place.val)
+    return first_of(b.updates, operator.part + 1, operator.parts) - first
+
+
+# The value that an update belongs to.
+cdef Py_ssize_t find_value(const Batch* b, Py_ssize_t update) noexcept nogil:
+    cdef Py_ssize_t low = 0, high = b.vals - 1, middle
+    if b.update_start == NULL or update == 0:
+        return update
+    while low < high:
+        middle = (low + high + 1) // 2
+        if b.update_start[middle] <= update:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 cdef Py_ssize_t read_updates(const Batch* b, Place* place, Py_ssize_t most, Region region,

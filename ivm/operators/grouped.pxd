@@ -2,6 +2,7 @@ from libc.stdint cimport int64_t, uint64_t
 from libcpp.vector cimport vector
 
 from ivm.operators.operator cimport Operator, Reader
+from ivm.rows.hashing cimport Partitioner
 from ivm.trace.batch cimport Batch, diff_of, first_update, time_of
 
 # Part of one batch: a key's values from `val` to `end`.
@@ -15,19 +16,23 @@ cdef struct Run:
 # An operator at the root that looks at the whole group of every key that is touched.
 cdef class Grouped(Operator):
     cdef readonly Reader reader
+    cdef Partitioner partitioner        # tells which keys are this shard's
+    cdef vector[Py_ssize_t] at          # in each new batch: keys before are taken, or others'
+    cdef Py_ssize_t count               # of the next keys, GROUP at most
+    cdef vector[uint64_t] keys          # those
+    cdef vector[Py_ssize_t] news        # GROUP positions in each new batch, -1 where one is not there
     cdef vector[Py_ssize_t] positions   # in each history batch
-    cdef vector[Py_ssize_t] places      # of GROUP new keys in each history batch, -1 where one is not there
-    cdef Py_ssize_t placed              # keys of the first new batch, before which all have had their places
+    cdef vector[Py_ssize_t] places      # and GROUP positions in each of these
     cdef vector[Run] runs               # of the present key
     cdef Py_ssize_t size                # values of those runs together
     cdef vector[uint64_t] times         # the present key's new times, ascending
     # Emits what changes for `key`, which is the present one.
     cdef int change_key(self, const uint64_t* key) except -1 nogil
-    cdef int open_key(self, const uint64_t* key, Py_ssize_t* at) except -1 nogil
+    cdef void find_keys(self) noexcept nogil
     cdef bint is_probed(self, const Batch* b) noexcept nogil
     cdef void find_places(self) noexcept nogil
-    cdef bint add_run(self, const Batch* b, Py_ssize_t k, const uint64_t* key,
-                      bint is_new) except -1 nogil
+    cdef int open_key(self, Py_ssize_t i) except -1 nogil
+    cdef int add_run(self, const Batch* b, Py_ssize_t k, bint is_new) except -1 nogil
     cdef int find_times(self) except -1 nogil
 
 

@@ -1,16 +1,19 @@
 """The groups of a trace that a step touches, one after another, in the order of their keys.
 
-Few new keys are sought in a large batch by probes, those of the next groups together; else by galloping.
+A shard takes those that it owns. A few are looked for at a time: by probes in a large batch, all together, and
+by galloping in others.
 Root times are totally ordered, so that a group just before a time and at it follow from one look at
 its values in all batches: those of before the step, and the new ones up to that time.
 """
 
 from cython.operator cimport dereference
 from libc.stdint cimport uint64_t
+from libc.string cimport memcpy
 from libcpp.algorithm cimport lower_bound
 from libcpp.vector cimport vector
 
 from ivm.operators.operator cimport Operator
+from ivm.operators.ownership cimport is_own
 from ivm.trace.batch cimport (
     Batch, first_update, first_val, key_at, least_key, seek_key, time_of,
 )
@@ -28,78 +31,99 @@ cdef class Grouped(Operator):
         return 0
 
     cdef int step(self) except -1 nogil:
-        cdef const vector[Batch*]* delta = &self.reader.delta
-        cdef vector[Py_ssize_t] at
-        cdef Py_ssize_t least
-        cdef const uint64_t* key
+        cdef Py_ssize_t i
         self.out.length = 0
         self.reader.look(self.region)
-        if delta.empty():
+        if self.reader.delta.empty():
             return 0
-        at.resize(delta.size(), 0)
+        self.at.clear()
+        self.at.resize(self.reader.delta.size(), 0)
         self.positions.clear()
         self.positions.resize(self.reader.history.size(), 0)
+        self.keys.resize(GROUP * self.reader.trace.key_words)
+        self.news.resize(GROUP * self.reader.delta.size())
         self.places.resize(GROUP * self.reader.history.size())
-        self.placed = 0
         while True:
-            least = least_key(delta.data(), delta.size(), at.data())
-            if least < 0:
+            self.find_keys()
+            if self.count == 0:
                 return 0
-            key = key_at(delta[0][least], at[least])
-            self.open_key(key, at.data())
-            self.find_times()
-            self.change_key(key)
-
-    # Collects the runs of `key` and moves the positions in the delta batches past it.
-    cdef int open_key(self, const uint64_t* key, Py_ssize_t* at) except -1 nogil:
-        cdef size_t i
-        cdef Batch* b
-        self.runs.clear()
-        self.size = 0
-        if at[0] == self.placed:
             self.find_places()
-        for i in range(self.reader.history.size()):
-            b = self.reader.history[i]
+            for i in range(self.count):
+                self.open_key(i)
+                self.find_times()
+                self.change_key(self.keys.data() + i * self.reader.trace.key_words)
+
+    # Finds the next new keys of this shard.
+    cdef void find_keys(self) noexcept nogil:
+        cdef const vector[Batch*]* delta = &self.reader.delta
+        cdef int words = self.reader.trace.key_words
+        cdef Py_ssize_t least
+        cdef uint64_t* key
+        cdef size_t d
+        self.count = 0
+        while self.count < GROUP:
+            least = least_key(delta.data(), delta.size(), self.at.data())
+            if least < 0:
+                return
+            key = self.keys.data() + self.count * words
+            memcpy(key, key_at(delta[0][least], self.at[least]), words * sizeof(uint64_t))
+            for d in range(delta.size()):
+                self.news[GROUP * d + self.count] = -1
+                if self.at[d] < delta[0][d].keys and compare_words(
+                        key_at(delta[0][d], self.at[d]), key, words) == 0:
+                    self.news[GROUP * d + self.count] = self.at[d]
+                    self.at[d] += 1
+            self.count += is_own(self, self.partitioner, key)
+
+    # Finds the places of these keys in the batches of before.
+    cdef void find_places(self) noexcept nogil:
+        cdef int words = self.reader.trace.key_words, n = <int> self.count
+        cdef Py_ssize_t* places
+        cdef const uint64_t* key
+        cdef Batch* b
+        cdef size_t h
+        cdef int i
+        for h in range(self.reader.history.size()):
+            b = self.reader.history[h]
+            places = &self.places[GROUP * h]
             if self.is_probed(b):
-                if self.places[GROUP * i + at[0] % GROUP] >= 0:
-                    self.add_run(b, self.places[GROUP * i + at[0] % GROUP], key, False)
+                self.positions[h] = probe(
+                    b, self.keys.data(), words,
+                    n + (self.reader.delta[0].keys - self.at[0]) // self.shards, n,
+                    self.positions[h], places)
                 continue
-            self.positions[i] = seek_key(b, key, self.positions[i])
-            self.add_run(b, self.positions[i], key, False)
-        for i in range(self.reader.delta.size()):
-            b = self.reader.delta[i]
-            if self.add_run(b, at[i], key, True):
-                at[i] += 1
-        return 0
+            for i in range(n):
+                key = self.keys.data() + i * words
+                self.positions[h] = places[i] = seek_key(b, key, self.positions[h])
+                if places[i] == b.keys or compare_words(key_at(b, places[i]), key, words) != 0:
+                    places[i] = -1
 
     # Whether what is new is one batch, and few keys beside those of `b`, from before.
     cdef inline bint is_probed(self, const Batch* b) noexcept nogil:
         return self.reader.delta.size() == 1 and self.reader.delta[0].keys * SPARSE <= b.keys
 
-    # Finds the places of the next new keys in the batches that are probed.
-    cdef void find_places(self) noexcept nogil:
-        cdef const Batch* sought = self.reader.delta[0]
-        cdef int n = <int> min(GROUP, sought.keys - self.placed)
-        cdef size_t i
-        for i in range(self.reader.history.size()):
-            if self.is_probed(self.reader.history[i]):
-                self.positions[i] = probe(
-                    self.reader.history[i], key_at(sought, self.placed), sought.key_words,
-                    sought.keys - self.placed, n, self.positions[i], &self.places[GROUP * i])
-        self.placed += n
+    # Collects the runs of the i-th of these keys.
+    cdef int open_key(self, Py_ssize_t i) except -1 nogil:
+        cdef size_t d
+        self.runs.clear()
+        self.size = 0
+        for d in range(self.reader.history.size()):
+            if self.places[GROUP * d + i] >= 0:
+                self.add_run(self.reader.history[d], self.places[GROUP * d + i], False)
+        for d in range(self.reader.delta.size()):
+            if self.news[GROUP * d + i] >= 0:
+                self.add_run(self.reader.delta[d], self.news[GROUP * d + i], True)
+        return 0
 
-    cdef bint add_run(self, const Batch* b, Py_ssize_t k, const uint64_t* key,
-                      bint is_new) except -1 nogil:
+    cdef int add_run(self, const Batch* b, Py_ssize_t k, bint is_new) except -1 nogil:
         cdef Run run
-        if k == b.keys or compare_words(key_at(b, k), key, b.key_words) != 0:
-            return False
         run.batch = b
         run.val = first_val(b, k)
         run.end = first_val(b, k + 1)
         run.is_new = is_new
         self.runs.push_back(run)
         self.size += run.end - run.val
-        return True
+        return 0
 
     # Finds the distinct new times of the present key.
     cdef int find_times(self) except -1 nogil:

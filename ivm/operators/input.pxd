@@ -1,14 +1,13 @@
 from libc.stdint cimport uint64_t
 
-from ivm.operators.dealer cimport Dealer
+from ivm.operators.operator cimport Operator
 from ivm.rows.updates cimport Updates
 
 
-cdef class Input(Dealer):
+cdef class Input(Operator):
     cdef Updates queue      # fed updates at times not yet completed, from `start` on
     cdef Py_ssize_t start
     cdef bint ordered       # the queue ascends by time
-    cdef Updates taken      # those of the present step, until their owners have them
     # Whether a queue that is ordered stays so if `time` follows.
     cdef bint follows(self, uint64_t time) noexcept nogil
     # Sorts the queue by time.
@@ -16,7 +15,5 @@ cdef class Input(Dealer):
     # The time before which lie just the first `times` distinct times of the queue; the greatest
     # number if there are no more.
     cdef uint64_t after(self, Py_ssize_t times) except? 0 nogil
-    # Moves what this step is to see from the queue to `into`, which is empty.
-    cdef int take(self, Updates* into) except -1 nogil
     cdef uint64_t _time(self, Py_ssize_t i) noexcept nogil
     cdef Py_ssize_t _first_from(self, uint64_t time) noexcept nogil

@@ -1,10 +1,6 @@
-from ivm.operators.dealer import Dealer
-from ivm.operators.operator import Region
-from ivm.rows.hashing import Partitioner
+from ivm.operators.operator import Operator, Region
 
-class Input(Dealer):
-    """Updates that were fed from outside, by time; in a Crossing by their owner as well."""
+class Input(Operator):
+    """Updates that were fed from outside, by time."""
 
-    def __init__(
-        self, region: Region, row_words: int, partitioner: Partitioner | None = ...
-    ) -> None: ...
+    def __init__(self, region: Region, row_words: int) -> None: ...

@@ -1,68 +1,40 @@
-"""Inputs: updates queue here until the frontier passes their times.
-
-They queue in any shard: only when a step takes them do they go to the shards that own them.
-"""
+"""Inputs: updates queue here, in any shard, until the frontier passes their times."""
 
 from libc.stdint cimport uint64_t
 from libc.string cimport memmove
 from libcpp.vector cimport vector
 
-from ivm.operators.dealer cimport Dealer
-from ivm.operators.operator cimport KEPT_UPDATES, Region
-from ivm.rows.hashing cimport Partitioner
+from ivm.operators.operator cimport KEPT_UPDATES, Operator, Region
 from ivm.rows.updates cimport (
-    Updates, append, empty_updates, push, release, release_large, reserve, update_at,
+    Updates, append, empty_updates, push, release, reserve, update_at,
 )
-from ivm.trace.dealing cimport Part
 from ivm.trace.sort cimport consolidate
 
 
-cdef class Input(Dealer):
-    """One shard of an input.
+cdef class Input(Operator):
+    """One shard of an input."""
 
-    In a Crossing its rows go to the shards that own them; else they are put out where they queue.
-    """
-
-    def __init__(self, Region region, int row_words, Partitioner partitioner=None):
-        self.partitioner = partitioner
+    def __init__(self, Region region, int row_words):
         self.queue = empty_updates(row_words, 1)
-        self.taken = empty_updates(row_words, 1)
         self.ordered = True
         self.start = 0
         self.settles = True
 
     def __dealloc__(self):
         release(&self.queue)
-        release(&self.taken)
 
     cdef Py_ssize_t load(self) noexcept nogil:
         return self.queue.length - self.start
 
     cdef int step(self) except -1 nogil:
-        self.out.length = 0
-        return self.take(&self.out)
-
-    cdef int hand_over(self, const vector[void*]* shards) except -1 nogil:
-        self.taken.length = 0
-        self.take(&self.taken)
-        self.hand_over_rows(&self.taken, False, shards)
-        release_large(&self.taken)
-        return 0
-
-    cdef int list_parts(self, vector[Part]* parts) except -1 nogil:
-        self.taken.length = 0
-        self.take(&self.taken)
-        parts.push_back(Part(&self.taken, &self.taken, False, True))
-        return 0
-
-    cdef int take(self, Updates* into) except -1 nogil:
         cdef Py_ssize_t end
+        self.out.length = 0
         self.order()
         end = self._first_from(self.region.upper)
         if self.start == 0 and end == self.queue.length:
-            into[0], self.queue = self.queue, into[0]
+            self.out, self.queue = self.queue, self.out
             return 0
-        if append(into, update_at(&self.queue, self.start), end - self.start) < 0:
+        if append(&self.out, update_at(&self.queue, self.start), end - self.start) < 0:
             with gil:
                 raise MemoryError("no memory for an input's updates")
         self.start = end

@@ -11,7 +11,7 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
 from ivm.operators.fallible cimport Evaluate
-from ivm.operators.operator cimport Operator, Reader, Region, read_alone
+from ivm.operators.operator cimport Operator, Reader, Region, first_of, read_alone
 from ivm.rows.packing cimport Packing
 from ivm.rows.updates cimport push
 from ivm.rows.vectors cimport VECTOR
@@ -34,7 +34,7 @@ cdef class Join(Operator):
     cdef Py_ssize_t most    # pairs that are held before they are evaluated
 
     def __init__(self, Region region, int row_words, Reader left, Reader right, Packing packing):
-        self.seeks = True
+        self.seeks = self.slices = True
         self.left = left
         self.right = right
         self.packing = packing
@@ -81,28 +81,44 @@ cdef class Join(Operator):
         self.right.look(self.region)
         for a in self.left.delta:
             for b in self.right.history:
-                self._meet(a, b)
+                self._meet(a, b, True)
         for b in self.right.delta:
             for a in self.left.history:
-                self._meet(a, b)
+                self._meet(a, b, False)
             for a in self.left.delta:
-                self._meet(a, b)
+                self._meet(a, b, False)
         return 0
 
-    cdef int _meet(self, const Batch* a, const Batch* b) except -1 nogil:
-        if a.keys * SPARSE <= b.keys or b.keys * SPARSE <= a.keys:
-            return self._probe(a, b)
-        return self._gallop(a, b)
+    # Joins this operator's part of `a`, or of `b`, with all of the other.
+    cdef int _meet(self, const Batch* a, const Batch* b, bint of_a) except -1 nogil:
+        cdef Py_ssize_t i = 0, j = 0, end_a = a.keys, end_b = b.keys
+        if self.parts > 1 and of_a:
+            self._find_part(a, b, &i, &end_a, &j, &end_b)
+        elif self.parts > 1:
+            self._find_part(b, a, &j, &end_b, &i, &end_a)
+        if (end_a - i) * SPARSE <= end_b - j or (end_b - j) * SPARSE <= end_a - i:
+            return self._probe(a, i, end_a, b, j, end_b)
+        return self._gallop(a, i, end_a, b, j, end_b)
 
-    cdef int _gallop(self, const Batch* a, const Batch* b) except -1 nogil:
-        cdef Py_ssize_t i = 0, j = 0
-        cdef bint a_smaller = a.keys <= b.keys
-        while i < a.keys and j < b.keys:
+    # This operator's part of the keys of `one`, and where these would be in `other`.
+    cdef void _find_part(self, const Batch* one, const Batch* other, Py_ssize_t* first, Py_ssize_t* end,
+                         Py_ssize_t* first_other, Py_ssize_t* end_other) noexcept nogil:
+        first[0] = first_of(one.keys, self.part, self.parts)
+        end[0] = first_of(one.keys, self.part + 1, self.parts)
+        if first[0] > 0:
+            first_other[0] = seek_key(other, key_at(one, first[0]), 0)
+        if end[0] < one.keys:
+            end_other[0] = seek_key(other, key_at(one, end[0]), first_other[0])
+
+    cdef int _gallop(self, const Batch* a, Py_ssize_t i, Py_ssize_t end_a, const Batch* b, Py_ssize_t j,
+                     Py_ssize_t end_b) except -1 nogil:
+        cdef bint a_smaller = end_a - i <= end_b - j
+        while i < end_a and j < end_b:
             if a_smaller:
                 j = seek_key(b, key_at(a, i), j)
             else:
                 i = seek_key(a, key_at(b, j), i)
-            if i == a.keys or j == b.keys:
+            if i >= end_a or j >= end_b:
                 break
             if compare_words(key_at(a, i), key_at(b, j), a.key_words) == 0:
                 self._pairs(a, i, b, j)
@@ -114,16 +130,18 @@ cdef class Join(Operator):
                 j += 1
         return 0
 
-    cdef int _probe(self, const Batch* a, const Batch* b) except -1 nogil:
-        cdef bint a_smaller = a.keys <= b.keys
+    cdef int _probe(self, const Batch* a, Py_ssize_t in_a, Py_ssize_t end_a, const Batch* b,
+                    Py_ssize_t in_b, Py_ssize_t end_b) except -1 nogil:
+        cdef bint a_smaller = end_a - in_a <= end_b - in_b
         cdef const Batch* few = a if a_smaller else b
         cdef const Batch* many = b if a_smaller else a
         cdef Py_ssize_t at[GROUP]
-        cdef Py_ssize_t first = 0, start = 0
+        cdef Py_ssize_t first = in_a if a_smaller else in_b, end = end_a if a_smaller else end_b
+        cdef Py_ssize_t start = in_b if a_smaller else in_a
         cdef int i, n
-        while first < few.keys:
-            n = <int> min(GROUP, few.keys - first)
-            start = probe(many, key_at(few, first), few.key_words, few.keys - first, n, start, at)
+        while first < end:
+            n = <int> min(GROUP, end - first)
+            start = probe(many, key_at(few, first), few.key_words, end - first, n, start, at)
             for i in range(n):
                 if at[i] >= 0 and a_smaller:
                     self._pairs(a, first + i, b, at[i])

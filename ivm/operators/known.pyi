@@ -1,5 +1,6 @@
 from ivm.operators.groups import Groups
 from ivm.operators.operator import Operator, Region
+from ivm.rows.hashing import Partitioner
 
 class Known(Operator):
     """Each row of `source`, which only grows, once, from its least root time on."""
@@ -10,6 +11,7 @@ class Known(Operator):
         row_words: int,
         source: Operator,
         strings: tuple[tuple[int, bool], ...],
+        partitioner: Partitioner,
     ) -> None: ...
     @property
     def groups(self) -> Groups: ...

@@ -18,7 +18,8 @@ from libcpp.vector cimport vector
 
 from ivm.operators.groups cimport ASKED, Groups
 from ivm.operators.operator cimport Operator, Region
-from ivm.rows.updates cimport Updates, push
+from ivm.rows.hashing cimport Partitioner, owner_of
+from ivm.rows.updates cimport Updates, push, update_at
 
 cdef enum:
     KEPT_TIMES = 1 << 14
@@ -29,19 +30,22 @@ cdef uint64_t NEVER = 0xFFFFFFFFFFFFFFFF
 cdef class Known(Operator):
     """Each row of `source` once, from its least root time on; `strings` are a row's, as of a Trace.
 
-    `source` holds no retraction but of rows that move to an earlier time within a step, and all of
-    a row's updates come to this shard.
+    `source` holds no retraction but of rows that move to an earlier time within a step. `partitioner`
+    tells the owners of rows: it is they who know them.
     """
 
     cdef Operator source
+    cdef Partitioner partitioner
     cdef readonly Groups groups     # the rows, as keys without a state
     cdef uint64_t present           # the lower bound of the step that `since` belongs to
     cdef uint32_t before            # rows that were known before this step: entries below it
     cdef vector[uint64_t] since     # the root times of the others, by entry
 
-    def __init__(self, Region region, int row_words, Operator source, tuple strings):
-        self.seeks = True
+    def __init__(self, Region region, int row_words, Operator source, tuple strings,
+                 Partitioner partitioner):
+        self.seeks = self.keeps = True
         self.source = source
+        self.partitioner = partitioner
         self.groups = Groups(row_words, 0, strings)
         self.present = NEVER
         self.before = 0
@@ -50,34 +54,58 @@ cdef class Known(Operator):
         return self.source.out.length
 
     cdef int step(self) except -1 nogil:
-        cdef Updates* given = &self.source.out
+        cdef const Updates* given = &self.source.out
         cdef Py_ssize_t i
-        cdef uint32_t entry
-        cdef uint64_t time
-        cdef uint64_t* update
+        cdef const uint64_t* update
         self.out.length = 0
-        self._begin()
         for i in range(given.length):
-            update = given.words + i * given.stride
+            update = update_at(given, i)
             if i % ASKED == 0 and given.length > 1:
                 self.groups.ask(update, given.stride, min(<Py_ssize_t> ASKED, given.length - i))
-            if <int64_t> update[given.stride - 1] <= 0:
-                continue
-            time = update[given.row_words]
-            entry = self.groups.find(update)
-            if entry < self.before:
-                continue
-            entry -= self.before
-            if entry == self.since.size():
-                self.since.push_back(time)
-                self._emit(update, time, 1)
-            elif time < self.since[entry]:
-                self._emit(update, time, 1)
-                self._emit(update, self.since[entry], -1)
-                self.since[entry] = time
+            self._take(update, given, &self.out)
         return 0
 
-    # Forgets the times of the step before.
+    cdef int step_all(self, const vector[void*]* shards) except -1 nogil:
+        cdef size_t s
+        for s in range(shards.size()):
+            self._take_for_owners(&(<Known> shards[0][s]).source.out, shards)
+        return 0
+
+    cdef int _take_for_owners(self, const Updates* given, const vector[void*]* shards) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef const uint64_t* update
+        cdef size_t s
+        for i in range(given.length):
+            update = update_at(given, i)
+            if i % ASKED == 0 and given.length > 1:
+                for s in range(shards.size()):
+                    (<Known> shards[0][s]).groups.ask(
+                        update, given.stride, min(<Py_ssize_t> ASKED, given.length - i))
+            s = owner_of(update, shards.size(), self.partitioner)
+            (<Known> shards[0][s])._take(update, given, &self.out)
+        return 0
+
+    # Takes one update, and puts `into` what is new.
+    cdef int _take(self, const uint64_t* update, const Updates* given, Updates* into) except -1 nogil:
+        cdef uint64_t time = update[given.row_words]
+        cdef uint32_t entry
+        if <int64_t> update[given.stride - 1] <= 0:
+            return 0
+        self._begin()
+        entry = self.groups.find(update)
+        if entry < self.before:
+            return 0
+        entry -= self.before
+        if entry == self.since.size():
+            self.since.push_back(time)
+            self._emit(update, time, 1, into)
+        elif time < self.since[entry]:
+            self._emit(update, time, 1, into)
+            self._emit(update, self.since[entry], -1, into)
+            self.since[entry] = time
+        return 0
+
+    # Forgets the times of the step before, once in a step.
     cdef int _begin(self) except -1 nogil:
         if self.present != self.region.lower:
             self.present = self.region.lower
@@ -87,14 +115,15 @@ cdef class Known(Operator):
                 self.since.shrink_to_fit()
         return 0
 
-    cdef int _emit(self, const uint64_t* row, uint64_t time, int64_t diff) except -1 nogil:
-        cdef uint64_t* update = push(&self.out)
+    cdef int _emit(self, const uint64_t* row, uint64_t time, int64_t diff,
+                   Updates* into) except -1 nogil:
+        cdef uint64_t* update = push(into)
         if update == NULL:
             with gil:
                 raise MemoryError("no memory for distinct rows")
-        memcpy(update, row, self.out.row_words * sizeof(uint64_t))
-        update += self.out.row_words
+        memcpy(update, row, into.row_words * sizeof(uint64_t))
+        update += into.row_words
         update[0] = time
-        memcpy(update + 1, self.region.at + 1, (self.out.time_words - 1) * sizeof(uint64_t))
-        update[self.out.time_words] = <uint64_t> diff
+        memcpy(update + 1, self.region.at + 1, (into.time_words - 1) * sizeof(uint64_t))
+        update[into.time_words] = <uint64_t> diff
         return 0

@@ -8,6 +8,7 @@ from ivm.trace.trace cimport Trace
 
 cdef enum:
     KEPT_UPDATES = 1 << 14      # buffers up to this size are reused
+    WORTH_SEEKING = 64          # updates of a shard, to be looked for, for which a thread is worth waking
 
 
 # Where a scope stands: the same for all its operators in all shards.
@@ -18,9 +19,13 @@ cdef class Region:
     cdef uint64_t at[MAX_COORDINATES]   # the present round of each loop, from index 1 on
 
 
-# One shard of one operator.
+# One shard of one operator, or all of it.
 cdef class Operator:
     cdef Region region
+    cdef int shard                      # which one it is,
+    cdef int shards                     # of so many
+    cdef int part                       # which part of what is new in traces it takes in this activation,
+    cdef int parts                      # of so many: see `slices`
     cdef Updates out                    # this activation's output; valid until the next one
     cdef bint consolidated              # it ascends, no (row, time) is there twice, and no diff is 0
     cdef int readers                    # operators that were made with this one as a source
@@ -28,8 +33,18 @@ cdef class Operator:
     cdef bint settles                   # whether it has to do anything at the end of a step
     cdef bint seeks                     # whether it looks for what it is given in what it knows: some
                                         # hundred nanoseconds an update, where others take some ten
+    cdef bint slices                    # whether it takes any part of what is new in traces, from one shard
+                                        # or from all
+    cdef bint owns                      # or that of the keys which its shard owns, since it keeps a state
+    cdef bint keeps                     # whether the shards keep states of keys that `step_all` finds
     # Takes this activation's input and makes `out` anew.
     cdef int step(self) except -1 nogil
+    # Of the first shard, if the operator `keeps`: takes what came to all of `shards`, whoever owns it, and
+    # puts out what all make of it.
+    cdef int step_all(self, const vector[void*]* shards) except -1 nogil
+    # The same before all step by themselves: gives what came to the first shard, if it is little, to those
+    # who own it.
+    cdef int hand_out(self, const vector[void*]* shards) except -1 nogil
     # Whether this activation left something for the operators after it.
     cdef bint yields(self) noexcept nogil
     # Whether it holds errors of rows that nobody has taken.
@@ -76,6 +91,11 @@ cdef inline bint read_alone(Operator source) noexcept nogil:
 cdef inline void let_go(Operator source) noexcept nogil:
     if read_alone(source):
         release_large(&source.out)
+
+
+# Where part `part` of so many begins among `n` things.
+cdef inline Py_ssize_t first_of(Py_ssize_t n, int part, int parts) noexcept nogil:
+    return n * part // parts
 
 
 cdef inline void earlier(uint64_t* at, const uint64_t* candidate, int depth) noexcept nogil:

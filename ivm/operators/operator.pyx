@@ -2,6 +2,11 @@
 
 One activation of an operator takes all input updates of the region's round, for every root time
 of the step at once, and runs to completion. Upstream operators of the same scope ran before it.
+
+An operator that keeps a state for each key has it in shards, each for the keys that it owns. Few updates
+are taken by the first shard for all, wherever the states lie; many go to their owners first. A trace is not
+divided: whoever reads it reads all of it. What is new in it is taken by the first shard as well if it is
+little, and else in slices, or by the owners of its keys.
 """
 
 cimport cython
@@ -30,13 +35,21 @@ cdef class Operator:
     def __cinit__(self, *args):     # region, row_words and what the operator itself takes
         self.region = <Region?> args[0]
         self.out = empty_updates(args[1], self.region.depth)
-        self.readers = 0
+        self.readers = self.shard = self.part = 0
+        self.shards = self.parts = 1
         self.parks = self.settles = self.seeks = self.consolidated = False
+        self.slices = self.owns = self.keeps = False
 
     def __dealloc__(self):
         release(&self.out)
 
     cdef int step(self) except -1 nogil:
+        return 0
+
+    cdef int step_all(self, const vector[void*]* shards) except -1 nogil:
+        return 0
+
+    cdef int hand_out(self, const vector[void*]* shards) except -1 nogil:
         return 0
 
     cdef bint troubled(self) noexcept nogil:

@@ -1,6 +1,7 @@
 from ivm.operators.curves import Curves
 from ivm.operators.logic import Logic
 from ivm.operators.operator import Operator, Region
+from ivm.rows.hashing import Partitioner
 
 class Reduce(Operator):
     """Key words, then the output words of `logic`, for each group of `source`."""
@@ -13,6 +14,7 @@ class Reduce(Operator):
         key_words: int,
         logic: Logic,
         strings: tuple[tuple[int, bool], ...],
+        partitioner: Partitioner,
     ) -> None: ...
     @property
     def curves(self) -> Curves: ...

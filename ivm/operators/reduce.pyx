@@ -19,7 +19,10 @@ from ivm.operators.calendar cimport Calendar
 from ivm.operators.curves cimport PREFETCHED, Curves, Touch, from_sweep, to_sweep
 from ivm.operators.entries cimport Entries, entry_at
 from ivm.operators.logic cimport Candidate, Logic
-from ivm.operators.operator cimport Operator, Region, earlier, let_go, read_alone
+from ivm.operators.operator cimport (
+    WORTH_SEEKING, Operator, Region, earlier, let_go, read_alone,
+)
+from ivm.rows.hashing cimport Partitioner, owner_of
 from ivm.rows.updates cimport Updates, append, empty_updates, push, release, update_at
 from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport MAX_COORDINATES, compare_words, less_equal
@@ -43,15 +46,18 @@ cdef class Reduce(Operator):
     """Key words, then the output words of `logic`, for each group of `source`.
 
     Rows of `source` are `key_words` words of key and then a value, in the order of which a group is
-    handed to `logic`. `strings` are those of a row, as of a Trace.
+    handed to `logic`. `strings` are those of a row, as of a Trace. `partitioner` tells the owners of
+    keys: it is they who keep and evaluate them.
     """
 
     cdef Operator source
+    cdef Partitioner partitioner
     cdef Logic logic
     cdef readonly Curves curves
     cdef Calendar calendar          # touched keys to evaluate, by sweep time
     cdef int key_words
     cdef uint64_t visit             # counts the times that were evaluated
+    cdef Updates* into              # where to put out what changes
     cdef Updates changes            # what the output lacks at the time being evaluated
     cdef Updates answer             # what the logic says
     cdef Updates ordered            # many updates, in the order of their keys
@@ -62,15 +68,17 @@ cdef class Reduce(Operator):
     cdef vector[uint64_t] entry     # scratch: one entry of a history
 
     def __init__(self, Region region, int row_words, Operator source, int key_words, Logic logic,
-                 tuple strings):
+                 tuple strings, Partitioner partitioner):
         cdef int words = source.out.row_words - key_words
         self.source = source
+        self.partitioner = partitioner
         self.logic = logic
         self.key_words = key_words
         self.curves = Curves(key_words, words, logic.out_words, region.depth, strings)
         self.calendar = Calendar(region.depth)
         self.visit = 0
-        self.parks = self.settles = self.seeks = True
+        self.parks = self.settles = self.seeks = self.keeps = True
+        self.into = &self.out
         self.changes = empty_updates(logic.out_words, 0)
         self.answer = empty_updates(logic.out_words, 0)
         self.ordered = empty_updates(source.out.row_words, source.out.time_words)
@@ -105,9 +113,32 @@ cdef class Reduce(Operator):
         return self.curves.settle()
 
     cdef int step(self) except -1 nogil:
-        cdef uint64_t time[MAX_COORDINATES]
         self.out.length = 0
         self._take_input()
+        return self._evaluate_due(&self.out)
+
+    cdef int step_all(self, const vector[void*]* shards) except -1 nogil:
+        cdef size_t s
+        self.hand_out(shards)
+        for s in range(shards.size()):
+            (<Reduce> shards[0][s])._evaluate_due(&self.out)
+        return 0
+
+    cdef int hand_out(self, const vector[void*]* shards) except -1 nogil:
+        cdef Py_ssize_t rows = 0
+        cdef size_t s
+        for s in range(shards.size()):
+            rows += (<Reduce> shards[0][s]).source.out.length
+        if rows >= <Py_ssize_t> shards.size() * WORTH_SEEKING:
+            return 0        # an exchange has given them to their owners
+        for s in range(shards.size()):
+            (<Reduce> shards[0][s])._take_for_owners(shards)
+        return 0
+
+    # Evaluates all that is due in the present round, and puts `into` what changes.
+    cdef int _evaluate_due(self, Updates* into) except -1 nogil:
+        cdef uint64_t time[MAX_COORDINATES]
+        self.into = into
         while self._is_due():
             memcpy(time, self.calendar.earliest(), self.region.depth * sizeof(uint64_t))
             self.calendar.take(&self.places)
@@ -133,6 +164,30 @@ cdef class Reduce(Operator):
                     self.curves.make_room(place, end - i)
             self._take(place, update_at(given, i), given)
         let_go(self.source)
+        return 0
+
+    # The same of updates of any shard's keys, which their owners take and nobody else.
+    cdef int _take_for_owners(self, const vector[void*]* shards) except -1 nogil:
+        cdef Updates* given = &self.source.out
+        cdef Py_ssize_t i, end = 0, asked = 0
+        cdef uint32_t place = 0
+        cdef void* owner = NULL
+        cdef size_t s
+        if given.length >= MANY_UPDATES:
+            given = self._in_order(given)
+        for i in range(given.length):
+            if i == asked and given.length > 1:
+                asked = min(given.length, i + PREFETCHED)
+                for s in range(shards.size()):
+                    (<Reduce> shards[0][s]).curves.prefetch(given, i, asked - i)
+            if i == end:
+                end = self._end_of_key(given, i)
+                owner = shards[0][owner_of(update_at(given, i), shards.size(), self.partitioner)]
+                place = (<Reduce> owner).curves.touch(update_at(given, i))
+                if end - i > 1:
+                    (<Reduce> owner).curves.make_room(place, end - i)
+            (<Reduce> owner)._take(place, update_at(given, i), given)
+        self.source.out.length = 0
         return 0
 
     # The first update from `i` on that has another key than its predecessor.
@@ -202,7 +257,7 @@ cdef class Reduce(Operator):
         cdef uint64_t* entry = self.entry.data()
         for i in range(self.changes.length):
             change = self.changes.words + i * self.changes.stride
-            update = push(&self.out)
+            update = push(self.into)
             if update == NULL:
                 self._no_memory()
             memcpy(update, key, self.key_words * sizeof(uint64_t))

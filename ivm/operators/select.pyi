@@ -1,11 +1,19 @@
 from ivm.operators.groups import Groups
 from ivm.operators.logic import Logic
 from ivm.operators.operator import Operator, Reader, Region
+from ivm.rows.hashing import Partitioner
 
 class Select(Operator):
     """Key words, then the output words of `logic`, for each group of `reader`'s trace."""
 
-    def __init__(self, region: Region, row_words: int, reader: Reader, logic: Logic) -> None: ...
+    def __init__(
+        self,
+        region: Region,
+        row_words: int,
+        reader: Reader,
+        partitioner: Partitioner,
+        logic: Logic,
+    ) -> None: ...
     @property
     def debts(self) -> Groups: ...
     @property

@@ -20,6 +20,7 @@ from ivm.operators.logic cimport Logic
 from ivm.operators.operator cimport Reader, Region
 from ivm.operators.ordering cimport Candidate
 from ivm.operators.ranking cimport Ranking
+from ivm.rows.hashing cimport Partitioner
 from ivm.rows.updates cimport Updates, empty_updates, push, release
 from ivm.trace.batch cimport diff_of, first_update, time_of, val_at
 from ivm.trace.sort cimport consolidate
@@ -32,7 +33,10 @@ cdef enum:
 
 
 cdef class Select(Grouped):
-    """Key words, then the output words of `logic`, for each group of `reader`'s trace."""
+    """Key words, then the output words of `logic`, for each group of `reader`'s trace.
+
+    `partitioner` tells which shard a group belongs to, by the trace's key.
+    """
 
     cdef readonly Groups debts          # state: visits in vain, then the address of the ranking or 0
     cdef Logic logic
@@ -44,9 +48,11 @@ cdef class Select(Grouped):
     cdef Py_ssize_t taken               # of those, that are in the ranking
     cdef Updates changes                # output values of one group at one time
 
-    def __init__(self, Region region, int row_words, Reader reader, Logic logic):
-        self.seeks = True
+    def __init__(self, Region region, int row_words, Reader reader, Partitioner partitioner,
+                 Logic logic):
+        self.seeks = self.owns = True
         self.reader = reader
+        self.partitioner = partitioner
         self.logic = logic
         self.debts = Groups(reader.trace.key_words, 2, tuple(
             (word, flipped) for word, flipped in reader.trace.strings

@@ -3,6 +3,7 @@ from ivm.operators.operator import Reader, Region
 from ivm.operators.ordering import Ordering
 from ivm.operators.walk import Walk
 from ivm.operators.window_functions import WindowFunction
+from ivm.rows.hashing import Partitioner
 
 class Window(Walk):
     """Key words, value words, 0 or an error's word, `result_words` words of results for each row.
@@ -15,6 +16,7 @@ class Window(Walk):
         region: Region,
         row_words: int,
         reader: Reader,
+        partitioner: Partitioner,
         ordering: Ordering,
         order_words: int,
         functions: tuple[WindowFunction, ...],

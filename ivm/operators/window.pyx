@@ -26,6 +26,7 @@ from ivm.operators.ordering cimport Ordering
 from ivm.operators.stretch cimport Stretch
 from ivm.operators.walk cimport Step, Walk
 from ivm.operators.window_functions cimport NEAR, ONWARD, WHOLE, WindowFunction
+from ivm.rows.hashing cimport Partitioner
 from ivm.rows.updates cimport Updates, empty_updates, push, release
 from ivm.trace.batch cimport first_update, time_of, val_at
 from ivm.trace.sort cimport consolidate
@@ -40,6 +41,7 @@ cdef class Window(Walk):
     """Key words, value words, 0 or an error's word, and `result_words` words of results for each row.
 
     Values are in the format of `ordering`, whose first `order_words` words are what the calls order by.
+    `partitioner` tells which shard a partition belongs to, by the trace's key.
     """
 
     cdef readonly Groups totals
@@ -62,12 +64,14 @@ cdef class Window(Walk):
     cdef vector[uint64_t] before        # what the rows before the stretch come to
     cdef Updates changes                # results of one value
 
-    def __init__(self, Region region, int row_words, Reader reader, Ordering ordering,
+    def __init__(self, Region region, int row_words, Reader reader,
+                 Partitioner partitioner, Ordering ordering,
                  int order_words, tuple functions, int result_words):
         cdef WindowFunction call
         cdef int state_words = TOTALS
-        self.seeks = True
+        self.seeks = self.owns = True
         self.reader = reader
+        self.partitioner = partitioner
         self.ordering = ordering
         self.functions = functions
         self.stride = result_words + 1

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ivm.dataflow import Arrange
-from ivm.render.building import Traces
+from ivm.render.building import TracePlan
 from ivm.rows.format import Format, followed_by, row_format, string_words
 from ivm.rows.packing import Packing
 from ivm.rows.strings import Interner
@@ -49,11 +49,11 @@ def _places(node: Arrange, columns: Iterable[int]) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class Arranged:
-    """An arrangement in a plan: its node, how its rows lie, and which traces hold them."""
+    """An arrangement in a plan: its node, how its rows lie, and which trace holds them."""
 
     node: Arrange
     shape: Shape
-    traces: Traces
+    trace: TracePlan
 
     def packed(
         self, columns: Iterable[int], target: Format, interner: Interner | None = None

@@ -4,7 +4,7 @@ cimport cython
 
 import numpy as np
 
-from ivm.render.building cimport Building, Traces
+from ivm.render.building cimport Building, TracePlan
 from ivm.render.physical cimport PhysicalPlan, PiecePlan
 from ivm.render.pieces cimport Index, Piece, new_index, new_piece
 
@@ -23,7 +23,7 @@ cdef class Assembly:
 
     def __init__(self, PhysicalPlan plan, str name, found, int shards, interner, now):
         cdef Index index
-        cdef list slots = [index.traces for _, index in found]
+        cdef list slots = [index.trace for _, index in found]
         cdef Building built = Building(plan.depths, plan.stages, slots, shards)
         self.plan = plan
         self.found = found
@@ -38,7 +38,7 @@ cdef class Assembly:
         self.piece = self.pieces[len(self.pieces) - 1]
         self.arrangements = {}
         for node, (owner, arranged) in plan.arrangements.items():
-            index = new_index(node, arranged.shape, (<Traces> arranged.traces).of(built))
+            index = new_index(node, arranged.shape, (<TracePlan> arranged.trace).of(built))
             self.arrangements[node] = self.piece_of(owner), index
         if plan.result is not None:
             owner, arranged = plan.result
@@ -75,8 +75,7 @@ cdef class Assembly:
         cdef dict traces = {}
         cdef Index index
         for _, index in self.found:
-            for trace in index.traces:
-                traces[trace] = None
+            traces[index.trace] = None
         return list(traces)
 
     @property

@@ -21,8 +21,8 @@ class Every(Argument):
     @property
     def stage(self) -> int: ...
 
-class Traces:
-    """An arrangement's traces, one for each shard: what was found, or what stage `stage` seals."""
+class TracePlan:
+    """An arrangement's trace: what was found, or what stage `stage` seals."""
 
     def __init__(self, *, stage: int = -1, slot: int = -1) -> None: ...
     @property
@@ -31,17 +31,12 @@ class Traces:
     def slot(self) -> int: ...
 
 class Read(Argument):
-    """A new view of the trace in the same shard."""
+    """A new view of an arrangement's trace."""
 
-    def __init__(self, traces: Traces) -> None: ...
+    def __init__(self, trace: TracePlan) -> None: ...
     @property
     def found(self) -> bool:
         """Whether the trace is there before the plan is built."""
-
-class ReadAll(Argument):
-    """New views of the traces in all shards, as a tuple."""
-
-    def __init__(self, traces: Traces) -> None: ...
 
 class Several(Argument):
     """What each of `arguments` stands for, as a tuple."""
@@ -75,8 +70,11 @@ class StagePlan:
     def slots(self) -> list[int]:
         """The slots of what was found whose traces it reads."""
 
+class WholePlan(StagePlan):
+    """A single operator for all shards."""
+
 class CrossingPlan(StagePlan):
-    """Operators that hand rows to each other: Dealers."""
+    """Operators that hand rows to each other: Exchanges."""
 
 class LoopPlan(StagePlan):
     """A loop in region `outer` whose `body` lists the numbers of its stages, in region `region`."""
@@ -97,12 +95,12 @@ class Building:
         self,
         depths: list[int],
         planned: list[StagePlan],
-        found: list[tuple[Trace, ...]],
+        found: list[Trace],
         shards: int,
     ) -> None: ...
     @property
     def operators(self) -> list[tuple[Operator | Loop, ...]]:
-        """Of each stage one for each shard; or the loop that it is."""
+        """Of each stage one for each shard, or one for all; or the loop that it is."""
 
     @property
     def stages(self) -> list[Stage]: ...

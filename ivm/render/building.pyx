@@ -11,7 +11,7 @@ from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
 from libcpp.vector cimport vector
 
-from ivm.operators.arrange cimport Arrange
+from ivm.operators.arrange cimport Sealing
 from ivm.operators.operator cimport Operator, Reader, Region
 from ivm.trace.trace cimport Trace
 from ivm.workers.stage cimport Crossing, Loop, Stage
@@ -63,60 +63,41 @@ cdef class Every(Argument):
         return 0
 
 
-cdef class Traces:
-    """An arrangement's traces, one for each shard: what was found, or what stage `stage` seals."""
+cdef class TracePlan:
+    """An arrangement's trace: what was found, or what stage `stage` seals."""
 
     def __init__(self, *, int stage=-1, int slot=-1):
         self.stage = stage
         self.slot = slot
 
-    cdef tuple of(self, Building building):
+    cdef Trace of(self, Building building):
         if self.slot >= 0:
             return building.found[self.slot]
-        return tuple([(<Arrange> operator).trace for operator in <tuple> building.operators[self.stage]])
-
-
-cdef int note_traces(Traces traces, StagePlan plan) except -1:
-    if traces.slot >= 0:
-        plan.slots_read.push_back(traces.slot)
-    else:
-        plan.sealing.push_back(traces.stage)
-    return 0
+        return (<Sealing> (<tuple> building.operators[self.stage])[0]).trace
 
 
 cdef class Read(Argument):
-    """A new view of the trace in the same shard."""
+    """A new view of an arrangement's trace."""
 
-    cdef Traces traces
+    cdef TracePlan trace
 
-    def __init__(self, Traces traces):
-        self.traces = traces
+    def __init__(self, TracePlan trace):
+        self.trace = trace
 
     @property
     def found(self):
         """Whether the trace is there before the plan is built."""
-        return self.traces.slot >= 0
+        return self.trace.slot >= 0
 
     cdef object of(self, Building building, int shard):
-        return building.reader(self.traces.of(building)[shard])
+        return building.reader(self.trace.of(building))
 
     cdef int note(self, StagePlan plan) except -1:
-        return note_traces(self.traces, plan)
-
-
-cdef class ReadAll(Argument):
-    """New views of the traces in all shards, as a tuple."""
-
-    cdef Traces traces
-
-    def __init__(self, Traces traces):
-        self.traces = traces
-
-    cdef object of(self, Building building, int shard):
-        return tuple([building.reader(trace) for trace in self.traces.of(building)])
-
-    cdef int note(self, StagePlan plan) except -1:
-        return note_traces(self.traces, plan)
+        if self.trace.slot >= 0:
+            plan.slots_read.push_back(self.trace.slot)
+        else:
+            plan.sealing.push_back(self.trace.stage)
+        return 0
 
 
 cdef class Several(Argument):
@@ -183,11 +164,17 @@ cdef class StagePlan:
         """The slots of what was found whose traces it reads."""
         return list(self.slots_read)
 
+    # How many operators are made: one for each shard.
+    cdef int count(self, Building building):
+        return building.shards
+
     cdef object build(self, Building building):
-        cdef int shard
-        cdef tuple operators = PyTuple_New(building.shards)
-        for shard in range(building.shards):
+        cdef int shard, count = self.count(building)
+        cdef tuple operators = PyTuple_New(count)
+        for shard in range(count):
             operator = self.kind(*self.arguments_of(building, shard))
+            (<Operator> operator).shard = shard
+            (<Operator> operator).shards = count
             Py_INCREF(operator)
             PyTuple_SET_ITEM(operators, shard, operator)
         building.operators.append(operators)
@@ -205,11 +192,11 @@ cdef class StagePlan:
         for number in self.sources_of_all:
             stage.reads.push_back(<void*> building.stages[number])
             for operator in <tuple> building.operators[number]:
-                (<Operator> operator).readers += building.shards
+                (<Operator> operator).readers += self.count(building)
         for number in self.sealing:
             stage.reads.push_back(<void*> building.stages[number])
         for number in self.slots_read:
-            stage.reads_found.push_back(<void*> (<tuple> building.found[number])[0])
+            stage.reads_found.push_back(<void*> (<Trace> building.found[number]))
         return 0
 
     # What an operator of `shard` is made with; filled in place, which spares a list.
@@ -230,8 +217,15 @@ cdef class StagePlan:
         return Stage(operators)
 
 
+cdef class WholePlan(StagePlan):
+    """A single operator for all shards."""
+
+    cdef int count(self, Building building):
+        return 1
+
+
 cdef class CrossingPlan(StagePlan):
-    """Operators that hand rows to each other: Dealers."""
+    """Operators that hand rows to each other: Exchanges."""
 
     cdef Stage stage(self, tuple operators):
         return Crossing(operators)
@@ -266,8 +260,8 @@ cdef class LoopPlan(StagePlan):
 cdef class Building:
     """What is made of the stages `planned`, in their order, in regions of such `depths`.
 
-    `found` has the traces of the arrangements that were found, by slot: a tuple of one for each
-    shard. Raises what the operators raise; then nothing is left.
+    `found` has the traces of the arrangements that were found, by slot. Raises what the operators
+    raise; then nothing is left.
     """
 
     def __init__(self, list depths, list planned, list found, int shards):

@@ -12,25 +12,20 @@ from ivm.render.arranged import Arranged, shape_of
 from ivm.render.mechanics import Mechanics
 from ivm.render.physical import PhysicalPlan, PiecePlan
 from ivm.rows.format import Format
-from ivm.rows.hashing import Partitioner
-from ivm.rows.layout import Layout
 from ivm.rows.strings import Interner
 
 
-def plan_input(node: Arrange, layout: Layout, shards: int, interner: Interner) -> PhysicalPlan:
+def plan_input(node: Arrange, shards: int, interner: Interner) -> PhysicalPlan:
     """A plan of the input that `node` arranges: its first stage (raises Unsupported).
 
-    Rows arrive in `layout`, whose format is `arriving`.
+    Rows arrive in the format `arriving`.
     """
     assert isinstance(node.input, Get)
     shape = shape_of(node)
     keys = ", ".join(node.schema.names[: len(node.key)])
     piece = PiecePlan(f"{node.input.name}[{keys}]", arranged=node)
     plan = Mechanics(piece, shards, interner)
-    if shards == 1:
-        rows = plan.stage(shape.together, Input)
-    else:
-        rows = plan.crossing(shape.together, Input, Partitioner(layout, node.key, interner))
+    rows = plan.stage(shape.together, Input)
     made = piece, Arranged(node, shape, plan.sealed(rows, shape.key.words, shape.strings))
     piece.finish()
     return PhysicalPlan(plan.depths, plan.stages, plan.root, [piece], {node: made}, made)

@@ -13,7 +13,7 @@ from ivm.operators.fallible import Evaluate
 from ivm.operators.join import Join as JoinOperator
 from ivm.operators.lookup import Lookup as LookupOperator
 from ivm.render.arranged import Arranged, shape_of
-from ivm.render.building import New, ReadAll, Several
+from ivm.render.building import New, Read, Several
 from ivm.render.mechanics import Mechanics, check_sortable
 from ivm.render.scopes import Rendered
 from ivm.rows.format import Format, followed_by, row_format
@@ -30,7 +30,7 @@ class Joins(Mechanics):
         """Pairs of two arrangements' rows."""
         node, form, packing = _paired(node)
         left, right = self.arranged(node.left), self.arranged(node.right)
-        return self.stage(form, JoinOperator, left.traces, right.traces, packing)
+        return self.stage(form, JoinOperator, left.trace, right.trace, packing)
 
     def delta_join(self, node: DeltaJoin) -> Rendered:
         """The sum of its paths, each a chain of look-ups that adds to what the one before made."""
@@ -49,15 +49,15 @@ class Joins(Mechanics):
         path = node.paths[start]
         index = self.arranged(Arrange(node.relations[start], path.key))
         later = [
-            self.arranged(Arrange(node.relations[lookup.relation], lookup.key)).traces
+            self.arranged(Arrange(node.relations[lookup.relation], lookup.key)).trace
             for lookup in path.lookups
             if lookup.relation > start
         ]
         places = _places(index.node, _first(node, start))
         form = row_format(_fields(node, carried))
         packing = Packing((index.shape.key, index.shape.val), [places[c] for c in carried], form)
-        readers = Several([ReadAll(traces) for traces in later])
-        return self.stage(form, Changes, index.traces, packing, readers)
+        readers = Several([Read(trace) for trace in later])
+        return self.stage(form, Changes, index.trace, packing, readers)
 
     def _looked_up(
         self,
@@ -78,18 +78,14 @@ class Joins(Mechanics):
         check_sortable(together)
         given = pa.schema(_fields(node, carried))
         source = self._without_nulls(source, given, [carried.index(c) for c in lookup.bound], index)
-        picks = [carried.index(c) for c in (*lookup.bound, *others)]
-        key = tuple(picks[: len(lookup.bound)])
-        if self.shards == 1:
-            source = self.packed(source, [(0, i) for i in picks], together)
-        else:
-            source = self.exchanged([source], [False], given, key, picks, together)
+        picks = [(0, carried.index(c)) for c in (*lookup.bound, *others)]
+        source = self.packed(source, picks, together)
         places = _places(index.node, _first(node, lookup.relation))
         places |= {c: (0, i) for i, c in enumerate((*lookup.bound, *others))}
         form = row_format(_fields(node, wanted))
         packing = Packing((together, index.shape.val), [places[c] for c in wanted], form)
         older, before = lookup.relation > start, total if last else None
-        return self.stage(form, LookupOperator, source, index.traces, packing, older, before)
+        return self.stage(form, LookupOperator, source, index.trace, packing, older, before)
 
     def _without_nulls(
         self, source: Rendered, given: pa.Schema, bound: Sequence[int], index: Arranged

@@ -6,12 +6,20 @@ import pyarrow as pa
 
 from ivm.errors import Unsupported
 from ivm.operators.arrange import Arrange
-from ivm.operators.dealer import Dealer
 from ivm.operators.exchange import Exchange
 from ivm.operators.operator import Operator
 from ivm.operators.project import Project
 from ivm.operators.roundless import ArrangeRoundless
-from ivm.render.building import CrossingPlan, Read, Several, Source, StagePlan, Traces
+from ivm.render.building import (
+    CrossingPlan,
+    Every,
+    Read,
+    Several,
+    Source,
+    StagePlan,
+    TracePlan,
+    WholePlan,
+)
 from ivm.render.physical import PiecePlan
 from ivm.render.scopes import Rendered, Scope
 from ivm.rows.format import Format
@@ -52,8 +60,8 @@ class Mechanics:
     def stage(self, form: Format, kind: type[Operator], *arguments: object) -> Rendered:
         """A stage of operators `kind`, whose rows have format `form`, made with `arguments`.
 
-        Of these, `Rendered` stands for its operator in the same shard, and `Traces` for a reader of
-        the one there, which catches up when the dataflow is hydrated.
+        Of these, `Rendered` stands for its operator in the same shard, and `TracePlan` for a reader
+        of the trace, which catches up when the dataflow is hydrated.
         """
         given = tuple(_argument(argument) for argument in arguments)
         number = self.add(StagePlan(kind, self.scope.region, form.words, given))
@@ -65,9 +73,16 @@ class Mechanics:
         self.piece.fallible.append(rendered.stage)
         return rendered
 
-    def crossing(self, form: Format, kind: type[Dealer], *arguments: object) -> Rendered:
-        """A stage of which each row, in format `form`, is in the shard of its key."""
-        number = self.add(CrossingPlan(kind, self.scope.region, form.words, arguments))
+    def whole(self, form: Format, kind: type[Operator], *arguments: object) -> Rendered:
+        """A stage of one operator for all shards; else as `stage`.
+
+        `Rendered` stands for the operators of all shards, as a tuple.
+        """
+        given = tuple(
+            Every(argument.stage) if isinstance(argument, Rendered) else _argument(argument)
+            for argument in arguments
+        )
+        number = self.add(WholePlan(kind, self.scope.region, form.words, given))
         return Rendered(number, form)
 
     def need(self, rendered: Rendered) -> None:
@@ -104,10 +119,12 @@ class Mechanics:
         key: Sequence[int],
         picks: list[int],
         target: Format,
+        gathers: bool,
     ) -> Rendered:
         """The columns `picks` of a sum in format `target`, each row in the shard of its key.
 
-        `sources` are its terms, of one format; what is `negated` among them is subtracted.
+        If it `gathers`, few rows are in the first shard instead. `sources` are the terms, of one
+        format; what is `negated` among them is subtracted.
         """
         form = sources[0].format
         given = (
@@ -115,13 +132,19 @@ class Mechanics:
             tuple(negated),
             Partitioner(Layout(schema, form), key, self.interner),
             Packing((form,), [(0, i) for i in picks], target, self.interner),
+            gathers,
         )
-        return self.crossing(target, Exchange, *given)
+        number = self.add(CrossingPlan(Exchange, self.scope.region, target.words, given))
+        return Rendered(number, target)
+
+    def owners(self, schema: pa.Schema, form: Format) -> Partitioner:
+        """What tells which shard owns a key, of columns `schema` in format `form`."""
+        return Partitioner(Layout(schema, form), range(len(schema)), self.interner)
 
     def sealed(
         self, source: Rendered, key_words: int, strings: tuple[tuple[int, bool], ...]
-    ) -> Traces:
-        """Traces of `source`, whose rows are keys of `key_words` words and then values.
+    ) -> TracePlan:
+        """The trace of `source`, whose rows are keys of `key_words` words and then values.
 
         `strings` are the words that hold strings, and whether they are complemented. Raises
         Unsupported for too many words.
@@ -129,16 +152,16 @@ class Mechanics:
         check_sortable(source.format)
         roundless = self.scope.depth > 1 and self.scope.grows
         kind = ArrangeRoundless if roundless else Arrange
-        stage = self.stage(source.format, kind, source, key_words, strings).stage
+        stage = self.whole(source.format, kind, source, key_words, strings).stage
         self.piece.traces.append(stage)
         self.piece.strings = self.piece.strings or bool(strings)
-        return Traces(stage=stage)
+        return TracePlan(stage=stage)
 
 
 def _argument(given: object) -> object:
     if isinstance(given, Rendered):
         return Source(given.stage)
-    return Read(given) if isinstance(given, Traces) else given
+    return Read(given) if isinstance(given, TracePlan) else given
 
 
 def check_sortable(form: Format) -> None:

@@ -1,4 +1,5 @@
 from ivm.render.physical cimport PiecePlan
+from ivm.trace.trace cimport Trace
 
 
 # A piece of a plan as it was built, and the pieces that it reads.
@@ -14,11 +15,11 @@ cdef class Piece:
 cdef Piece new_piece(str name, PiecePlan plan, list stages, dict operators)
 
 
-# An arrangement: its node, how its rows lie, and a trace for each shard.
+# An arrangement: its node, how its rows lie, and its trace.
 cdef class Index:
     cdef readonly object node
     cdef readonly object shape
-    cdef readonly tuple traces
+    cdef readonly Trace trace
 
 
-cdef Index new_index(node, shape, tuple traces)
+cdef Index new_index(node, shape, Trace trace)

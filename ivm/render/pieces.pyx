@@ -81,12 +81,12 @@ cdef class Piece:
 
 @cython.freelist(16)    # they come and go with dataflows
 cdef class Index:
-    """An arrangement: its node, how its rows lie, and a trace for each shard."""
+    """An arrangement: its node, how its rows lie, and its trace."""
 
-    def __init__(self, node, shape, tuple traces):
+    def __init__(self, node, shape, Trace trace):
         self.node = node
         self.shape = shape
-        self.traces = traces
+        self.trace = trace
 
     @property
     def key_schema(self):
@@ -102,7 +102,7 @@ cdef class Index:
         """The published rows, laid out by `layout`, with each of `keys` (raises SchemaMismatch)."""
         key = Layout(self.key_schema)
         chosen = keys.select(self.key_names)
-        return Found(*look_up(self.traces, self.shape.restored, layout, interner, chosen, key))
+        return Found(*look_up(self.trace, self.shape.restored, layout, interner, chosen, key))
 
 
 # These two spare the protocol of a call.
@@ -116,9 +116,9 @@ cdef Piece new_piece(str name, PiecePlan plan, list stages, dict operators):
     return piece
 
 
-cdef Index new_index(node, shape, tuple traces):
+cdef Index new_index(node, shape, Trace trace):
     cdef Index index = Index.__new__(Index)
     index.node = node
     index.shape = shape
-    index.traces = traces
+    index.trace = trace
     return index

@@ -84,7 +84,7 @@ class Plans:
         node = stored(name, schema, key_positions(name, schema, names))
         form = arriving(node)
         layout = Layout(schema, form)
-        plan = plan_input(node, layout, self._shards, self._interner)
+        plan = plan_input(node, self._shards, self._interner)
         made = InputPlan(names, node, plan, form, layout, Layout(schema))
         _keep(self._inputs, name, made)
         return made

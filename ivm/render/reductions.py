@@ -26,7 +26,7 @@ from ivm.operators.select import Select
 from ivm.operators.selection import Selection
 from ivm.operators.settling import Settling
 from ivm.render.arranged import Arranged
-from ivm.render.building import New, Traces
+from ivm.render.building import New, TracePlan
 from ivm.render.mechanics import Mechanics
 from ivm.render.scopes import Rendered
 from ivm.rows.format import (
@@ -37,6 +37,7 @@ from ivm.rows.format import (
     row_format,
     string_words,
 )
+from ivm.rows.hashing import Partitioner
 from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.strings import Interner, pinned_word_of
@@ -50,6 +51,7 @@ class Ordered:
     """Rows of a key and then values in an ordered format; `types` are of the columns of both."""
 
     source: Rendered
+    owners: Partitioner
     key_format: Format
     values: Format
     types: tuple[pa.DataType, ...]
@@ -64,10 +66,11 @@ class Ordered:
 class Reductions(Mechanics):
     """The part of the planner that knows reductions.
 
-    `render`, `keyed`, `lying` and `only_grows` are the whole's.
+    `render`, `moved`, `keyed`, `lying` and `only_grows` are the whole's.
     """
 
     render: Callable[[Node], Rendered]
+    moved: Callable[[Node, list[int], Format], Rendered]
     keyed: Callable[[Node, Sequence[int], list[int], Format], Rendered]
     lying: Callable[[Node, Sequence[int]], Arranged | None]
     only_grows: Callable[[Node], bool]
@@ -84,7 +87,8 @@ class Reductions(Mechanics):
         form = row_format(node.schema)
         picks = list(range(len(node.schema)))
         source = self.keyed(node, picks, picks, form)
-        known = self.stage(form, Known, source, string_words(node.schema.types, form))
+        strings = string_words(node.schema.types, form)
+        known = self.stage(form, Known, source, strings, self.owners(node.schema, form))
         self.piece.groups.append((known.stage, "groups"))
         self.piece.states.append(("known rows", known.stage, "groups"))
         return known
@@ -209,20 +213,28 @@ class Reductions(Mechanics):
             fields, [o.descending for o in order], [o.nulls_first for o in order], prefixed=True
         )
         taken = [*key, *(o.column for o in order)]
-        source = self.keyed(node, key, taken, followed_by(key_format, values))
+        together = followed_by(key_format, values)
+        if self.scope.depth > 1:
+            source = self.keyed(node, key, taken, together)
+        else:
+            source = self.moved(node, taken, together)
+        owners = self.owners(pa.schema([schema.field(i) for i in key]), key_format)
         types = tuple(schema.field(i).type for i in taken)
-        return Ordered(source, key_format, values, types, self.interner)
+        return Ordered(source, owners, key_format, values, types, self.interner)
 
     def _reduced(self, given: Ordered, logic: Callable[[], Logic], form: Format) -> Rendered:
         words, types = given.key_format.words, list(given.types)
         if self.scope.depth > 1:
-            return self.in_loop(given.source, words, logic, types, form)
+            return self.in_loop(given.source, words, logic, types, form, given.owners)
         strings = string_words(types, given.source.format)
-        return self._at_root(self.sealed(given.source, words, strings), logic, form)
+        trace = self.sealed(given.source, words, strings)
+        return self._at_root(trace, given.owners, logic, form)
 
-    def _at_root(self, traces: Traces, logic: Callable[[], Logic], form: Format) -> Rendered:
-        """The reduction of what `traces` hold."""
-        selected = self.stage(form, Select, traces, New(logic))
+    def _at_root(
+        self, trace: TracePlan, owners: Partitioner, logic: Callable[[], Logic], form: Format
+    ) -> Rendered:
+        """The reduction of what `trace` holds."""
+        selected = self.stage(form, Select, trace, owners, New(logic))
         self.piece.groups.append((selected.stage, "debts"))
         self.piece.states.append(("rankings", selected.stage, None))
         return selected
@@ -234,10 +246,15 @@ class Reductions(Mechanics):
         logic: Callable[[], Logic],
         types: list[pa.DataType],
         form: Format,
+        owners: Partitioner,
     ) -> Rendered:
-        """The reduction of `source`, rows of a key and a value with columns of these `types`."""
+        """The reduction of `source`, rows of a key and a value with columns of these `types`.
+
+        `owners` tells which shard keeps a key.
+        """
         strings = string_words(types, source.format)
-        reduced = self.stage(form, ReduceOperator, source, key_words, New(logic), strings)
+        given = (source, key_words, New(logic), strings, owners)
+        reduced = self.stage(form, ReduceOperator, *given)
         self.piece.curves.append((reduced.stage, "curves"))
         self.piece.states.append(("histories", reduced.stage, "curves"))
         return reduced
@@ -257,6 +274,7 @@ class Reductions(Mechanics):
         moved = [_moved(a, used) for a in node.aggregates]
         types = [given.field(i).type for i in taken]
         overflow = pinned_word_of(self.interner, OVERFLOW)
+        owners = self.owners(pa.schema([given.field(i) for i in node.key]), key_format)
 
         def logic() -> Accumulation:
             return Accumulation(moved, fields, values, results, overflow)
@@ -264,12 +282,12 @@ class Reductions(Mechanics):
         if self.scope.depth > 1:
             source = self.keyed(node.input, node.key, taken, together)
             form = Format(key_format.words + 1 + results.words, ())
-            reduced = self.in_loop(source, key_format.words, logic, types, form)
+            reduced = self.in_loop(source, key_format.words, logic, types, form, owners)
             return self._settled(node, reduced, key_format, results)
 
         strings = string_words(types[: len(node.key)], key_format)
         settling = self._settling(node, key_format, results)
-        parts = (key_format.words, New(logic), strings, settling)
+        parts = (owners, key_format.words, New(logic), strings, settling)
         return self._summed(node, taken, together, parts)
 
     def _summed(
@@ -284,7 +302,7 @@ class Reductions(Mechanics):
         else:
             packing = index.packed(taken, together, self.interner)
             by_key = index.node.key == node.key
-            summed = self.fallible(form, AccumulateNew, index.traces, packing, by_key, *parts)
+            summed = self.fallible(form, AccumulateNew, index.trace, packing, by_key, *parts)
         self.piece.groups.append((summed.stage, "groups"))
         self.piece.states.append(("groups", summed.stage, "groups"))
         return summed

@@ -46,14 +46,13 @@ from ivm.operators.input import Input
 from ivm.operators.loop import Collect, Enter, Feedback, Leave, Variable
 from ivm.operators.loop import EnterAt as EnterAtOperator
 from ivm.render.arranged import Arranged, shape_of
-from ivm.render.building import Every, LoopPlan, New, Several, Source, Traces
+from ivm.render.building import Every, LoopPlan, New, Several, Source, TracePlan
 from ivm.render.collection import Collection
 from ivm.render.foresight import foreseeable
 from ivm.render.growth import Growth
 from ivm.render.joins import Joins
 from ivm.render.physical import PhysicalPlan, PiecePlan
 from ivm.render.pieces import Index, Piece
-from ivm.render.placement import Placement
 from ivm.render.reductions import Reductions
 from ivm.render.scopes import Rendered, Scope, free_names, reads, recursive_schemas
 from ivm.render.windows import Windows
@@ -85,8 +84,6 @@ class Renderer(Windows, Reductions, Joins):
         self._constants: list[tuple[int, Layout, pa.RecordBatch]] = []
         self._numbered = 0
         self._growth = Growth(collections)
-        stored_as = {name: c.source for name, c in collections.items() if c.source is not None}
-        self._placement = Placement(stored_as)
 
     def plan(self, wanted: Arrange) -> PhysicalPlan:
         """A plan of a dataflow that maintains `wanted` and captures its changes.
@@ -95,7 +92,7 @@ class Renderer(Windows, Reductions, Joins):
         """
         result = self.arranged(wanted)
         rows = result.shape.restored
-        capture = self.stage(Format(rows.words, ()), CaptureArranged, result.traces, rows)
+        capture = self.whole(Format(rows.words, ()), CaptureArranged, result.trace, rows)
         owner = self._found[wanted] if wanted in self._found else self._made[wanted][0]
         return self._planned(wanted, (owner, result), capture)
 
@@ -184,7 +181,7 @@ class Renderer(Windows, Reductions, Joins):
         own = there[1].node  # the same object when the plan is built again, which is found at once
         slot = self._found.setdefault(own if own == node else node, len(self._found))
         self.piece.found[slot] = None
-        return Arranged(node, shape_of(node), Traces(slot=slot))
+        return Arranged(node, shape_of(node), TracePlan(slot=slot))
 
     def _shared(self, node: Arrange) -> Arranged:
         """A new arrangement that refers to no recursive name."""
@@ -228,36 +225,41 @@ class Renderer(Windows, Reductions, Joins):
         shape = shape_of(node)
         width = len(node.input.schema)
         picks = [*node.key, *(i for i in range(width) if i not in node.key)]
-        source = self.keyed(node.input, node.key, picks, shape.together)
+        source = self.moved(node.input, picks, shape.together)
         return Arranged(node, shape, self.sealed(source, shape.key.words, shape.strings))
 
-    def keyed(self, node: Node, key: Sequence[int], picks: list[int], target: Format) -> Rendered:
+    def moved(self, node: Node, picks: list[int], target: Format) -> Rendered:
+        """`node`'s columns `picks` in format `target`, in whatever shards its rows are."""
+        if isinstance(node, Get) and self.scope.parent is None:
+            index = self._stored(node)
+            packing = index.packed(picks, target, self.interner)
+            return self.stage(target, Flatten, index.trace, packing)
+        return self.packed(self.render(node), [(0, i) for i in picks], target)
+
+    def keyed(
+        self,
+        node: Node,
+        key: Sequence[int],
+        picks: list[int],
+        target: Format,
+        *,
+        gathers: bool = True,
+    ) -> Rendered:
         """`node`'s columns `picks` in format `target`, each row in the shard of its columns `key`.
 
-        Rows that lie there already, in an arrangement or as they were put out, are read where they
-        lie, and so are such terms of a sum. The terms of another sum are exchanged as they come.
+        If it `gathers`, few rows are in the first shard instead, for who takes few for all shards
+        together. The terms of a sum are exchanged as they come.
         """
-        index = self.lying(node, key)
-        if index is not None:
-            packing = index.packed(picks, target, self.interner)
-            return self.stage(target, Flatten, index.traces, packing)
-        if self._is_placed(node, key):
-            return self.packed(self.render(node), [(0, i) for i in picks], target)
-        terms = _signed(node) if isinstance(node, Concat) else []
-        if any(self.lying(term, key) or self._is_placed(term, key) for term, _ in terms):
-            sources = [self.keyed(term, key, picks, target) for term, _ in terms]
-            return self._added(sources, [negative for _, negative in terms], target)
-        if not terms or self.scope.home(free_names(node)) is not self.scope:
+        if self.shards == 1:
+            return self.moved(node, picks, target)
+        terms = _signed(node) if isinstance(node, Concat) else [(node, False)]
+        if self.scope.home(free_names(node)) is not self.scope:
             terms = [(node, False)]
         sources, negated = self._terms(node, terms)
-        return self.exchanged(sources, negated, node.schema, key, picks, target)
-
-    def _is_placed(self, node: Node, key: Sequence[int]) -> bool:
-        """Whether each row of `node` is put out in the shard of its columns `key`."""
-        return self.shards == 1 or self._placement.of(node, self.scope) == tuple(key)
+        return self.exchanged(sources, negated, node.schema, key, picks, target, gathers)
 
     def lying(self, node: Node, key: Sequence[int]) -> Arranged | None:
-        """An arrangement that has `node`'s rows already, each in the shard of its columns `key`."""
+        """An arrangement of `node`'s rows; by their columns `key`, if there are several shards."""
         if not isinstance(node, Get) or self.scope.parent is not None:
             return None
         if self.shards == 1:
@@ -271,7 +273,7 @@ class Renderer(Windows, Reductions, Joins):
         index = self._stored(node)
         everything = list(range(len(node.schema)))
         form = row_format(node.schema)
-        return self.stage(form, Flatten, index.traces, index.packed(everything, form))
+        return self.stage(form, Flatten, index.trace, index.packed(everything, form))
 
     def _stored(self, node: Get) -> Arranged:
         """The rows of an input or an installed dataflow as the pool keeps them."""
@@ -290,7 +292,7 @@ class Renderer(Windows, Reductions, Joins):
 
     def _render_arrange(self, node: Arrange) -> Rendered:
         index = self.arranged(node)
-        return self.stage(row_format(node.schema), Flatten, index.traces, index.flattened())
+        return self.stage(row_format(node.schema), Flatten, index.trace, index.flattened())
 
     def _render_constant(self, node: Constant) -> Rendered:
         rows = [dict(zip(node.schema.names, row, strict=True)) for row in node.rows]
@@ -316,7 +318,7 @@ class Renderer(Windows, Reductions, Joins):
         form = row_format(node.schema)
         if isinstance(node.input, Get) and self.scope.parent is None:
             index = self._stored(node.input)
-            return self.stage(form, Flatten, index.traces, index.packed(picks, form))
+            return self.stage(form, Flatten, index.trace, index.packed(picks, form))
         return self.packed(self.render(node.input), [(0, i) for i in picks], form)
 
     def _evaluated(self, node: Node, outputs: Map | None) -> Rendered:
@@ -331,7 +333,7 @@ class Renderer(Windows, Reductions, Joins):
         program = New(lambda: Program(given, predicates[::-1], named, interner))
         if isinstance(node, Get) and self.scope.parent is None:
             index = self._stored(node)
-            return self.fallible(form, EvaluateNew, index.traces, index.shape.restored, program)
+            return self.fallible(form, EvaluateNew, index.trace, index.shape.restored, program)
         return self.fallible(form, Evaluate, self.render(node), program)
 
     def _render_flatmap(self, node: FlatMap) -> Rendered:
@@ -444,7 +446,7 @@ class Renderer(Windows, Reductions, Joins):
         form = row_format(node.schema)
         others = tuple(range(1, len(schema)))
         moments = followed_by(row_format(list(schema)[:1]), form)
-        source = self.keyed(node.events, others, [0, *others], moments)
+        source = self.keyed(node.events, others, [0, *others], moments, gathers=False)
         clocks, strings = Every(self.render(node.clock).stage), string_words(schema.types, moments)
         due = self.stage(form, DueOperator, source, clocks, strings)
         self.piece.traces.append(due.stage)

@@ -38,6 +38,7 @@ from ivm.rows.format import (
     row_format,
     string_words,
 )
+from ivm.rows.hashing import Partitioner
 from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.strings import Interner, pinned_word_of
@@ -83,10 +84,16 @@ class Values:
 
 
 class Windows(Mechanics):
-    """The part of the planner that knows windows; `keyed` and `in_loop` are the whole's."""
+    """The part of the planner that knows windows.
 
+    `moved`, `keyed` and `in_loop` are the whole's.
+    """
+
+    moved: Callable[[Node, list[int], Format], Rendered]
     keyed: Callable[[Node, Sequence[int], list[int], Format], Rendered]
-    in_loop: Callable[[Rendered, int, Callable[[], Logic], list[pa.DataType], Format], Rendered]
+    in_loop: Callable[
+        [Rendered, int, Callable[[], Logic], list[pa.DataType], Format, Partitioner], Rendered
+    ]
 
     def window(self, node: Window) -> Rendered:
         """Partitions in order, and the calls over them."""
@@ -95,7 +102,6 @@ class Windows(Mechanics):
         rows = followed_by(key_format, values.format)
         taken = [*node.key, *values.columns]
         types = [values.schema.field(i).type for i in taken]
-        source = self.keyed(node.input, node.key, taken, rows)
         fields = [pa.field(c.name, c.type, c.nullable) for c in node.calls]
         plain = [False] * len(fields)
         results = ordered_format(fields, plain, plain)
@@ -109,18 +115,22 @@ class Windows(Mechanics):
         def functions() -> tuple[WindowFunction, ...]:
             return _functions(node, values, results, interner)
 
+        owners = self.owners(pa.schema([values.schema.field(i) for i in node.key]), key_format)
         if self.scope.depth > 1:
+            source = self.keyed(node.input, node.key, taken, rows)
             windowed = self.in_loop(
                 source,
                 key_format.words,
                 lambda: Windowing(ordering(), peers, functions(), width),
                 types,
                 form,
+                owners,
             )
         else:
-            traces = self.sealed(source, key_format.words, string_words(types, rows))
-            parts = (New(ordering), peers, New(functions), width)
-            windowed = self.stage(form, WindowOperator, traces, *parts)
+            source = self.moved(node.input, taken, rows)
+            trace = self.sealed(source, key_format.words, string_words(types, rows))
+            parts = (owners, New(ordering), peers, New(functions), width)
+            windowed = self.stage(form, WindowOperator, trace, *parts)
             self.piece.groups.append((windowed.stage, "totals"))
             self.piece.states.append(("totals", windowed.stage, "totals"))
         return self._unpacked(node, windowed, taken, rows, results)

@@ -263,3 +263,16 @@ cdef Py_ssize_t seek_key(const Batch* b, const uint64_t* key, Py_ssize_t start) 
         else:
             high = middle
     return low
+
+
+cdef Py_ssize_t find_key(const Batch* b, Py_ssize_t v) noexcept nogil:
+    cdef Py_ssize_t low = 0, high = b.keys - 1, middle
+    if b.val_start == NULL or v == 0:
+        return v
+    while low < high:
+        middle = (low + high + 1) // 2
+        if b.val_start[middle] <= v:
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -15,6 +15,20 @@ cdef Batch* build_unsorted(Updates* updates, int key_words) noexcept nogil
 cdef Batch* build_dealt(Updates* dealt, const Py_ssize_t* ends, Py_ssize_t buckets,
                         int key_words) noexcept nogil
 
+# --- for who builds one batch in several parts ---
+
+# What came of appending rows to a batch.
+cdef enum Appended:
+    APPENDED
+    SEVERAL_TIMES       # a batch of one time cannot have them
+    NO_MEMORY
+
+# Appends what was dealt out to a batch with room for it, of one time and no diffs. The diffs go to `diffs`, unless all are 1.
+cdef Appended append_dealt(Batch* b, Updates* dealt, const Py_ssize_t* ends, Py_ssize_t buckets,
+                           Updates* diffs) noexcept nogil
+
+# --- of batches ---
+
 # The sum of `count` batches of few updates, at least one, with every time joined with `since`; it may
 # be empty. NULL where memory is short.
 cdef Batch* sum_batches(Batch** batches, size_t count, const uint64_t* since) noexcept nogil

@@ -29,13 +29,6 @@ from ivm.trace.times cimport compare_words, join_into
 cdef enum:
     DENSE = 8       # times that may lie between the first and the last, for each update
 
-# What came of appending buckets to a batch.
-cdef enum:
-    APPENDED
-    SEVERAL_TIMES
-    NO_MEMORY
-
-
 cdef Batch* build_batch(const Updates* updates, int key_words) noexcept nogil:
     cdef Room room
     cdef Batch* b
@@ -130,28 +123,16 @@ cdef Batch* build_unsorted(Updates* updates, int key_words) noexcept nogil:
 
 cdef Batch* build_dealt(Updates* dealt, const Py_ssize_t* ends, Py_ssize_t buckets,
                         int key_words) noexcept nogil:
-    cdef Sorting sorting
-    cdef Updates sorted = empty_updates(dealt.row_words, dealt.time_words)
     cdef Updates diffs = empty_updates(0, 0)
-    cdef Batch* b = NULL
-    cdef int outcome = NO_MEMORY
-    if begin_sorting(&sorting, dealt.stride, dealt.stride - 1, dealt.length) == 0:
-        b = _allocate_most(dealt, key_words)
-        if b != NULL:
-            outcome = _append_buckets(b, &sorting, dealt, ends, buckets, &sorted, &diffs)
-    sorted.length = 0
+    cdef Batch* b = _allocate_most(dealt, key_words)
+    cdef Appended outcome = NO_MEMORY if b == NULL else append_dealt(b, dealt, ends, buckets, &diffs)
     if outcome == APPENDED:
         release_large(dealt)
+        _close_keys(b)
         b = pack_batch(b) if diffs.length == 0 else _with_diffs(b, &diffs)
     else:
         drop(b)
-        b = NULL
-    if outcome == SEVERAL_TIMES and reserve(&sorted, dealt.length) == 0:
-        sorted.length = sort_dealt(&sorting, dealt.words, ends, buckets, False, sorted.words)
-        release_large(dealt)
-        b = _build_in_place(&sorted, key_words)
-    end_sorting(&sorting)
-    release(&sorted)
+        b = _build_sorted(dealt, ends, buckets, key_words) if outcome == SEVERAL_TIMES else NULL
     release(&diffs)
     return b
 
@@ -166,10 +147,48 @@ cdef Batch* _allocate_most(const Updates* updates, int key_words) noexcept nogil
     return allocate_batch(key_words, updates.row_words - key_words, updates.time_words, &room)
 
 
+# Sorts and adds up what was dealt out, and builds a batch of it.
+cdef Batch* _build_sorted(Updates* dealt, const Py_ssize_t* ends, Py_ssize_t buckets,
+                          int key_words) noexcept nogil:
+    cdef Sorting sorting
+    cdef Updates sorted = empty_updates(dealt.row_words, dealt.time_words)
+    cdef Batch* b = NULL
+    if begin_sorting(&sorting, dealt.stride, dealt.stride - 1, dealt.length) == 0 and (
+            reserve(&sorted, dealt.length) == 0):
+        sorted.length = sort_dealt(&sorting, dealt.words, ends, buckets, False, sorted.words)
+        release_large(dealt)
+        b = _build_in_place(&sorted, key_words)
+    end_sorting(&sorting)
+    release(&sorted)
+    return b
+
+
+cdef Appended append_dealt(Batch* b, Updates* dealt, const Py_ssize_t* ends, Py_ssize_t buckets,
+                           Updates* diffs) noexcept nogil:
+    cdef Sorting sorting
+    cdef Updates sorted = empty_updates(dealt.row_words, dealt.time_words)
+    cdef Appended outcome = NO_MEMORY
+    if begin_sorting(&sorting, dealt.stride, dealt.stride - 1, dealt.length) == 0:
+        outcome = _append_buckets(b, &sorting, dealt, ends, buckets, &sorted, diffs)
+    end_sorting(&sorting)
+    release(&sorted)
+    return outcome
+
+
+# Puts the starts of values right behind the keys, once all are there: pages of a gap would be given back, and
+# cleared for the next batch.
+cdef void _close_keys(Batch* b) noexcept nogil:
+    if b.keys == b.vals:
+        b.val_start = NULL
+    else:
+        memmove(b.key + b.keys * b.key_words, b.val_start, (b.keys + 1) * sizeof(uint32_t))
+        b.val_start = <uint32_t*> (b.key + b.keys * b.key_words)
+
+
 # Sorts one bucket after the other and appends what remains, as long as all have one time. The diffs go to
 # `diffs`, unless all are 1.
-cdef int _append_buckets(Batch* b, const Sorting* sorting, Updates* dealt, const Py_ssize_t* ends,
-                         Py_ssize_t buckets, Updates* sorted, Updates* diffs) noexcept nogil:
+cdef Appended _append_buckets(Batch* b, const Sorting* sorting, Updates* dealt, const Py_ssize_t* ends,
+                              Py_ssize_t buckets, Updates* sorted, Updates* diffs) noexcept nogil:
     cdef Py_ssize_t bucket, start = 0
     cdef uint64_t in_time = 0, in_diff = 0
     memcpy(b.times, dealt.words + dealt.row_words, b.time_words * sizeof(uint64_t))
@@ -188,11 +207,6 @@ cdef int _append_buckets(Batch* b, const Sorting* sorting, Updates* dealt, const
             return NO_MEMORY
         b.vals += sorted.length
         b.updates += sorted.length
-    if b.keys == b.vals:
-        b.val_start = NULL
-    else:       # right behind the keys: pages of a gap would be given back, and cleared for the next batch
-        memmove(b.key + b.keys * b.key_words, b.val_start, (b.keys + 1) * sizeof(uint32_t))
-        b.val_start = <uint32_t*> (b.key + b.keys * b.key_words)
     return APPENDED
 
 

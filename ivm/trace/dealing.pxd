@@ -1,4 +1,4 @@
-# Many rows to the shards that own them.
+# Many rows to the threads that own them.
 
 from libcpp.vector cimport vector
 
@@ -14,7 +14,12 @@ cdef struct Part:
 
 # Moves all rows of `count` parts to the queues of their owners, one for each shard, which are empty before
 # and consolidated afterwards. As many threads as there are shards share every pass. Raises MemoryError.
-# Where `left` is not NULL, many rows are left in buckets by leading varying bits, as many of each shard, and
-# `left` says where they end: one shard's after the other's. If it stays empty, the rows are consolidated.
-cdef int deal_out(Part* parts, int count, Partitioner partitioner, Updates** queues, int shards,
-                  vector[Py_ssize_t]* left) except -1 nogil
+cdef int deal_out(Part* parts, int count, Partitioner partitioner, Updates** queues,
+                  int shards) except -1 nogil
+
+# Moves all rows of `count` parts, which begin with `key_words` of a key, to `ranges` of keys, one for each of
+# `threads`: the keys of each come before those of the next one. Each range's rows lie in buckets by leading
+# varying bits, as many of each, and `ends` says where these end among its rows: one range's after the
+# other's. Raises MemoryError.
+cdef int deal_ranges(Part* parts, int count, int key_words, Updates* ranges, int threads,
+                     vector[Py_ssize_t]* ends) except -1 nogil

@@ -1,9 +1,12 @@
-"""Dealing: many rows go to the shards that own them, and threads share every pass over them.
+"""Dealing: many rows go to the threads that own them, and threads share every pass over them.
+
+Who owns a row is told by its key's hash, or, where a batch is to be built of all rows, by the range of
+keys that it lies in. Ranges are to have about as many rows each; which these are, some rows tell.
 
 An exchange moves each row once, and so does a sort of more rows than the cache holds, which first deals
 them out by their leading varying bits into buckets (`ivm.trace.sort`). Here one pass does both: a row
 goes to its bucket among those of its owner, whichever thread reads it. Its place there is known, since
-the rows have been counted before, so that no thread waits for another within a pass. Each shard's thread
+the rows have been counted before, so that no thread waits for another within a pass. Each owner's thread
 then sorts its own buckets within the cache; or they are left to who builds a batch of them.
 
 Of fewer rows, that the caches hold, each thread collects those of each owner in memory of its own: one
@@ -11,26 +14,29 @@ pass less, and no thread writes to what lies in another's cache. Each owner's th
 """
 
 from cython.parallel cimport prange
-from libc.stdint cimport uint16_t, uint64_t
+from libc.stdint cimport uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from ivm.rows.hashing cimport Partitioner, shard_of
 from ivm.rows.updates cimport (
-    Updates, append, copy_update, empty_updates, release, release_large, reserve, update_at,
+    Updates, append, copy_update, empty_updates, push, release, release_large, reserve, update_at,
 )
 from ivm.trace.sort cimport (
-    Sorting, are_leading, begin_sorting, bits_to_deal, end_sorting, extract_bits, leading_bits,
-    note_varying_bits, sort_dealt,
+    Sorting, are_leading, begin_sorting, bits_to_deal, consolidate, end_sorting, extract_bits,
+    leading_bits, note_varying_bits, sort_dealt,
 )
+from ivm.trace.times cimport compare_words
 
 cdef extern from *:
     int popcount "__builtin_popcountll"(unsigned long long) noexcept nogil
 
 cdef enum:
-    STRETCH = 512       # rows that are hashed together
+    STRETCH = 512       # rows whose owners are found together
+    PROBES = 64         # rows for each range that tell where ranges begin
     SAMPLED = 1 << 13   # rows that tell by which bits to deal, until counting shows others to vary
     MOST_PILES = 1 << 16
-    WORTH_LEAVING = 1 << 14     # rows of a shard, above which the second-level cache does not hold them
+    WORTH_BUCKETS = 1 << 14     # rows of a range, above which the second-level cache does not hold them
 
 
 # What all passes share.
@@ -44,6 +50,8 @@ cdef struct Dealing:
     uint64_t mask
     Py_ssize_t buckets  # of each shard
     uint16_t* piles     # of each row: its owner and its bucket there, as one number
+    int key_words               # words of a key, where ranges of keys tell the owners
+    const uint64_t* splitters   # the first key of each range but the first; NULL: hashes tell the owners
 
 
 # Some rows of one part, the first of which is the `first` of all.
@@ -56,53 +64,108 @@ cdef struct Stretch:
     bint negated
 
 
-cdef int deal_out(Part* parts, int count, Partitioner partitioner, Updates** queues, int shards,
-                  vector[Py_ssize_t]* left) except -1 nogil:
+cdef int deal_out(Part* parts, int count, Partitioner partitioner, Updates** queues,
+                  int shards) except -1 nogil:
     cdef Dealing dealing
-    cdef const Updates* form = parts[0].rows
-    dealing.parts = parts
-    dealing.rows = total_of(parts, count)
-    dealing.shards = shards
-    dealing.stride = form.stride
-    dealing.compared = form.stride - 1
-    if dealing.rows == 0:
-        return 0
-    if bits_to_deal(dealing.rows // shards) == 0:   # each shard's are one bucket
-        return deal_few(&dealing, parts, count, partitioner, queues)
-    return deal_many(&dealing, parts, count, partitioner, queues, left)
-
-
-cdef int deal_many(Dealing* dealing, Part* parts, int count, Partitioner partitioner, Updates** queues,
-                   vector[Py_ssize_t]* left) except -1 nogil:
     cdef vector[Updates] dealt      # to each shard, before they are sorted
-    cdef Updates piles = empty_updates(0, 0)    # four to a word; a block if they are many
-    cdef vector[Py_ssize_t] ends    # of the buckets, among the rows of their shard
+    cdef vector[Py_ssize_t] ends
     cdef int shard
-    dealt.resize(dealing.shards, empty_updates(parts[0].rows.row_words, parts[0].rows.time_words))
+    if not begin_dealing(&dealing, parts, count, shards):
+        return 0
+    dealt.resize(shards, empty_updates(parts[0].rows.row_words, parts[0].rows.time_words))
     try:
-        if reserve(&piles, 1 + dealing.rows * sizeof(uint16_t) // sizeof(uint64_t)) < 0:
-            no_memory()
-        dealing.piles = <uint16_t*> piles.words
-        move_all(dealing, parts, count, partitioner, dealt.data(), &ends)
-        if left != NULL and dealing.rows > dealing.shards * WORTH_LEAVING:
-            left.swap(ends)
-            for shard in range(dealing.shards):
-                queues[shard][0], dealt[shard] = dealt[shard], queues[shard][0]
+        if bits_to_deal(dealing.rows // shards) == 0:   # each shard's are one bucket
+            deal_few(&dealing, parts, count, partitioner, dealt.data(), &ends)
         else:
-            sort_all(dealing, dealt.data(), ends.data(), queues)
+            deal_many(&dealing, parts, count, partitioner, dealt.data(), &ends)
+        sort_all(&dealing, dealt.data(), ends.data(), queues)
     finally:
-        release(&piles)
-        for shard in range(dealing.shards):
+        for shard in range(shards):
             release(&dealt[shard])
     return 0
 
 
+cdef int deal_ranges(Part* parts, int count, int key_words, Updates* ranges, int threads,
+                     vector[Py_ssize_t]* ends) except -1 nogil:
+    cdef Dealing dealing
+    cdef vector[uint64_t] splitters
+    if not begin_dealing(&dealing, parts, count, threads):
+        ends.resize(threads, 0)
+        return 0
+    dealing.key_words = key_words
+    choose_splitters(&dealing, &splitters)
+    dealing.splitters = splitters.data()
+    if dealing.rows <= threads * WORTH_BUCKETS:
+        return deal_few(&dealing, parts, count, None, ranges, ends)
+    return deal_many(&dealing, parts, count, None, ranges, ends)
+
+
+# Whether there is anything to deal out.
+cdef bint begin_dealing(Dealing* dealing, const Part* parts, int count, int shards) noexcept nogil:
+    dealing.parts = parts
+    dealing.rows = total_of(parts, count)
+    dealing.shards = shards
+    dealing.stride = parts[0].rows.stride
+    dealing.compared = dealing.stride - 1
+    dealing.word = 0
+    dealing.mask = 0
+    dealing.buckets = 1
+    dealing.splitters = NULL
+    return dealing.rows > 0
+
+
+# Chooses ranges of keys that have about as many of some rows each.
+cdef int choose_splitters(const Dealing* dealing, vector[uint64_t]* splitters) except -1 nogil:
+    cdef Updates keys = empty_updates(dealing.key_words, 0)
+    cdef Py_ssize_t probes = min(dealing.rows, <Py_ssize_t> PROBES * dealing.shards), i, at, before = 0
+    cdef uint64_t* probe
+    cdef Stretch stretch
+    cdef size_t words = dealing.key_words
+    splitters.resize((dealing.shards - 1) * words)
+    try:
+        if reserve(&keys, probes) < 0:
+            no_memory()
+        for i in range(probes):
+            at = i * dealing.rows // probes
+            next_stretch(dealing, &at, at + 1, &stretch)
+            probe = push(&keys)
+            memcpy(probe, stretch.row, words * sizeof(uint64_t))
+            probe[words] = 1
+        if consolidate(&keys) < 0:
+            no_memory()
+        at = 0
+        for i in range(dealing.shards - 1):
+            while at + 1 < keys.length and before * dealing.shards < (i + 1) * probes:
+                before += <Py_ssize_t> update_at(&keys, at)[words]
+                at += 1
+            memcpy(splitters.data() + i * words, update_at(&keys, at), words * sizeof(uint64_t))
+    finally:
+        release(&keys)
+    return 0
+
+
+# Deals rows out into buckets, and says where these end.
+cdef int deal_many(Dealing* dealing, Part* parts, int count, Partitioner partitioner, Updates* dealt,
+                   vector[Py_ssize_t]* ends) except -1 nogil:
+    cdef Updates piles = empty_updates(0, 0)    # four to a word; a block if they are many
+    try:
+        if reserve(&piles, 1 + dealing.rows * sizeof(uint16_t) // sizeof(uint64_t)) < 0:
+            no_memory()
+        dealing.piles = <uint16_t*> piles.words
+        move_all(dealing, parts, count, partitioner, dealt, ends)
+    finally:
+        release(&piles)
+    return 0
+
+
+# Deals rows out, each owner's into one bucket.
 cdef int deal_few(const Dealing* dealing, Part* parts, int count, Partitioner partitioner,
-                  Updates** queues) except -1 nogil:
+                  Updates* dealt, vector[Py_ssize_t]* ends) except -1 nogil:
     cdef vector[Updates] pieces     # of each thread, what each shard gets
     cdef int shards = dealing.shards, failed = 0, t
     cdef size_t i
     pieces.resize(shards * shards, empty_updates(parts[0].rows.row_words, parts[0].rows.time_words))
+    ends.resize(shards)
     try:
         for t in prange(shards, num_threads=shards, schedule="static", chunksize=1):
             failed |= collect_rows(dealing, t, partitioner, pieces.data() + t * shards)
@@ -110,12 +173,14 @@ cdef int deal_few(const Dealing* dealing, Part* parts, int count, Partitioner pa
             no_memory()
         give_back(parts, count)
         for t in prange(shards, num_threads=shards, schedule="static", chunksize=1):
-            failed |= fetch_and_sort(dealing, t, pieces.data(), queues[t])
+            failed |= fetch_rows(dealing, t, pieces.data(), &dealt[t])
         if failed != 0:
             no_memory()
     finally:
         for i in range(pieces.size()):
             release(&pieces[i])
+    for t in range(shards):
+        ends[0][t] = dealt[t].length
     return 0
 
 
@@ -123,7 +188,7 @@ cdef int deal_few(const Dealing* dealing, Part* parts, int count, Partitioner pa
 cdef int collect_rows(const Dealing* dealing, int thread, Partitioner partitioner,
                       Updates* pieces) noexcept nogil:
     cdef Py_ssize_t at = first_row(dealing, thread), end = first_row(dealing, thread + 1), i
-    cdef uint64_t hashes[STRETCH]
+    cdef uint32_t owners[STRETCH]
     cdef int stride = dealing.stride, s
     cdef Updates* piece
     cdef uint64_t* target
@@ -132,9 +197,9 @@ cdef int collect_rows(const Dealing* dealing, int thread, Partitioner partitione
         if reserve(&pieces[s], end - at) < 0:
             return -1
     while next_stretch(dealing, &at, end, &stretch):
-        partitioner.hash_rows(stretch.keyed, stretch.length, stretch.keyed_stride, hashes)
+        find_owners(dealing, &stretch, partitioner, owners)
         for i in range(stretch.length):
-            piece = &pieces[shard_of(hashes[i], dealing.shards)]
+            piece = &pieces[owners[i]]
             target = update_at(piece, piece.length)
             piece.length += 1
             copy_update(target, stretch.row + i * stride, stride)
@@ -143,21 +208,54 @@ cdef int collect_rows(const Dealing* dealing, int thread, Partitioner partitione
     return 0
 
 
-# Sorts what all threads have collected for a shard into its queue; not 0 where memory is short.
-cdef int fetch_and_sort(const Dealing* dealing, int shard, const Updates* pieces,
-                        Updates* queue) noexcept nogil:
-    cdef Updates rows = empty_updates(pieces[0].row_words, pieces[0].time_words)
+# Copies what all threads have collected for an owner to its `rows`; not 0 where memory is short.
+cdef int fetch_rows(const Dealing* dealing, int owner, const Updates* pieces,
+                    Updates* rows) noexcept nogil:
     cdef const Updates* piece
     cdef Py_ssize_t total = 0
     cdef int t
     for t in range(dealing.shards):
-        total += pieces[t * dealing.shards + shard].length
-    if reserve(&rows, total) < 0:
+        total += pieces[t * dealing.shards + owner].length
+    if reserve(rows, total) < 0:
         return -1
     for t in range(dealing.shards):
-        piece = &pieces[t * dealing.shards + shard]
-        append(&rows, piece.words, piece.length)
-    return sort_shard(dealing, &rows, &total, 1, queue)
+        piece = &pieces[t * dealing.shards + owner]
+        append(rows, piece.words, piece.length)
+    return 0
+
+
+# Who owns each row of a stretch.
+cdef void find_owners(const Dealing* dealing, const Stretch* stretch, Partitioner partitioner,
+                      uint32_t* owners) noexcept nogil:
+    cdef uint64_t hashes[STRETCH]
+    cdef Py_ssize_t i
+    if dealing.splitters != NULL:
+        if dealing.key_words == 1:
+            find_ranges(dealing, stretch, 1, owners)
+        else:
+            find_ranges(dealing, stretch, dealing.key_words, owners)
+        return
+    partitioner.hash_rows(stretch.keyed, stretch.length, stretch.keyed_stride, hashes)
+    for i in range(stretch.length):
+        owners[i] = <uint32_t> shard_of(hashes[i], dealing.shards)
+
+
+# The range of each row of a stretch.
+cdef inline void find_ranges(const Dealing* dealing, const Stretch* stretch, int key_words,
+                             uint32_t* owners) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef int s
+    cdef const uint64_t* row = stretch.row
+    cdef uint32_t owner
+    for i in range(stretch.length):
+        owner = 0
+        for s in range(dealing.shards - 1):
+            if key_words == 1:
+                owner += row[0] >= dealing.splitters[s]
+            else:
+                owner += compare_words(row, dealing.splitters + s * key_words, key_words) >= 0
+        owners[i] = owner
+        row += dealing.stride
 
 
 cdef Py_ssize_t total_of(const Part* parts, int count) noexcept nogil:
@@ -241,6 +339,8 @@ cdef inline Py_ssize_t first_row(const Dealing* dealing, int thread) noexcept no
 # Decides by which bits to deal rows into buckets: some leading ones of those that vary, `masks`.
 cdef void choose_buckets(Dealing* dealing, uint64_t* masks) noexcept nogil:
     cdef int bits = bits_to_deal(dealing.rows // dealing.shards)
+    if dealing.splitters != NULL:   # of a range the rows lie in the buckets of a part
+        bits = bits_to_deal(dealing.rows)
     while dealing.shards << bits > MOST_PILES and bits > 0:
         bits -= 1
     leading_bits(masks, dealing.compared, bits, &dealing.word)
@@ -298,20 +398,20 @@ cdef int count_by_threads(const Dealing* dealing, Partitioner partitioner,
 cdef int count_rows(const Dealing* dealing, int thread, Partitioner partitioner,
                     Py_ssize_t* counts) noexcept nogil:
     cdef Py_ssize_t at = first_row(dealing, thread), start = 0, i
-    cdef uint64_t hashes[STRETCH]
+    cdef uint32_t owners[STRETCH]
     cdef uint64_t mask = dealing.mask, varying = 0, before = 0, pile
     cdef const uint64_t* row
     cdef Stretch first, stretch
     cdef int word = dealing.word, w
     next_stretch(dealing, &start, 1, &first)
     while next_stretch(dealing, &at, first_row(dealing, thread + 1), &stretch):
-        partitioner.hash_rows(stretch.keyed, stretch.length, stretch.keyed_stride, hashes)
+        find_owners(dealing, &stretch, partitioner, owners)
         row = stretch.row
         for i in range(stretch.length):
             for w in range(word):
                 before |= row[w] ^ first.row[w]
             varying |= row[word] ^ first.row[word]
-            pile = (shard_of(hashes[i], dealing.shards) * <uint64_t> dealing.buckets
+            pile = (owners[i] * <uint64_t> dealing.buckets
                     + extract_bits(row[word], mask))
             dealing.piles[stretch.first + i] = <uint16_t> pile
             counts[pile] += 1

@@ -46,17 +46,30 @@ cdef enum:
 # --- starting and ending ---
 
 cdef Merge* start_merge(Batch* a, Batch* b, const uint64_t* since) noexcept nogil:
+    return _start(a, 0, a.keys, b, 0, b.keys, since, _appends(a, b, since))
+
+
+cdef Batch* merge_between(Batch* a, Py_ssize_t a_first, Py_ssize_t a_end, Batch* b, Py_ssize_t b_first,
+                          Py_ssize_t b_end, const uint64_t* since) noexcept nogil:
+    return _finished(_start(a, a_first, a_end, b, b_first, b_end, since, False))
+
+
+cdef Merge* _start(Batch* a, Py_ssize_t a_first, Py_ssize_t a_end, Batch* b, Py_ssize_t b_first,
+                   Py_ssize_t b_end, const uint64_t* since, bint appends) noexcept nogil:
     cdef Room room
-    cdef bint appends = _appends(a, b, since)
     cdef Py_ssize_t times = a.time_count + b.time_count
     cdef size_t words = times * (1 + a.time_words)
     cdef Merge* m = <Merge*> malloc(sizeof(Merge) + words * 8 + 3 * times * sizeof(uint32_t))
     if m == NULL:
         return NULL
     memset(m, 0, sizeof(Merge))
-    room.keys = a.keys + b.keys + 1     # one more, for what is written before it is known to count
-    room.vals = a.vals + b.vals
-    room.updates = a.updates + b.updates
+    _begin(&m.a, a, a_first, a_end)
+    _begin(&m.b, b, b_first, b_end)
+    # One key more, for what is written before it is known to count.
+    room.keys = (a_end - a_first) + (b_end - b_first) + 1
+    room.vals = (m.a.val_end - m.a.val) + (m.b.val_end - m.b.val)
+    room.updates = (first_update(a, m.a.val_end) - first_update(a, m.a.val)
+                    + first_update(b, m.b.val_end) - first_update(b, m.b.val))
     room.times = times
     room.diff = room.val_start = room.update_start = room.time_of = True
     if appends:
@@ -68,8 +81,6 @@ cdef Merge* start_merge(Batch* a, Batch* b, const uint64_t* since) noexcept nogi
     m.a.mapped = m.slot_time + times
     m.b.mapped = m.a.mapped + a.time_count
     m.out = allocate_batch(a.key_words, a.val_words, a.time_words, &room)
-    m.a.b = a
-    m.b.b = b
     if m.out != NULL and appends:
         m.out.room = room.keys
     if m.out == NULL or merge_times(m, since, <uint64_t*> m.slot_diff + times) < 0:
@@ -83,6 +94,14 @@ cdef Merge* start_merge(Batch* a, Batch* b, const uint64_t* since) noexcept nogi
     m.vals_from = 0 if a.val_start != NULL or b.val_start != NULL else -1
     m.updates_from = 0 if a.update_start != NULL or b.update_start != NULL else -1
     return m
+
+
+cdef inline void _begin(Side* side, Batch* b, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    side.b = b
+    side.key = first
+    side.val = first_val(b, first)
+    side.end = end
+    side.val_end = first_val(b, end)
 
 
 # Whether a merge only puts keys and values of one batch behind those of another, and they are large.
@@ -114,7 +133,11 @@ cdef void free_merge(Merge* m) noexcept nogil:
 
 
 cdef Batch* merge_batches(Batch* a, Batch* b, const uint64_t* since) noexcept nogil:
-    cdef Merge* m = start_merge(a, b, since)
+    return _finished(start_merge(a, b, since))
+
+
+# The result of a merge that is just started, in one go; NULL for NULL.
+cdef Batch* _finished(Merge* m) noexcept nogil:
     if m == NULL:
         return NULL
     work_merge(m, WITHOUT_END)
@@ -258,7 +281,7 @@ cdef inline void _zip_keys(Merge* m, int key_words, int val_words) noexcept nogi
     cdef uint64_t mask
     cdef int order
     while True:
-        n = min(min(a.keys - i, b.keys - j), min(m.fuel, <Py_ssize_t> ZIP_STEPS))
+        n = min(min(m.a.end - i, m.b.end - j), min(m.fuel, <Py_ssize_t> ZIP_STEPS))
         from_a = i
         for s in range(n):
             x = a.key + i * key_words
@@ -331,7 +354,7 @@ cdef inline void _zip_rows(Merge* m, int key_words, int val_words) noexcept nogi
     cdef int64_t diff
     cdef int order
     while True:
-        n = min(min(a.vals - va, b.vals - vb), min(m.fuel, <Py_ssize_t> ZIP_STEPS))
+        n = min(min(m.a.val_end - va, m.b.val_end - vb), min(m.fuel, <Py_ssize_t> ZIP_STEPS))
         from_a = va
         from_b = vb
         for s in range(n):
@@ -423,13 +446,13 @@ cdef void _merge_rows(Merge* m) noexcept nogil:
     cdef Side* side
     cdef Side* other
     while m.fuel > 0:
-        if m.a.key == m.a.b.keys and m.b.key == m.b.b.keys:
+        if m.a.key == m.a.end and m.b.key == m.b.end:
             return
-        if m.a.key == m.a.b.keys:
-            _copy_rows(m, &m.b, m.b.b.keys)
+        if m.a.key == m.a.end:
+            _copy_rows(m, &m.b, m.b.end)
             continue
-        if m.b.key == m.b.b.keys:
-            _copy_rows(m, &m.a, m.a.b.keys)
+        if m.b.key == m.b.end:
+            _copy_rows(m, &m.a, m.a.end)
             continue
         order = compare_words(key_at(m.a.b, m.a.key), key_at(m.b.b, m.b.key), m.out.key_words)
         same = order == 0
@@ -445,7 +468,7 @@ cdef void _merge_rows(Merge* m) noexcept nogil:
             if not _zips(m, side, end - side.val, same):
                 _copy_vals(m, side, end)
         else:
-            end = seek_key(side.b, key_at(other.b, other.key), side.key + 1)
+            end = min(side.end, seek_key(side.b, key_at(other.b, other.key), side.key + 1))
             if not _zips(m, side, end - side.key, same):
                 _copy_rows(m, side, end)
 

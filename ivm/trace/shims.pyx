@@ -72,7 +72,7 @@ def dealt(parts, int row_words, key, Layout layout, Interner interner, int shard
         targets.push_back(&queues[i])
     try:
         with nogil:
-            deal_out(listed.data(), <int> listed.size(), partitioner, targets.data(), shards, NULL)
+            deal_out(listed.data(), <int> listed.size(), partitioner, targets.data(), shards)
         return [_write(&queues[i]) for i in range(queues.size())]
     finally:
         for i in range(given.size()):

@@ -3,6 +3,7 @@ from libcpp.vector cimport vector
 
 from ivm.rows.updates cimport Updates
 from ivm.trace.batch cimport Batch
+from ivm.trace.dealing cimport Part
 from ivm.trace.frontier cimport Antichain
 from ivm.trace.merge cimport Merge
 from ivm.trace.times cimport MAX_COORDINATES
@@ -28,7 +29,7 @@ cdef struct Mailbox:
     vector[Batch*]* sealed
 
 
-# The batches of one collection's arrangement in one shard.
+# The batches of one collection's arrangement, which all shards read.
 #
 # `layers` hold what came before this activation, larger first; `fresh` (or NULL) is what this
 # activation brought; `published` is what readers beside the workers see, as of the frontier.
@@ -36,6 +37,7 @@ cdef class Trace:
     cdef readonly int key_words
     cdef readonly int val_words
     cdef readonly int time_words
+    cdef int threads                # that seal and merge many updates together
     cdef readonly tuple strings     # (word of a key followed by a value, complemented?)
     cdef vector[Batch*] layers
     cdef Batch* fresh
@@ -53,10 +55,9 @@ cdef class Trace:
     # Seals consolidated updates as the fresh batch, after absorbing the one before. No reader but
     # handles tells root times below `since` apart.
     cdef int seal(self, const Updates* updates, uint64_t since) except -1 nogil
-    # The same of updates in any order, which are lost, and of such that were dealt out (see `build_dealt`).
+    # The same of updates in any order, which are lost, and of many in several parts, by all threads.
     cdef int seal_unsorted(self, Updates* updates, uint64_t since) except -1 nogil
-    cdef int seal_dealt(self, Updates* dealt, const Py_ssize_t* ends, Py_ssize_t buckets,
-                        uint64_t since) except -1 nogil
+    cdef int seal_together(self, Part* parts, int count, uint64_t since) except -1 nogil
     # Seals a batch that somebody else made, of which it takes a reference of its own.
     cdef int adopt(self, Batch* b, uint64_t since) except -1 nogil
     # Moves the fresh batch into the layers, and merges in proportion to its size.
@@ -85,6 +86,7 @@ cdef class Trace:
     cdef void replace(self, size_t i, size_t count, Batch* merged) noexcept nogil
     cdef int start_merges(self, uint64_t apart) except -1 nogil
     cdef void work(self, Py_ssize_t fuel) noexcept nogil
+    cdef void finish_merges(self) noexcept nogil
     cdef void forget(self) noexcept nogil
     cdef void release_unread(self) noexcept
 

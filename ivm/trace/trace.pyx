@@ -29,6 +29,7 @@ updates as were appended since, and the same that follow.
 """
 
 cimport cython
+from cython.parallel cimport prange
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort, unique
@@ -39,12 +40,13 @@ from ivm.trace.batch cimport (
     MOST_UPDATES, Batch, append_batch, batch_bytes, diff_of, drop, first_update, first_val, follows,
     is_plain, retain, room_behind, time_of, val_at,
 )
-from ivm.trace.build cimport build_batch, build_dealt, build_unsorted, sum_batches
+from ivm.trace.build cimport build_batch, build_unsorted, sum_batches
 from ivm.trace.merge cimport (
     Merge, finish_merge, free_merge, merge_batches, start_merge, work_merge,
 )
 from ivm.trace.frontier cimport Antichain
 from ivm.trace.times cimport less_equal, meet_into
+from ivm.trace.together cimport build_together, merge_together
 
 from ivm.errors import TimeCompacted
 
@@ -58,13 +60,14 @@ cdef enum:
     SMALL = 128         # updates that a merge may move whatever was sealed
     EFFORT = 4          # updates that a merge in progress moves for each sealed one
     BASE_EFFORT = 64    # and for each sealed batch
+    WORTH_THREADS = 1 << 13     # updates that threads merge together
 
 NEVER = 0xFFFFFFFFFFFFFFFF
 
 
 @cython.freelist(16)    # they come and go with dataflows
 cdef class Trace:
-    """One shard of an arrangement: key, value and time widths are in words.
+    """An arrangement: key, value and time widths are in words.
 
     `strings` lists the words of (key, value) that hold strings, and whether they are complemented.
     """
@@ -74,6 +77,7 @@ cdef class Trace:
         self.key_words = key_words
         self.val_words = val_words
         self.time_words = time_words
+        self.threads = 1
         self.fresh = NULL
         self.stale = False
         self.closed = False
@@ -108,10 +112,13 @@ cdef class Trace:
             self.begin(build_unsorted(updates, self.key_words))
         return 0
 
-    cdef int seal_dealt(self, Updates* dealt, const Py_ssize_t* ends, Py_ssize_t buckets,
-                        uint64_t since) except -1 nogil:
-        if self.opens(dealt.length, since):
-            self.begin(build_dealt(dealt, ends, buckets, self.key_words))
+    cdef int seal_together(self, Part* parts, int count, uint64_t since) except -1 nogil:
+        cdef Py_ssize_t updates = 0
+        cdef int p
+        for p in range(count):
+            updates += parts[p].rows.length
+        if self.opens(updates, since):
+            self.begin(build_together(parts, count, self.key_words, self.threads))
         return 0
 
     # Absorbs the fresh batch; whether there are `updates` for another one, which must not be too many.
@@ -241,6 +248,9 @@ cdef class Trace:
         cdef Batch* merged = NULL
         if self.may_append(self.layers[n - 2], self.layers[n - 1]):
             merged = append_batch(self.layers[n - 2], self.layers[n - 1], self.since[0])
+        if merged == NULL and self.threads > 1 and (
+                self.layers[n - 2].updates + self.layers[n - 1].updates >= WORTH_THREADS):
+            merged = merge_together(self.layers[n - 2], self.layers[n - 1], self.since, self.threads)
         if merged == NULL:
             merged = merge_batches(self.layers[n - 2], self.layers[n - 1], self.since)
         if merged == NULL:
@@ -282,13 +292,24 @@ cdef class Trace:
             i -= 1
         return 0
 
-    # Moves `fuel` updates in each merge in progress.
+    # Moves `fuel` updates in each merge in progress, large ones by a thread for each.
     cdef void work(self, Py_ssize_t fuel) noexcept nogil:
+        cdef Py_ssize_t i, n = self.merges.size()
+        if self.threads > 1 and n > 1 and fuel >= WORTH_THREADS:
+            for i in prange(n, num_threads=self.threads, schedule="dynamic", chunksize=1):
+                work_merge(self.merges[i], fuel)
+        else:
+            for i in range(n):
+                work_merge(self.merges[i], fuel)
+        self.finish_merges()
+
+    # Puts the results of what is merged in its place.
+    cdef void finish_merges(self) noexcept nogil:
         cdef size_t i = 0, at
         cdef Merge* m
         while i < self.merges.size():
             m = self.merges[i]
-            if work_merge(m, fuel) <= 0:
+            if m.fuel <= 0:
                 i += 1
                 continue
             at = 0

@@ -18,7 +18,7 @@ def drain(
     """Take what `captures` (one for each shard) hold: rows, times, diffs, consolidated."""
 
 def snapshot(
-    traces: Iterable[Trace],
+    trace: Trace,
     schedule: Schedule,
     packing: Packing,
     layout: Layout,

@@ -14,7 +14,6 @@ from ivm.operators.capture cimport Capture
 from ivm.operators.fallible cimport Fallible
 from ivm.rows.buffers cimport start_of
 from ivm.rows.codec cimport decode, encode_key
-from ivm.rows.hashing cimport hash_prefix, shard_of
 from ivm.rows.layout cimport Layout
 from ivm.rows.packing cimport Packing
 from ivm.rows.strings cimport Interner
@@ -64,11 +63,11 @@ cdef int _copy_column(const Updates* updates, int word, array) except -1:
     return 0
 
 
-def snapshot(traces, Schedule schedule, Packing packing, Layout layout, Interner interner, values,
+def snapshot(Trace trace, Schedule schedule, Packing packing, Layout layout, Interner interner, values,
              Layout key, as_of):
     """The published rows of an arrangement as (RecordBatch, counts, time); time -1: none yet.
 
-    `traces` has one for each shard; `packing` makes a row of `layout` from (key, value). With
+    `trace` is its; `packing` makes a row of `layout` from (key, value). With
     `values` (of the key's columns, laid out by `key`) only that key's rows, else (None) all.
 
     `as_of` is None or a time to read the rows at, which is right if no step has compacted it away;
@@ -76,18 +75,17 @@ def snapshot(traces, Schedule schedule, Packing packing, Layout layout, Interner
     """
     interner.open_snapshot()
     try:
-        return _snapshot(traces, schedule, packing, layout, interner, values, key, as_of)
+        return _snapshot(trace, schedule, packing, layout, interner, values, key, as_of)
     finally:
         interner.close_snapshot()
 
 
-cdef object _snapshot(traces, Schedule schedule, Packing packing, Layout layout, Interner interner,
+cdef object _snapshot(Trace trace, Schedule schedule, Packing packing, Layout layout, Interner interner,
                       values, Layout key, as_of):
     cdef vector[Batch*] batches
     cdef vector[uint64_t] words
     cdef Updates rows = empty_updates(layout.words, 0)
     cdef Batch* b
-    cdef Trace trace
     cdef const uint64_t* wanted = NULL
     cdef int failed = 0
     cdef int64_t time
@@ -96,10 +94,7 @@ cdef object _snapshot(traces, Schedule schedule, Packing packing, Layout layout,
         words.resize(key.words + 1, 0)
         encode_key(values, key, interner, words.data())
         wanted = words.data()
-        owner = shard_of(hash_prefix(words.data(), key.columns, key, interner), len(traces))
-        traces = traces[owner : owner + 1]
-    for trace in traces:
-        batches.insert(batches.end(), trace.published.begin(), trace.published.end())
+    batches.assign(trace.published.begin(), trace.published.end())
     time = schedule.published
     if as_of is not None and as_of > time:
         raise TimeIncomplete(f"time {as_of} is not complete: the last one that is, is {time}"

@@ -1,5 +1,3 @@
-from collections.abc import Sequence
-
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -10,7 +8,7 @@ from ivm.rows.strings import Interner
 from ivm.trace.trace import Trace
 
 def look_up(
-    traces: Sequence[Trace],
+    trace: Trace,
     packing: Packing,
     layout: Layout,
     interner: Interner,

@@ -14,7 +14,6 @@ from libcpp.vector cimport vector
 import numpy as np
 
 from ivm.rows.codec cimport decode, encode
-from ivm.rows.hashing cimport hash_prefix, shard_of
 from ivm.rows.layout cimport Layout
 from ivm.rows.packing cimport Packing
 from ivm.rows.strings cimport Interner
@@ -34,8 +33,8 @@ cdef enum:
 cdef uint64_t ALL = 0xFFFFFFFFFFFFFFFF
 
 
-# One shard: the batches to read, and the keys that it owns.
-cdef class _Shard:
+# The batches to read, and the keys that are sought in them.
+cdef class _Search:
     cdef vector[Batch*] published
     cdef vector[Py_ssize_t] start   # of each batch: where to seek the next group of keys from
     cdef vector[Py_ssize_t] at      # GROUP positions for each batch, -1 where it does not have the key
@@ -58,6 +57,14 @@ cdef class _Shard:
             drop(b)
         drop(self.sought)
         release(&self.given)
+
+    # Takes the keys of a RecordBatch, each with its position, laid out by `key`.
+    cdef int take(self, keys, Layout key, Interner interner) except -1:
+        cdef Py_ssize_t i
+        encode(keys, key, interner, NULL, 0, NULL, 1, &self.given)
+        for i in range(self.given.length):
+            update_at(&self.given, i)[key.words] = <uint64_t> i
+        return 0
 
     cdef int seal(self) except -1 nogil:
         if consolidate(&self.given) < 0:
@@ -92,47 +99,44 @@ cdef Py_ssize_t _seek(const Batch* b, const Batch* sought, Py_ssize_t first, int
 
 
 # The rows found, with how often each is there as its diff, and which key each has; keys are numbered
-# in the order of shards, and of keys in each.
+# in their order.
 cdef class _Answer:
     cdef Updates rows
     cdef Updates spread             # the rows of one key, from several batches
     cdef vector[int64_t] owners
-    cdef int64_t keys               # of the shards that were read
     cdef Packing packing
 
     def __cinit__(self, Packing packing, int words):
         self.rows = empty_updates(words, 0)
         self.spread = empty_updates(words, 0)
-        self.keys = 0
         self.packing = packing
 
     def __dealloc__(self):
         release(&self.rows)
         release(&self.spread)
 
-    cdef int read(self, _Shard shard) except -1 nogil:
-        cdef Py_ssize_t first = 0, keys = 0 if shard.sought == NULL else shard.sought.keys
+    cdef int read(self, _Search search) except -1 nogil:
+        cdef Py_ssize_t first = 0, keys = 0 if search.sought == NULL else search.sought.keys
         cdef int i, n
         while first < keys:
             n = <int> min(GROUP, keys - first)
-            shard.seek(first, n)
+            search.seek(first, n)
             for i in range(n):
-                self._collect(shard, i)
-                self.owners.resize(self.rows.length, self.keys + first + i)
+                self._collect(search, i)
+                self.owners.resize(self.rows.length, first + i)
             first += n
-        self.keys += keys
         return 0
 
     # Takes the rows of the i-th of the keys that were sought last.
-    cdef int _collect(self, _Shard shard, int i) except -1 nogil:
+    cdef int _collect(self, _Search search, int i) except -1 nogil:
         cdef size_t j
         cdef int found = 0
-        for j in range(shard.published.size()):
-            found += shard.at[GROUP * j + i] >= 0
+        for j in range(search.published.size()):
+            found += search.at[GROUP * j + i] >= 0
         self.spread.length = 0
-        for j in range(shard.published.size()):
-            if shard.at[GROUP * j + i] >= 0:
-                self._take(shard.published[j], shard.at[GROUP * j + i],
+        for j in range(search.published.size()):
+            if search.at[GROUP * j + i] >= 0:
+                self._take(search.published[j], search.at[GROUP * j + i],
                            &self.rows if found == 1 else &self.spread)
         if found > 1:
             if consolidate(&self.spread) < 0 or append(
@@ -161,56 +165,24 @@ cdef int _no_memory() except -1 nogil:
         raise MemoryError("no memory to look keys up")
 
 
-def look_up(traces, Packing packing, Layout layout, Interner interner, keys, Layout key):
-    """The published rows with each key: (RecordBatch, counts, owners, order, starts).
+def look_up(Trace trace, Packing packing, Layout layout, Interner interner, keys, Layout key):
+    """The published rows of `trace` with each key: (RecordBatch, counts, owners, order, starts).
 
-    `traces` has one for each shard; `packing` makes a row of `layout` from (key, value); `keys` is
-    a RecordBatch of the key's columns, laid out by `key`. For what is returned see
-    `ivm.results.Found`. Raises SchemaMismatch.
+    `packing` makes a row of `layout` from (key, value); `keys` is a RecordBatch of the key's
+    columns, laid out by `key`. For what is returned see `ivm.results.Found`. Raises SchemaMismatch.
     """
     cdef _Answer answer = _Answer(packing, layout.words)
-    cdef _Shard shard
-    shards = [_Shard(trace, key.words) for trace in traces]
+    cdef _Search search = _Search(trace, key.words)
     interner.open_snapshot()
     try:
-        _distribute(keys, key, interner, shards)
-        for shard in shards:
-            with nogil:
-                shard.seal()
-                answer.read(shard)
+        search.take(keys, key, interner)
+        with nogil:
+            search.seal()
+            answer.read(search)
         rows = decode(answer.rows.words, answer.rows.length, answer.rows.stride, layout, interner)
     finally:
         interner.close_snapshot()
-    return rows, *_numbered(answer), *_grouped(shards, keys.num_rows)
-
-
-# Gives every key with its position to the shard that owns it.
-cdef int _distribute(keys, Layout key, Interner interner, shards) except -1:
-    cdef vector[Updates*] owners
-    cdef Updates all = empty_updates(key.words + 1, 1)
-    cdef uint64_t* one
-    cdef _Shard shard
-    cdef Py_ssize_t i
-    cdef size_t owner
-    cdef int failed = 0
-    for shard in shards:
-        owners.push_back(&shard.given)
-    try:
-        encode(keys, key, interner, NULL, 0, NULL, 1, &all)
-        with nogil:
-            for i in range(all.length):
-                one = update_at(&all, i)
-                one[key.words] = <uint64_t> i
-                if owners.size() > 1:
-                    owner = shard_of(hash_prefix(one, key.columns, key, interner), owners.size())
-                    failed |= append(owners[owner], one, 1)
-            if owners.size() == 1:
-                owners[0][0], all = all, owners[0][0]
-        if failed != 0:
-            _no_memory()
-    finally:
-        release(&all)
-    return 0
+    return rows, *_numbered(answer), *_grouped(search, keys.num_rows)
 
 
 cdef object _numbered(_Answer answer):
@@ -226,24 +198,17 @@ cdef object _numbered(_Answer answer):
     return counts, owners
 
 
-cdef object _grouped(shards, Py_ssize_t n):
+cdef object _grouped(_Search search, Py_ssize_t n):
     """The positions of the given keys, equal ones together, and where each group starts."""
-    cdef _Shard shard
-    cdef const Batch* b
-    cdef Py_ssize_t i, written = 0, group = 0
+    cdef const Batch* b = search.sought
+    cdef Py_ssize_t i, groups = 0 if b == NULL else b.keys
     order = np.empty(n, np.int64)
-    starts = np.empty(n + 1, np.int64)
+    starts = np.empty(groups + 1, np.int64)
     cdef int64_t[::1] position = order
     cdef int64_t[::1] start = starts
-    for shard in shards:
-        b = shard.sought
-        if b == NULL:
-            continue
-        for i in range(b.keys):
-            start[group + i] = written + first_val(b, i)
-        for i in range(b.vals):
-            position[written + i] = <int64_t> val_at(b, i)[0]
-        group += b.keys
-        written += b.vals
-    start[group] = n
-    return order, starts[:group + 1]
+    for i in range(groups):
+        start[i] = first_val(b, i)
+    for i in range(n):
+        position[i] = <int64_t> val_at(b, i)[0]
+    start[groups] = n
+    return order, starts

@@ -1,4 +1,4 @@
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +26,5 @@ class SealedBatch:
     def rows(self, at_once: int) -> Iterator[tuple[pa.RecordBatch, NDArray[np.int64]]]:
         """The rows as pairs of a RecordBatch and its diffs, at most `at_once` rows in each."""
 
-def sealed(
-    traces: Iterable[Trace], packing: Packing, layout: Layout, interner: Interner
-) -> list[SealedBatch]:
-    """Every published batch of `traces`: a row's diffs over all of them add up to its count."""
+def sealed(trace: Trace, packing: Packing, layout: Layout, interner: Interner) -> list[SealedBatch]:
+    """Every published batch of `trace`: a row's diffs over all of them add up to its count."""

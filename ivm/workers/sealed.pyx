@@ -6,7 +6,6 @@ identity: the same as long as the batch lives, and never given again in this pro
 """
 
 from libc.stdint cimport int64_t, uint64_t
-from libcpp.vector cimport vector
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from ivm.rows.packing cimport Packing
 from ivm.rows.strings cimport Interner
 from ivm.rows.updates cimport Updates, empty_updates, push, release
 from ivm.trace.batch cimport (
-    Batch, diff_of, drop, first_update, first_val, key_at, retain, val_at,
+    Batch, diff_of, drop, find_key, first_update, first_val, key_at, retain, val_at,
 )
 from ivm.trace.trace cimport Trace
 
@@ -74,20 +73,16 @@ cdef class SealedBatch:
             release(&rows)
 
 
-def sealed(traces, Packing packing, Layout layout, Interner interner) -> list:
-    """Every published batch of `traces`: a row's diffs over all of them add up to its count.
+def sealed(Trace trace, Packing packing, Layout layout, Interner interner) -> list:
+    """Every published batch of `trace`: a row's diffs over all of them add up to its count.
 
     `packing` makes a row of `layout` from (key, value).
     """
     global last_serial
-    cdef vector[Batch*] batches
     cdef Batch* b
-    cdef Trace trace
     cdef SealedBatch one
     found = []
-    for trace in traces:
-        batches.insert(batches.end(), trace.published.begin(), trace.published.end())
-    for b in batches:
+    for b in trace.published:
         if b.serial == 0:           # nobody else reads or writes it, and we hold the GIL
             last_serial += 1
             b.serial = last_serial
@@ -105,7 +100,7 @@ def sealed(traces, Packing packing, Layout layout, Interner interner) -> list:
 # Appends the values [start, end) of the batch as rows with the sums of their diffs; none that is 0.
 cdef int read_values(const Batch* b, Py_ssize_t start, Py_ssize_t end, Packing packing,
                      Updates* rows) noexcept nogil:
-    cdef Py_ssize_t k = key_of(b, start), v, u
+    cdef Py_ssize_t k = find_key(b, start), v, u
     cdef int64_t count
     cdef uint64_t* row
     for v in range(start, end):
@@ -122,15 +117,3 @@ cdef int read_values(const Batch* b, Py_ssize_t start, Py_ssize_t end, Packing p
         packing.pack(key_at(b, k), val_at(b, v), NULL, row)
         row[rows.stride - 1] = <uint64_t> count
     return 0
-
-
-# The key that value `v` belongs to.
-cdef Py_ssize_t key_of(const Batch* b, Py_ssize_t v) noexcept nogil:
-    cdef Py_ssize_t low = 0, high = b.keys - 1, middle
-    while low < high:
-        middle = (low + high + 1) // 2
-        if first_val(b, middle) <= v:
-            low = middle
-        else:
-            high = middle - 1
-    return low

@@ -4,9 +4,9 @@ from libcpp.vector cimport vector
 from ivm.operators.operator cimport Region
 
 
-# One operator in all shards.
+# One operator in all shards, or for all.
 cdef class Stage:
-    cdef readonly tuple operators       # one for each shard
+    cdef readonly tuple operators       # one for each shard, or a single one
     cdef vector[void*] shards           # borrowed from `operators`
     cdef vector[Py_ssize_t] loads       # of the shards, while they run
     cdef vector[void*] reads            # stages that its operators read, or their traces, borrowed
@@ -16,6 +16,10 @@ cdef class Stage:
     cdef bint left                      # whether it left something for the stages that read it
     cdef bint fallible                  # whether it can be troubled
     cdef bint settles                   # whether there is anything to do at the end of a step
+    cdef bint slices                    # whether its operators share what is new in traces, and how:
+    cdef bint owns                      # see Operator
+    cdef bint keeps
+    cdef int divided                    # slices that were taken last
     cdef Py_ssize_t unrested            # what the shards were given since they last rested
     cdef Py_ssize_t unsettled           # and since they last settled
     # Kept by the schedule or the loop that it belongs to:
@@ -37,6 +41,8 @@ cdef class Stage:
     cdef Py_ssize_t foreseen(self, Py_ssize_t most) except -1
     # Takes what has come; whether anything has.
     cdef bint run(self) except -1 nogil
+    cdef Py_ssize_t find_loads(self) noexcept nogil
+    cdef void divide(self, int parts) noexcept nogil
     cdef int share(self) except -1 nogil
     cdef int take_turns(self) except -1 nogil
     cdef bint parks(self)

@@ -1,7 +1,7 @@
 from ivm.operators.operator import Operator, Region
 
 class Stage:
-    """`operators`: one for each shard."""
+    """`operators`: one for each shard, or a single one."""
 
     def __init__(self, operators: tuple[Operator, ...]) -> None: ...
     @property

@@ -1,9 +1,10 @@
-"""Stages: one operator in every shard, and loops of stages.
+"""Stages: one operator in every shard, or one for all shards, and loops of stages.
 
 Shards are not threads: a small activation runs every shard on the calling thread, in whose cache
 its updates lie. To wake another thread, and to move half of them into its core's cache, costs as much
 as the work on them. What is small depends on the operator: one that looks for its updates in what it
-knows takes ten times as long for each.
+knows takes ten times as long for each. Of what is new in a trace, which every shard reads, the first one
+takes all then, and else each a slice; or each takes the keys that it owns.
 
 A loop is swept in lexicographic order of its coordinates with all root times of the step together,
 which is a linear extension of the product order; rounds in which nothing is parked are skipped.
@@ -17,18 +18,17 @@ from cython.parallel cimport prange
 from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
-from ivm.operators.arrange cimport Arrange
-from ivm.operators.dealer cimport Dealer
+from ivm.operators.arrange cimport Sealing
+from ivm.operators.exchange cimport Exchange
 from ivm.operators.fallible cimport Fallible
 from ivm.operators.loop cimport Collect
-from ivm.operators.operator cimport Operator, Region, earlier
+from ivm.operators.operator cimport WORTH_SEEKING, Operator, Region, earlier
 from ivm.trace.dealing cimport Part
 from ivm.trace.times cimport MAX_COORDINATES, round_of
 from ivm.trace.trace cimport Trace
 
 cdef enum:
-    WORTH_A_THREAD = 512        # updates of a shard, at some ten nanoseconds each
-    WORTH_SEEKING = 64          # and at some hundred
+    WORTH_A_THREAD = 512        # updates of a shard, for which a thread is worth waking
 
 cdef uint64_t NEVER = 0xFFFFFFFFFFFFFFFF
 
@@ -41,7 +41,7 @@ cdef inline bint is_worth_sharing(Py_ssize_t updates, size_t shards, Py_ssize_t 
 
 @cython.freelist(16)    # they come and go with dataflows
 cdef class Stage:
-    """`operators`: one for each shard."""
+    """`operators`: one for each shard, or a single one."""
 
     def __init__(self, tuple operators):
         cdef Operator first = <Operator?> operators[0]      # all shards are alike
@@ -49,21 +49,25 @@ cdef class Stage:
         self.outer = first.region
         self.fallible = isinstance(first, Fallible)
         self.settles = first.settles
+        self.slices = first.slices
+        self.owns = first.owns
+        self.keeps = first.keeps and len(operators) > 1
         self.worth = WORTH_SEEKING if first.seeks else WORTH_A_THREAD
         self.shards.reserve(len(operators))
         for operator in operators:
             self.shards.push_back(<void*> operator)
         self.loads.resize(self.shards.size())
+        self.divided = 0
         self.owner = NULL
         self.belong(self)
 
     cdef void belong(self, Stage root):
         self.root = <void*> root
-        if not isinstance((<tuple> self.operators)[0], Arrange):
+        if not isinstance((<tuple> self.operators)[0], Sealing):
             return
         for operator in self.operators:
-            (<Arrange> operator).trace.stage = <void*> root
-            root.traces.push_back(<void*> (<Arrange> operator).trace)
+            (<Sealing> operator).trace.stage = <void*> root
+            root.traces.push_back(<void*> (<Sealing> operator).trace)
 
     cdef bint troubled(self) noexcept nogil:
         cdef size_t s
@@ -80,12 +84,13 @@ cdef class Stage:
         return False
 
     cdef Py_ssize_t foreseen(self, Py_ssize_t most) except -1:
-        cdef Py_ssize_t s, n = self.shards.size(), load = 0, total = 0
-        for s in range(n):
-            load += (<Operator> self.shards[s]).load()
+        cdef Py_ssize_t s, n = self.shards.size(), total = 0, load = self.find_loads()
         if load > most:
             return load
-        if is_worth_sharing(load, n, self.worth):
+        self.divide(1)
+        if self.slices or self.owns:
+            total = (<Operator> self.shards[0]).foreseen()
+        elif is_worth_sharing(load, n, self.worth):
             for s in prange(n, nogil=True, num_threads=<int> n, schedule="static", chunksize=1):
                 total += (<Operator> self.shards[s]).foreseen()
         else:
@@ -94,21 +99,48 @@ cdef class Stage:
         return total
 
     cdef bint run(self) except -1 nogil:
-        cdef Py_ssize_t s, n = self.shards.size(), total = 0
-        for s in range(n):
-            self.loads[s] = (<Operator> self.shards[s]).load()
-            total += self.loads[s]
+        cdef Py_ssize_t n = self.shards.size(), total = self.find_loads()
         if total == 0:
             self.empty()
             return False
         self.unrested += total
         self.unsettled += total
         if is_worth_sharing(total, n, self.worth):
+            self.divide(<int> n)
+            if self.keeps:
+                (<Operator> self.shards[0]).hand_out(&self.shards)
             self.share()
         else:
+            self.divide(1)
             self.take_turns()
         self.left = self.yields()
         return True
+
+    # Asks how much waits for each shard; how much there is in all.
+    cdef Py_ssize_t find_loads(self) noexcept nogil:
+        cdef Py_ssize_t total = 0
+        cdef size_t s
+        for s in range(self.shards.size()):
+            self.loads[s] = (<Operator> self.shards[s]).load()
+            total += self.loads[s]
+            if self.slices or self.owns:    # the same for all
+                break
+        for s in range(1, self.shards.size()):
+            if self.owns:
+                self.loads[s] = total
+            elif self.slices:
+                self.loads[s] = 0
+        return total
+
+    # Lets each shard take a slice, of so many, of what is new in traces.
+    cdef void divide(self, int parts) noexcept nogil:
+        cdef size_t s
+        if not self.slices or self.divided == parts:
+            return
+        self.divided = parts
+        for s in range(self.shards.size()):
+            (<Operator> self.shards[s]).part = <int> s if parts > 1 else 0
+            (<Operator> self.shards[s]).parts = parts
 
     # Every shard by a thread of its own.
     cdef int share(self) except -1 nogil:
@@ -120,6 +152,10 @@ cdef class Stage:
     # One shard after the other.
     cdef int take_turns(self) except -1 nogil:
         cdef size_t s
+        if self.keeps:
+            for s in range(self.shards.size()):
+                (<Operator> self.shards[s]).out.length = 0
+            return (<Operator> self.shards[0]).step_all(&self.shards)
         for s in range(self.shards.size()):
             if self.loads[s] > 0:
                 (<Operator> self.shards[s]).step()
@@ -190,29 +226,33 @@ cdef class Stage:
 
 
 cdef class Crossing(Stage):
-    """A stage whose operators, all Dealers, hand rows to each other."""
+    """A stage whose operators, all Exchanges, hand rows to each other."""
 
     cdef int share(self) except -1 nogil:
         cdef Py_ssize_t s, n = self.shards.size()
         cdef vector[Part] parts
-        if (<Dealer> self.shards[0]).packing is not None:
+        if (<Exchange> self.shards[0]).packing is not None:
             for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
-                (<Dealer> self.shards[s]).pack()
+                (<Exchange> self.shards[s]).pack()
         for s in range(n):
-            (<Dealer> self.shards[s]).out.length = 0
-            (<Dealer> self.shards[s]).list_parts(&parts)
-        (<Dealer> self.shards[0]).deal_all(&parts, &self.shards)
+            (<Exchange> self.shards[s]).out.length = 0
+            (<Exchange> self.shards[s]).list_parts(&parts)
+        (<Exchange> self.shards[0]).deal_all(&parts, &self.shards)
         return 0
 
     cdef int take_turns(self) except -1 nogil:
         cdef size_t s
+        cdef Py_ssize_t total = 0
         for s in range(self.shards.size()):
-            (<Dealer> self.shards[s]).out.length = 0
-            (<Dealer> self.shards[s]).left.clear()
-            (<Dealer> self.shards[s]).consolidated = False
+            (<Exchange> self.shards[s]).out.length = 0
+            (<Exchange> self.shards[s]).consolidated = False
+            total += self.loads[s]
+        if (<Exchange> self.shards[0]).gathers and not is_worth_sharing(
+                total, self.shards.size(), WORTH_SEEKING):
+            return (<Exchange> self.shards[0]).gather(&self.shards)
         for s in range(self.shards.size()):
             if self.loads[s] > 0:
-                (<Dealer> self.shards[s]).hand_over(&self.shards)
+                (<Exchange> self.shards[s]).hand_over(&self.shards)
         return 0
 
 

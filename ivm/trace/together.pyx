@@ -1,0 +1,367 @@
+"""Batches that several threads make together: each makes the part that is of a range of keys.
+
+Parts are made side by side and then copied behind one another, which costs a tenth of making them.
+"""
+
+from cython.parallel cimport prange
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memmove, memset
+from libcpp.vector cimport vector
+
+from ivm.rows.updates cimport Updates, empty_updates, push, release, release_large, update_at
+from ivm.trace.batch cimport (
+    Batch, Room, allocate_batch, drop, first_update, first_val, key_at, pack_batch, retain, seek_key,
+)
+from ivm.trace.build cimport (
+    APPENDED, NO_MEMORY, Appended, append_dealt, build_dealt, build_unsorted,
+)
+from ivm.trace.dealing cimport Part, deal_ranges
+from ivm.trace.merge cimport merge_between
+from ivm.trace.sort cimport consolidate
+from ivm.trace.times cimport compare_words
+
+
+cdef Batch* build_together(Part* parts, int count, int key_words, int threads) except NULL nogil:
+    cdef vector[Updates] ranges
+    cdef vector[Py_ssize_t] ends
+    cdef Batch* whole = NULL
+    cdef Py_ssize_t buckets
+    cdef int t
+    ranges.resize(threads, empty_updates(parts[0].rows.row_words, parts[0].rows.time_words))
+    try:
+        deal_ranges(parts, count, key_words, ranges.data(), threads, &ends)
+        buckets = ends.size() // threads
+        if buckets > 1:
+            whole = append_ranges(ranges.data(), ends.data(), buckets, key_words, threads)
+        if whole == NULL:
+            whole = build_ranges(ranges.data(), ends.data(), buckets, key_words, threads)
+    finally:
+        for t in range(threads):
+            release(&ranges[t])
+    return whole
+
+
+# Builds a batch of each range, and puts these together.
+cdef Batch* build_ranges(Updates* ranges, const Py_ssize_t* ends, Py_ssize_t buckets, int key_words,
+                         int threads) except NULL nogil:
+    cdef vector[Batch*] made
+    cdef Batch* whole = NULL
+    cdef int t, failed = 0
+    made.resize(threads, NULL)
+    for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
+        made[t] = build_range(&ranges[t], ends + t * buckets, buckets, key_words)
+        failed |= made[t] == NULL
+    if failed == 0:
+        whole = put_together(made.data(), threads)
+    for t in range(threads):
+        drop(made[t])
+    if whole == NULL:
+        no_memory()
+    return whole
+
+
+# A range's part of a batch that is filled in its place.
+cdef struct Filling:
+    Batch part
+    Updates diffs       # unless all are 1
+    Appended outcome
+
+
+# Appends all ranges to one batch, each where it begins if all rows before stay; NULL if they cannot be: there
+# are several times. What was lost meanwhile is closed up, and only if there are diffs all is copied.
+cdef Batch* append_ranges(Updates* ranges, const Py_ssize_t* ends, Py_ssize_t buckets, int key_words,
+                          int threads) except? NULL nogil:
+    cdef vector[Filling] fillings
+    cdef vector[Batch*] parts
+    cdef Updates all = empty_updates(ranges[0].row_words, ranges[0].time_words)
+    cdef Batch* block = NULL
+    cdef Batch* whole = NULL
+    cdef Appended outcome = APPENDED
+    cdef bint in_place = True
+    cdef uint64_t* time = NULL
+    cdef int t
+    fillings.resize(threads)
+    parts.resize(threads)
+    for t in range(threads):
+        all.length += ranges[t].length
+    block = allocate_parts(&all, key_words, threads)
+    if block == NULL:
+        no_memory()
+    all.length = 0
+    for t in range(threads):
+        view_part(block, all.length, t, &fillings[t].part)
+        fillings[t].diffs = empty_updates(0, 0)
+        parts[t] = &fillings[t].part
+        all.length += ranges[t].length
+    for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
+        fillings[t].outcome = append_range(&fillings[t], &ranges[t], ends + t * buckets, buckets)
+    for t in range(threads):
+        outcome = max(outcome, fillings[t].outcome)
+        parts[t].diff = <int64_t*> fillings[t].diffs.words
+        if parts[t].updates == 0:
+            continue
+        time = parts[t].times if time == NULL else time
+        in_place &= parts[t].diff == NULL and compare_words(
+            parts[t].times, time, block.time_words) == 0
+    if outcome == APPENDED and in_place and time != NULL:
+        memcpy(block.times, time, block.time_words * sizeof(uint64_t))
+        whole = close_parts(block, parts.data(), threads)
+    else:
+        if outcome == APPENDED:
+            whole = concatenate(parts.data(), threads)
+            outcome = NO_MEMORY if whole == NULL else APPENDED
+        drop(block)
+    for t in range(threads):
+        release(&fillings[t].diffs)
+    if outcome == NO_MEMORY:
+        no_memory()
+    return whole
+
+
+cdef Appended append_range(Filling* filling, Updates* rows, const Py_ssize_t* ends,
+                           Py_ssize_t buckets) noexcept nogil:
+    cdef Appended outcome = APPENDED
+    if rows.length > 0:
+        outcome = append_dealt(&filling.part, rows, ends, buckets, &filling.diffs)
+        if outcome == APPENDED:
+            release_large(rows)
+        if filling.part.keys == filling.part.vals:
+            filling.part.val_start = NULL
+    return outcome
+
+
+# A block for so many updates of one time in several parts, each of which has a start of values more than keys.
+cdef Batch* allocate_parts(const Updates* updates, int key_words, int parts) noexcept nogil:
+    cdef Room room
+    memset(&room, 0, sizeof(Room))
+    room.keys = updates.length + parts
+    room.vals = room.updates = updates.length
+    room.times = parts
+    room.val_start = True
+    return allocate_batch(key_words, updates.row_words - key_words, updates.time_words, &room)
+
+
+# Makes `part` the p-th part of a block, that of the rows from `first` on.
+cdef void view_part(const Batch* block, Py_ssize_t first, int p, Batch* part) noexcept nogil:
+    part[0] = block[0]
+    part.times += p * block.time_words
+    part.key += first * block.key_words
+    part.val += first * block.val_words
+    part.val_start += first + p
+
+
+# Moves the parts of a block together, and makes it the batch of all.
+cdef Batch* close_parts(Batch* block, Batch** parts, int count) noexcept nogil:
+    cdef Py_ssize_t keys = 0, vals = 0, i
+    cdef uint32_t* starts
+    cdef Batch* part
+    cdef int p
+    for p in range(count):
+        part = parts[p]
+        if part.key != block.key + keys * block.key_words:
+            memmove(block.key + keys * block.key_words, part.key,
+                    part.keys * block.key_words * sizeof(uint64_t))
+        if part.val != block.val + vals * block.val_words:
+            memmove(block.val + vals * block.val_words, part.val,
+                    part.vals * block.val_words * sizeof(uint64_t))
+        keys += part.keys
+        vals += part.vals
+    block.keys = keys
+    block.vals = block.updates = vals
+    block.time_count = 1
+    # The starts lie right behind the keys: pages of a gap would be given back, and cleared for the next batch.
+    starts = <uint32_t*> (block.key + keys * block.key_words) if keys < vals else NULL
+    block.val_start = starts
+    vals = 0
+    for p in range(count if starts != NULL else 0):
+        part = parts[p]
+        for i in range(part.keys):
+            starts[i] = <uint32_t> (vals + first_val(part, i))
+        starts += part.keys
+        vals += part.vals
+    if block.val_start != NULL:
+        starts[0] = <uint32_t> vals
+    return pack_batch(block)
+
+
+cdef Batch* build_range(Updates* rows, const Py_ssize_t* ends, Py_ssize_t buckets,
+                        int key_words) noexcept nogil:
+    if buckets == 1 or rows.length == 0:
+        return build_unsorted(rows, key_words)
+    return build_dealt(rows, ends, buckets, key_words)
+
+
+cdef Batch* merge_together(Batch* a, Batch* b, const uint64_t* since, int threads) except NULL nogil:
+    cdef vector[Batch*] made
+    cdef vector[Py_ssize_t] in_a, in_b     # where each part begins, and the last one ends
+    cdef Batch* whole = NULL
+    cdef int t, failed = 0
+    made.resize(threads, NULL)
+    in_a.resize(threads + 1)
+    in_b.resize(threads + 1)
+    for t in range(threads + 1):
+        split(a, b, t, threads, &in_a[t], &in_b[t])
+    for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
+        made[t] = merge_between(a, in_a[t], in_a[t + 1], b, in_b[t], in_b[t + 1], since)
+        failed |= made[t] == NULL
+    if failed == 0:
+        whole = put_together(made.data(), threads)
+    for t in range(threads):
+        drop(made[t])
+    if whole == NULL:
+        no_memory()
+    return whole
+
+
+# The keys of two batches before which lie about `t` parts, of so many, of their updates.
+cdef void split(const Batch* a, const Batch* b, int t, int parts, Py_ssize_t* in_a,
+                Py_ssize_t* in_b) noexcept nogil:
+    cdef const Batch* more = a if a.keys >= b.keys else b
+    cdef const Batch* less = b if a.keys >= b.keys else a
+    cdef Py_ssize_t wanted = (a.updates + b.updates) // parts * t, low = 0, high = more.keys, middle
+    cdef Py_ssize_t other = 0
+    while t < parts and low < high:
+        middle = (low + high) // 2
+        other = seek_key(less, key_at(more, middle), 0)
+        if updates_before(more, middle) + updates_before(less, other) < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    if t == parts or low == more.keys:
+        low = more.keys
+        other = less.keys
+    else:
+        other = seek_key(less, key_at(more, low), 0)
+    if t == 0:
+        low = other = 0
+    in_a[0] = low if more == a else other
+    in_b[0] = other if more == a else low
+
+
+cdef inline Py_ssize_t updates_before(const Batch* b, Py_ssize_t k) noexcept nogil:
+    return first_update(b, first_val(b, k))
+
+
+cdef int no_memory() except -1 nogil:
+    with gil:
+        raise MemoryError("no memory for a batch of an arrangement")
+
+
+# --- putting parts together ---
+
+# The parts as one batch, which uses them up: the one that is not empty, if there is no other.
+cdef Batch* put_together(Batch** parts, int count) noexcept nogil:
+    cdef int p, last = 0, full = 0
+    for p in range(count):
+        if parts[p].updates > 0:
+            last = p
+            full += 1
+    if full > 1:
+        return concatenate(parts, count)
+    retain(parts[last])
+    return parts[last]
+
+
+# The parts, wherever they lie, as one batch, which uses them up: the keys of each come before those of the next
+# one. NULL where memory is short.
+cdef Batch* concatenate(Batch** parts, int count) noexcept nogil:
+    cdef Updates times = empty_updates(parts[0].time_words, 0)
+    cdef Batch* whole = NULL
+    cdef int p
+    if gather_times(parts, count, &times) == 0:
+        whole = allocate_whole(parts, count, times.length)
+    if whole != NULL:
+        for p in range(times.length):
+            memcpy(whole.times + p * whole.time_words, update_at(&times, p),
+                   whole.time_words * sizeof(uint64_t))
+        whole.time_count = times.length
+        for p in prange(count, num_threads=count, schedule="static", chunksize=1):
+            copy_part(parts, p, whole)
+        for p in range(count):
+            whole.keys += parts[p].keys
+            whole.vals += parts[p].vals
+            whole.updates += parts[p].updates
+        if whole.val_start != NULL:
+            whole.val_start[whole.keys] = <uint32_t> whole.vals
+        if whole.update_start != NULL:
+            whole.update_start[whole.vals] = <uint32_t> whole.updates
+    release(&times)
+    return whole
+
+
+# The distinct times of all parts, ascending; -1 where memory is short.
+cdef int gather_times(Batch** parts, int count, Updates* times) noexcept nogil:
+    cdef int n = parts[0].time_words, p
+    cdef Py_ssize_t i
+    cdef uint64_t* entry
+    for p in range(count):
+        if parts[p].updates == 0:
+            continue
+        for i in range(parts[p].time_count):
+            entry = push(times)
+            if entry == NULL:
+                return -1
+            memcpy(entry, parts[p].times + i * n, n * sizeof(uint64_t))
+            entry[n] = 1
+    return consolidate(times)
+
+
+# A batch with room for all parts, of which it has the arrays that one of them has, or that they need together.
+cdef Batch* allocate_whole(Batch** parts, int count, Py_ssize_t times) noexcept nogil:
+    cdef Room room
+    cdef int p
+    room.keys = room.vals = room.updates = 0
+    room.times = times
+    room.diff = room.val_start = room.update_start = False
+    room.time_of = times > 1
+    for p in range(count):
+        room.keys += parts[p].keys
+        room.vals += parts[p].vals
+        room.updates += parts[p].updates
+        if parts[p].updates > 0:
+            room.diff |= parts[p].diff != NULL
+            room.val_start |= parts[p].val_start != NULL
+            room.update_start |= parts[p].update_start != NULL
+    return allocate_batch(parts[0].key_words, parts[0].val_words, parts[0].time_words, &room)
+
+
+# Copies the p-th part to its place, and uses it up.
+cdef void copy_part(Batch** parts, int p, Batch* whole) noexcept nogil:
+    cdef Batch* part = parts[p]
+    cdef Py_ssize_t keys = 0, vals = 0, updates = 0, i
+    cdef int before
+    for before in range(p):
+        keys += parts[before].keys
+        vals += parts[before].vals
+        updates += parts[before].updates
+    memcpy(whole.key + keys * whole.key_words, part.key, part.keys * part.key_words * sizeof(uint64_t))
+    memcpy(whole.val + vals * whole.val_words, part.val, part.vals * part.val_words * sizeof(uint64_t))
+    if whole.val_start != NULL:
+        for i in range(part.keys):
+            whole.val_start[keys + i] = <uint32_t> (vals + first_val(part, i))
+    if whole.update_start != NULL:
+        for i in range(part.vals):
+            whole.update_start[vals + i] = <uint32_t> (updates + first_update(part, i))
+    if whole.diff != NULL and part.diff != NULL:
+        memcpy(whole.diff + updates, part.diff, part.updates * sizeof(int64_t))
+    elif whole.diff != NULL:
+        for i in range(part.updates):
+            whole.diff[updates + i] = 1
+    if whole.time_of != NULL:
+        copy_times(part, whole, updates)
+
+
+# Numbers the times of a part's updates as the whole does. The part's own numbers of its times become those
+# of the whole, in their place.
+cdef void copy_times(Batch* part, Batch* whole, Py_ssize_t updates) noexcept nogil:
+    cdef int n = part.time_words
+    cdef Py_ssize_t i, number = 0
+    cdef uint32_t* time_of = whole.time_of + updates
+    if part.updates == 0:
+        return
+    for i in range(part.time_count):
+        while compare_words(whole.times + number * n, part.times + i * n, n) != 0:
+            number += 1
+        part.times[i] = <uint64_t> number   # no time that is still to be read lies before
+    for i in range(part.updates):
+        time_of[i] = <uint32_t> part.times[0 if part.time_of == NULL else part.time_of[i]]
