@@ -13,13 +13,13 @@ from ivm.operators.fallible cimport Fallible
 from ivm.operators.flatten cimport Place, read_updates
 from ivm.operators.groups cimport Groups
 from ivm.operators.operator cimport KEPT_UPDATES, Operator, Reader, Region
-from ivm.operators.ownership cimport STRETCH, is_own, own_keys
+from ivm.operators.ownership cimport OwnKeys, first_own, next_own
 from ivm.operators.settling cimport Settling
 from ivm.rows.hashing cimport Partitioner, owner_of
 from ivm.rows.packing cimport Packing
 from ivm.rows.updates cimport Updates, empty_updates, push, release, reserve, update_at
 from ivm.trace.batch cimport (
-    Batch, diff_of, first_update, first_val, key_at, least_key, val_at,
+    Batch, diff_of, first_update, first_val, key_at, val_at,
 )
 from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport compare_words
@@ -399,32 +399,33 @@ cdef class AccumulateNew(Accumulate):
     cdef int step_all(self, const vector[void*]* shards) except -1 nogil:
         cdef Batch* b
         cdef Place place
-        self.out.length = self.whole.length = 0
+        self.out.length = 0
         self.reader.look(self.region)
         for b in self.reader.delta:
             place.key = place.val = place.update = 0
             if reserve(&self.whole, b.updates) < 0:
                 self._no_memory()
             read_updates(b, &place, b.updates, self.region, self.packing, &self.whole)
-        return self.take_for_owners(&self.whole, shards)
+        self.take_for_owners(&self.whole, shards)
+        self.whole.length = 0
+        return 0
 
     # Reads this shard's part of what is new in a batch: all of it, or, of one time, a piece at a time.
     cdef int _read(self, const Batch* b, bint once) except -1 nogil:
-        cdef uint32_t own[STRETCH]
+        cdef OwnKeys own
         cdef Place place
-        cdef Py_ssize_t first = 0, end, n, i
+        cdef Py_ssize_t end
         place.key = place.val = place.update = 0
         if self.shards == 1:
             return self._read_from(b, &place, b.updates, once)
-        while first < b.keys:
-            n = own_keys(self, self.partitioner, b, first, min(first + STRETCH, b.keys), own)
-            first += STRETCH
-            for i in range(n):
-                place.key = own[i]
-                place.val = first_val(b, place.key)
-                place.update = first_update(b, place.val)
-                end = first_update(b, first_val(b, place.key + 1))
-                self._read_from(b, &place, end - place.update, once)
+        first_own(&own, b, self, self.partitioner)
+        while own.key < b.keys:
+            place.key = own.key
+            place.val = first_val(b, place.key)
+            place.update = first_update(b, place.val)
+            end = first_update(b, first_val(b, place.key + 1))
+            self._read_from(b, &place, end - place.update, once)
+            next_own(&own, self, self.partitioner)
         return 0
 
     # Reads so many updates from `place` on.
@@ -443,68 +444,49 @@ cdef class AccumulateNew(Accumulate):
 
     # Makes the first groups, about `keys`, and puts them out.
     cdef int _found(self, Py_ssize_t keys) except -1 nogil:
-        cdef vector[Py_ssize_t] at
-        cdef const Batch* b = self.reader.delta[0]
-        cdef uint32_t own[STRETCH]
-        cdef Py_ssize_t d, first = 0, n, i
-        at.resize(self.reader.delta.size(), 0)
+        cdef vector[OwnKeys] own
+        cdef Py_ssize_t d
+        cdef uint64_t* group
+        own.resize(self.reader.delta.size())
+        for d in range(<Py_ssize_t> own.size()):
+            first_own(&own[d], self.reader.delta[d], self, self.partitioner)
         if reserve(&self.groups.rows, keys) < 0 or reserve(&self.out, keys) < 0 or (
                 reserve(&self.whole, 1) < 0):
             self._no_memory()
-        while self.reader.delta.size() == 1 and first < b.keys:
-            n = own_keys(self, self.partitioner, b, first, min(first + STRETCH, b.keys), own)
-            first += STRETCH
-            for i in range(n):
-                at[0] = own[i]
-                self._add_group(key_at(b, at[0]), at.data())
-        while self.reader.delta.size() > 1:
-            d = least_key(self.reader.delta.data(), self.reader.delta.size(), at.data())
+        while True:
+            d = _least(own.data(), own.size())
             if d < 0:
                 break
-            self._add_group(key_at(self.reader.delta[d], at[d]), at.data())
+            if reserve(&self.groups.rows, 1) < 0:
+                self._no_memory()
+            group = self.groups.append()
+            self._gather(key_at(own[d].b, own[d].key), own.data(), own.size(), group)
+            if self._is_empty(group + self.key_words):
+                self.groups.rows.length -= 1
+                continue
+            self._output(group + self.key_words, self.now.data())
+            if self.now[0]:
+                self._settle(self.groups.length() - 1, self.now.data() + 1, self.time, 1, &self.out)
         self.emitted = self.out.length
         return self.groups.index()
 
-    # Adds the first group of `key`, if it is this shard's, and moves on past it in each batch.
-    cdef inline int _add_group(self, const uint64_t* key, Py_ssize_t* at) except -1 nogil:
-        cdef uint64_t* group
-        if not is_own(self, self.partitioner, key):
-            self._pass_by(key, at)
-            return 0
-        if reserve(&self.groups.rows, 1) < 0:
-            self._no_memory()
-        group = self.groups.append()
-        self._gather(key, at, group)
-        if self._is_empty(group + self.key_words):
-            self.groups.rows.length -= 1
-            return 0
-        self._output(group + self.key_words, self.now.data())
-        if self.now[0]:
-            self._settle(self.groups.length() - 1, self.now.data() + 1, self.time, 1, &self.out)
-        return 0
-
-    cdef void _pass_by(self, const uint64_t* key, Py_ssize_t* at) noexcept nogil:
-        cdef const Batch* b
-        cdef size_t d
-        for d in range(self.reader.delta.size()):
-            b = self.reader.delta[d]
-            at[d] += at[d] < b.keys and compare_words(key_at(b, at[d]), key, b.key_words) == 0
-
     # Adds all that is new of `key` up to a group, and moves on past it in each batch.
-    cdef inline void _gather(self, const uint64_t* key, Py_ssize_t* at, uint64_t* group) noexcept nogil:
+    cdef inline void _gather(self, const uint64_t* key, OwnKeys* own, size_t batches,
+                             uint64_t* group) noexcept nogil:
         cdef uint64_t* row = self.whole.words
         cdef const Batch* b
-        cdef Py_ssize_t v, u
+        cdef Py_ssize_t k, v, u
         cdef size_t d
-        for d in range(self.reader.delta.size()):
-            b = self.reader.delta[d]
-            if at[d] == b.keys or compare_words(key_at(b, at[d]), key, b.key_words) != 0:
+        for d in range(batches):
+            b = own[d].b
+            k = own[d].key
+            if k == b.keys or compare_words(key_at(b, k), key, b.key_words) != 0:
                 continue
-            for v in range(first_val(b, at[d]), first_val(b, at[d] + 1)):
+            for v in range(first_val(b, k), first_val(b, k + 1)):
                 self.packing.pack(key, val_at(b, v), NULL, row)
                 for u in range(first_update(b, v), first_update(b, v + 1)):
                     self.logic.add(group + self.key_words, row + self.key_words, diff_of(b, u))
-            at[d] += 1
+            next_own(&own[d], self, self.partitioner)
         memcpy(group, row, self.key_words * sizeof(uint64_t))
 
     # Whether all that is new is of one time, which is noted.
@@ -527,3 +509,18 @@ cdef class AccumulateNew(Accumulate):
         if self.whole.capacity > KEPT_UPDATES:
             release(&self.whole)
         return 0
+
+
+# Which of `count` batches has the least key next; -1 if none has one left.
+cdef inline Py_ssize_t _least(const OwnKeys* own, size_t count) noexcept nogil:
+    cdef Py_ssize_t least = -1
+    cdef const uint64_t* key = NULL
+    cdef const Batch* b
+    cdef size_t d
+    for d in range(count):
+        b = own[d].b
+        if own[d].key < b.keys and (
+                key == NULL or compare_words(key_at(b, own[d].key), key, b.key_words) < 0):
+            key = key_at(b, own[d].key)
+            least = d
+    return least

@@ -58,7 +58,7 @@ cdef class Arrange(Sealing):
     cdef int step(self) except -1 nogil:
         cdef void* source
         self.out.length = 0
-        if self.given.size() > 1 and self.load() >= WORTH_THREADS:
+        if self.given.size() > 1 and self.trace.key_words > 0 and self.load() >= WORTH_THREADS:
             self.seal_together()
         else:
             self.seal()

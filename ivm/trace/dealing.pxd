@@ -17,7 +17,7 @@ cdef struct Part:
 cdef int deal_out(Part* parts, int count, Partitioner partitioner, Updates** queues,
                   int shards) except -1 nogil
 
-# Moves all rows of `count` parts, which begin with `key_words` of a key, to `ranges` of keys, one for each of
+# Moves all rows of `count` parts, which begin with `key_words` of a key, at least one, to `ranges` of keys, one for each of
 # `threads`: the keys of each come before those of the next one. Each range's rows lie in buckets by leading
 # varying bits, as many of each, and `ends` says where these end among its rows: one range's after the
 # other's. Raises MemoryError.

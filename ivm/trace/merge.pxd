@@ -47,6 +47,15 @@ cdef void free_merge(Merge* m) noexcept nogil
 # The sum in one go; NULL where memory is short.
 cdef Batch* merge_batches(Batch* a, Batch* b, const uint64_t* since) noexcept nogil
 
-# The same of some of each one's keys, from `first` to before `end`: it may be empty.
-cdef Batch* merge_between(Batch* a, Py_ssize_t a_first, Py_ssize_t a_end, Batch* b, Py_ssize_t b_first,
-                          Py_ssize_t b_end, const uint64_t* since) noexcept nogil
+# --- for who merges in several parts ---
+
+# Starts to add up some of each one's keys, from `first` to before `end`, to `out`, which has room for it; the
+# caller keeps that. NULL where memory is short.
+cdef Merge* start_part(Batch* a, Py_ssize_t a_first, Py_ssize_t a_end, Batch* b, Py_ssize_t b_first,
+                       Py_ssize_t b_end, const uint64_t* since, Batch* out) noexcept nogil
+
+# Ends the arrays of a result, and leaves out those that say nothing; `diffs` says that some are not 1.
+cdef void finish_part(Batch* out, bint diffs) noexcept nogil
+
+# Whether a merge only puts keys and values of one batch behind those of another, and they are large.
+cdef bint appends_only(const Batch* a, const Batch* b, const uint64_t* since) noexcept nogil

@@ -46,17 +46,30 @@ cdef enum:
 # --- starting and ending ---
 
 cdef Merge* start_merge(Batch* a, Batch* b, const uint64_t* since) noexcept nogil:
-    return _start(a, 0, a.keys, b, 0, b.keys, since, _appends(a, b, since))
-
-
-cdef Batch* merge_between(Batch* a, Py_ssize_t a_first, Py_ssize_t a_end, Batch* b, Py_ssize_t b_first,
-                          Py_ssize_t b_end, const uint64_t* since) noexcept nogil:
-    return _finished(_start(a, a_first, a_end, b, b_first, b_end, since, False))
-
-
-cdef Merge* _start(Batch* a, Py_ssize_t a_first, Py_ssize_t a_end, Batch* b, Py_ssize_t b_first,
-                   Py_ssize_t b_end, const uint64_t* since, bint appends) noexcept nogil:
     cdef Room room
+    cdef bint appends = appends_only(a, b, since)
+    cdef Batch* out
+    cdef Merge* m = NULL
+    room.keys = a.keys + b.keys + 1     # one more, for what is written before it is known to count
+    room.vals = a.vals + b.vals
+    room.updates = a.updates + b.updates
+    room.times = a.time_count + b.time_count
+    room.diff = room.val_start = room.update_start = room.time_of = True
+    if appends:
+        # Those that follow find room here, so that what comes in the order of its keys is copied twice.
+        room.keys = room.vals = min(2 * room.updates, <Py_ssize_t> MOST_UPDATES)
+        room.diff = room.val_start = room.update_start = room.time_of = False
+    out = allocate_batch(a.key_words, a.val_words, a.time_words, &room)
+    if out != NULL:
+        out.room = room.keys if appends else 0
+        m = start_part(a, 0, a.keys, b, 0, b.keys, since, out)
+    if m == NULL:
+        drop(out)
+    return m
+
+
+cdef Merge* start_part(Batch* a, Py_ssize_t a_first, Py_ssize_t a_end, Batch* b, Py_ssize_t b_first,
+                       Py_ssize_t b_end, const uint64_t* since, Batch* out) noexcept nogil:
     cdef Py_ssize_t times = a.time_count + b.time_count
     cdef size_t words = times * (1 + a.time_words)
     cdef Merge* m = <Merge*> malloc(sizeof(Merge) + words * 8 + 3 * times * sizeof(uint32_t))
@@ -65,31 +78,17 @@ cdef Merge* _start(Batch* a, Py_ssize_t a_first, Py_ssize_t a_end, Batch* b, Py_
     memset(m, 0, sizeof(Merge))
     _begin(&m.a, a, a_first, a_end)
     _begin(&m.b, b, b_first, b_end)
-    # One key more, for what is written before it is known to count.
-    room.keys = (a_end - a_first) + (b_end - b_first) + 1
-    room.vals = (m.a.val_end - m.a.val) + (m.b.val_end - m.b.val)
-    room.updates = (first_update(a, m.a.val_end) - first_update(a, m.a.val)
-                    + first_update(b, m.b.val_end) - first_update(b, m.b.val))
-    room.times = times
-    room.diff = room.val_start = room.update_start = room.time_of = True
-    if appends:
-        # Those that follow find room here, so that what comes in the order of its keys is copied twice.
-        room.keys = room.vals = min(2 * room.updates, <Py_ssize_t> MOST_UPDATES)
-        room.diff = room.val_start = room.update_start = room.time_of = False
     m.slot_diff = <int64_t*> (m + 1)
     m.slot_time = <uint32_t*> (m.slot_diff + words)
     m.a.mapped = m.slot_time + times
     m.b.mapped = m.a.mapped + a.time_count
-    m.out = allocate_batch(a.key_words, a.val_words, a.time_words, &room)
-    if m.out != NULL and appends:
-        m.out.room = room.keys
-    if m.out == NULL or merge_times(m, since, <uint64_t*> m.slot_diff + times) < 0:
-        drop(m.out)
+    m.out = out
+    if merge_times(m, since, <uint64_t*> m.slot_diff + times) < 0:
         free(m)
         return NULL
-    memset(m.slot_diff, 0, m.out.time_count * sizeof(int64_t))
-    if m.out.time_count == 1:
-        m.out.time_of = NULL
+    memset(m.slot_diff, 0, out.time_count * sizeof(int64_t))
+    if out.time_count == 1:
+        out.time_of = NULL
     m.diffs_from = 0 if a.diff != NULL or b.diff != NULL else -1
     m.vals_from = 0 if a.val_start != NULL or b.val_start != NULL else -1
     m.updates_from = 0 if a.update_start != NULL or b.update_start != NULL else -1
@@ -104,14 +103,20 @@ cdef inline void _begin(Side* side, Batch* b, Py_ssize_t first, Py_ssize_t end) 
     side.val_end = first_val(b, end)
 
 
-# Whether a merge only puts keys and values of one batch behind those of another, and they are large.
-cdef bint _appends(const Batch* a, const Batch* b, const uint64_t* since) noexcept nogil:
+cdef bint appends_only(const Batch* a, const Batch* b, const uint64_t* since) noexcept nogil:
     return ((a.keys + b.keys) * (a.key_words + a.val_words) * sizeof(uint64_t) >= LARGE
             and is_plain(a, since[0]) and is_plain(b, since[0]) and follows(a, b))
 
 
 cdef Batch* finish_merge(Merge* m) noexcept nogil:
     cdef Batch* out = m.out
+    finish_part(out, m.odd_diffs != 0)
+    m.out = NULL
+    free_merge(m)
+    return pack_batch(out)
+
+
+cdef void finish_part(Batch* out, bint diffs) noexcept nogil:
     if out.keys == out.vals:
         out.val_start = NULL
     else:
@@ -120,11 +125,8 @@ cdef Batch* finish_merge(Merge* m) noexcept nogil:
         out.update_start = NULL
     else:
         out.update_start[out.vals] = <uint32_t> out.updates
-    if m.odd_diffs == 0:
+    if not diffs:
         out.diff = NULL
-    m.out = NULL
-    free_merge(m)
-    return pack_batch(out)
 
 
 cdef void free_merge(Merge* m) noexcept nogil:
@@ -133,11 +135,7 @@ cdef void free_merge(Merge* m) noexcept nogil:
 
 
 cdef Batch* merge_batches(Batch* a, Batch* b, const uint64_t* since) noexcept nogil:
-    return _finished(start_merge(a, b, since))
-
-
-# The result of a merge that is just started, in one go; NULL for NULL.
-cdef Batch* _finished(Merge* m) noexcept nogil:
+    cdef Merge* m = start_merge(a, b, since)
     if m == NULL:
         return NULL
     work_merge(m, WITHOUT_END)

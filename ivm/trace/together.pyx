@@ -10,13 +10,12 @@ from libcpp.vector cimport vector
 
 from ivm.rows.updates cimport Updates, empty_updates, push, release, release_large, update_at
 from ivm.trace.batch cimport (
-    Batch, Room, allocate_batch, drop, first_update, first_val, key_at, pack_batch, retain, seek_key,
+    Batch, Room, allocate_batch, drop, first_update, first_val, pack_batch, retain,
 )
 from ivm.trace.build cimport (
     APPENDED, NO_MEMORY, Appended, append_dealt, build_dealt, build_unsorted,
 )
 from ivm.trace.dealing cimport Part, deal_ranges
-from ivm.trace.merge cimport merge_between
 from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport compare_words
 
@@ -189,57 +188,6 @@ cdef Batch* build_range(Updates* rows, const Py_ssize_t* ends, Py_ssize_t bucket
     if buckets == 1 or rows.length == 0:
         return build_unsorted(rows, key_words)
     return build_dealt(rows, ends, buckets, key_words)
-
-
-cdef Batch* merge_together(Batch* a, Batch* b, const uint64_t* since, int threads) except NULL nogil:
-    cdef vector[Batch*] made
-    cdef vector[Py_ssize_t] in_a, in_b     # where each part begins, and the last one ends
-    cdef Batch* whole = NULL
-    cdef int t, failed = 0
-    made.resize(threads, NULL)
-    in_a.resize(threads + 1)
-    in_b.resize(threads + 1)
-    for t in range(threads + 1):
-        split(a, b, t, threads, &in_a[t], &in_b[t])
-    for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
-        made[t] = merge_between(a, in_a[t], in_a[t + 1], b, in_b[t], in_b[t + 1], since)
-        failed |= made[t] == NULL
-    if failed == 0:
-        whole = put_together(made.data(), threads)
-    for t in range(threads):
-        drop(made[t])
-    if whole == NULL:
-        no_memory()
-    return whole
-
-
-# The keys of two batches before which lie about `t` parts, of so many, of their updates.
-cdef void split(const Batch* a, const Batch* b, int t, int parts, Py_ssize_t* in_a,
-                Py_ssize_t* in_b) noexcept nogil:
-    cdef const Batch* more = a if a.keys >= b.keys else b
-    cdef const Batch* less = b if a.keys >= b.keys else a
-    cdef Py_ssize_t wanted = (a.updates + b.updates) // parts * t, low = 0, high = more.keys, middle
-    cdef Py_ssize_t other = 0
-    while t < parts and low < high:
-        middle = (low + high) // 2
-        other = seek_key(less, key_at(more, middle), 0)
-        if updates_before(more, middle) + updates_before(less, other) < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    if t == parts or low == more.keys:
-        low = more.keys
-        other = less.keys
-    else:
-        other = seek_key(less, key_at(more, low), 0)
-    if t == 0:
-        low = other = 0
-    in_a[0] = low if more == a else other
-    in_b[0] = other if more == a else low
-
-
-cdef inline Py_ssize_t updates_before(const Batch* b, Py_ssize_t k) noexcept nogil:
-    return first_update(b, first_val(b, k))
 
 
 cdef int no_memory() except -1 nogil:

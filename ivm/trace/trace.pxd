@@ -5,7 +5,7 @@ from ivm.rows.updates cimport Updates
 from ivm.trace.batch cimport Batch
 from ivm.trace.dealing cimport Part
 from ivm.trace.frontier cimport Antichain
-from ivm.trace.merge cimport Merge
+from ivm.trace.merging cimport Merging
 from ivm.trace.times cimport MAX_COORDINATES
 
 cdef extern from "<mutex>" namespace "std" nogil:
@@ -45,7 +45,7 @@ cdef class Trace:
     cdef vector[Batch*] upcoming                      # prepared to be published
     cdef bint stale                                   # `published` lags behind
     cdef uint64_t since[MAX_COORDINATES]              # times before may be compacted already
-    cdef vector[Merge*] merges                        # in progress, each of two adjacent layers
+    cdef vector[Merging*] merges                        # in progress, each of two adjacent layers
     cdef bint closed                                  # only handles read on
     cdef void* stage                                  # the root's stage that seals it, or NULL
     cdef mutex guard                                  # of the following two and of `since`
@@ -85,7 +85,8 @@ cdef class Trace:
     cdef int merge_last(self) except -1 nogil
     cdef void replace(self, size_t i, size_t count, Batch* merged) noexcept nogil
     cdef int start_merges(self, uint64_t apart) except -1 nogil
-    cdef void work(self, Py_ssize_t fuel) noexcept nogil
+    cdef int parts_of(self, const Batch* elder, const Batch* younger) noexcept nogil
+    cdef int work(self, Py_ssize_t fuel) except -1 nogil
     cdef void finish_merges(self) noexcept nogil
     cdef void forget(self) noexcept nogil
     cdef void release_unread(self) noexcept

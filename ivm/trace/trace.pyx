@@ -41,12 +41,13 @@ from ivm.trace.batch cimport (
     is_plain, retain, room_behind, time_of, val_at,
 )
 from ivm.trace.build cimport build_batch, build_unsorted, sum_batches
-from ivm.trace.merge cimport (
-    Merge, finish_merge, free_merge, merge_batches, start_merge, work_merge,
+from ivm.trace.merging cimport (
+    Merging, finish_merging, free_merging, fuel_left, merge_at_once, start_merging, work_merging,
+    work_part,
 )
 from ivm.trace.frontier cimport Antichain
 from ivm.trace.times cimport less_equal, meet_into
-from ivm.trace.together cimport build_together, merge_together
+from ivm.trace.together cimport build_together
 
 from ivm.errors import TimeCompacted
 
@@ -63,6 +64,13 @@ cdef enum:
     WORTH_THREADS = 1 << 13     # updates that threads merge together
 
 NEVER = 0xFFFFFFFFFFFFFFFF
+
+
+# What a thread does of a merge in progress.
+cdef struct Task:
+    Merging* merging
+    int part
+    Py_ssize_t fuel
 
 
 @cython.freelist(16)    # they come and go with dataflows
@@ -89,9 +97,9 @@ cdef class Trace:
 
     cdef void forget(self) noexcept nogil:
         cdef Batch* b
-        cdef Merge* m
+        cdef Merging* m
         for m in self.merges:
-            free_merge(m)
+            free_merging(m)
         self.merges.clear()
         for b in self.layers:
             drop(b)
@@ -224,9 +232,9 @@ cdef class Trace:
                 and not self.merging(self.layers[n - 1]) and not self.merging(self.layers[n - 2]))
 
     cdef bint merging(self, const Batch* b) noexcept nogil:
-        cdef Merge* m
+        cdef Merging* m
         for m in self.merges:
-            if m.a.b == b or m.b.b == b:
+            if m.a == b or m.b == b:
                 return True
         return False
 
@@ -248,11 +256,9 @@ cdef class Trace:
         cdef Batch* merged = NULL
         if self.may_append(self.layers[n - 2], self.layers[n - 1]):
             merged = append_batch(self.layers[n - 2], self.layers[n - 1], self.since[0])
-        if merged == NULL and self.threads > 1 and (
-                self.layers[n - 2].updates + self.layers[n - 1].updates >= WORTH_THREADS):
-            merged = merge_together(self.layers[n - 2], self.layers[n - 1], self.since, self.threads)
         if merged == NULL:
-            merged = merge_batches(self.layers[n - 2], self.layers[n - 1], self.since)
+            merged = merge_at_once(self.layers[n - 2], self.layers[n - 1], self.since,
+                                   self.parts_of(self.layers[n - 2], self.layers[n - 1]))
         if merged == NULL:
             no_memory()
         self.replace(n - 2, 2, merged)
@@ -274,7 +280,7 @@ cdef class Trace:
     # outgrows its room, and that are free, the youngest first.
     cdef int start_merges(self, uint64_t apart) except -1 nogil:
         cdef size_t i = self.layers.size()
-        cdef Merge* m
+        cdef Merging* m
         while i > 1:
             i -= 1
             if (not due(self.layers[i - 1], self.layers[i], MOST_UPDATES)
@@ -285,38 +291,57 @@ cdef class Trace:
                     or self.merging(self.layers[i - 1]) or self.merging(self.layers[i])):
                 continue
             self.merges.reserve(self.merges.size() + 1)
-            m = start_merge(self.layers[i - 1], self.layers[i], self.since)
+            m = start_merging(self.layers[i - 1], self.layers[i], self.since,
+                              self.parts_of(self.layers[i - 1], self.layers[i]))
             if m == NULL:
                 no_memory()
             self.merges.push_back(m)
             i -= 1
         return 0
 
-    # Moves `fuel` updates in each merge in progress, large ones by a thread for each.
-    cdef void work(self, Py_ssize_t fuel) noexcept nogil:
-        cdef Py_ssize_t i, n = self.merges.size()
-        if self.threads > 1 and n > 1 and fuel >= WORTH_THREADS:
+    # In how many parts two layers are merged.
+    cdef int parts_of(self, const Batch* elder, const Batch* younger) noexcept nogil:
+        return self.threads if elder.updates + younger.updates >= WORTH_THREADS else 1
+
+    # Moves `fuel` updates in each merge in progress, much of it by threads.
+    cdef int work(self, Py_ssize_t fuel) except -1 nogil:
+        cdef vector[Task] tasks
+        cdef Merging* m
+        cdef Task task
+        cdef Py_ssize_t i, n
+        cdef int p
+        if self.threads > 1 and fuel >= WORTH_THREADS:
+            for m in self.merges:
+                for p in range(m.parts):
+                    task.merging = m
+                    task.part = p
+                    task.fuel = fuel // m.parts
+                    tasks.push_back(task)
+            n = tasks.size()
             for i in prange(n, num_threads=self.threads, schedule="dynamic", chunksize=1):
-                work_merge(self.merges[i], fuel)
+                work_part(tasks[i].merging, tasks[i].part, tasks[i].fuel)
+            for m in self.merges:
+                work_merging(m, fuel_left(m))
         else:
-            for i in range(n):
-                work_merge(self.merges[i], fuel)
+            for m in self.merges:
+                work_merging(m, fuel)
         self.finish_merges()
+        return 0
 
     # Puts the results of what is merged in its place.
     cdef void finish_merges(self) noexcept nogil:
         cdef size_t i = 0, at
-        cdef Merge* m
+        cdef Merging* m
         while i < self.merges.size():
             m = self.merges[i]
-            if m.fuel <= 0:
+            if m.left <= 0:
                 i += 1
                 continue
             at = 0
-            while self.layers[at] != m.a.b:
+            while self.layers[at] != m.a:
                 at += 1
             self.merges.erase(self.merges.begin() + i)
-            self.replace(at, 2, finish_merge(m))
+            self.replace(at, 2, finish_merging(m))
 
     # Advances `since` as far as the holds allow; the root time from which batches stay apart.
     cdef uint64_t advance(self, uint64_t root) noexcept nogil:

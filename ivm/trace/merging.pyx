@@ -1,0 +1,290 @@
+"""Merges that several threads may work at: each adds up a range of the keys.
+
+The parts are written to one block, each where it begins if all rows before it stay. What was lost is closed
+up at the end, which takes fuel as well, a sixteenth of what moving an update through a merge does. An array
+that some part has left out, since all that it would say there is constant, is filled in then.
+"""
+
+from cython.parallel cimport prange
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memmove
+
+from ivm.trace.batch cimport (
+    Batch, Room, allocate_batch, drop, first_update, first_val, key_at, pack_batch, seek_key,
+)
+from ivm.trace.merge cimport (
+    Merge, appends_only, finish_merge, finish_part, free_merge, merge_batches, start_merge, start_part,
+    work_merge,
+)
+
+cdef enum:
+    CLOSED_AT_ONCE = 1 << 12    # elements
+    CLOSING_SHARE = 16          # of which so many take the fuel of an update
+
+cdef int64_t WITHOUT_END = <int64_t> 1 << 62     # of fuel
+
+# The arrays of a batch, in the order in which they are closed up.
+cdef enum:
+    KEYS
+    VALS
+    DIFFS
+    VAL_STARTS
+    UPDATE_STARTS
+    TIMES
+    ARRAYS
+
+
+cdef Merging* start_merging(Batch* a, Batch* b, const uint64_t* since, int parts) noexcept nogil:
+    cdef Merging* m = <Merging*> calloc(
+        1, sizeof(Merging) + parts * (sizeof(Merge*) + sizeof(Batch)))
+    cdef bint started
+    if m == NULL:
+        return NULL
+    m.a = a
+    m.b = b
+    m.views = <Batch*> (m + 1)
+    m.part = <Merge**> (m.views + parts)
+    m.parts = 1 if appends_only(a, b, since) else parts
+    if m.parts > 1:
+        started = start_parts(m, since)
+    else:
+        m.part[0] = start_merge(a, b, since)
+        started = m.part[0] != NULL
+    if not started:
+        free_merging(m)
+        return NULL
+    return m
+
+
+cdef bint start_parts(Merging* m, const uint64_t* since) noexcept nogil:
+    cdef Py_ssize_t in_a = 0, in_b = 0, end_a, end_b
+    cdef Room room
+    cdef int p
+    # One element more in each part, for what is written before it is known to count.
+    room.keys = m.a.keys + m.b.keys + m.parts
+    room.vals = m.a.vals + m.b.vals + m.parts
+    room.updates = m.a.updates + m.b.updates + m.parts
+    room.times = m.a.time_count + m.b.time_count
+    room.diff = room.val_start = room.update_start = room.time_of = True
+    m.block = allocate_batch(m.a.key_words, m.a.val_words, m.a.time_words, &room)
+    if m.block == NULL:
+        return False
+    for p in range(m.parts):
+        view_part(m, p, in_a, in_b)
+        split(m.a, m.b, p + 1, m.parts, &end_a, &end_b)
+        m.part[p] = start_part(m.a, in_a, end_a, m.b, in_b, end_b, since, &m.views[p])
+        if m.part[p] == NULL:
+            return False
+        in_a = end_a
+        in_b = end_b
+    return True
+
+
+# Lets a part begin where the rows before those keys of both batches end.
+cdef void view_part(Merging* m, int p, Py_ssize_t in_a, Py_ssize_t in_b) noexcept nogil:
+    cdef Batch* view = &m.views[p]
+    cdef Py_ssize_t keys = in_a + in_b + p, vals = first_val(m.a, in_a) + first_val(m.b, in_b) + p
+    cdef Py_ssize_t updates = updates_before(m.a, in_a) + updates_before(m.b, in_b) + p
+    view[0] = m.block[0]
+    view.key += keys * view.key_words
+    view.val += vals * view.val_words
+    view.diff += updates
+    view.val_start += keys
+    view.update_start += vals
+    view.time_of += updates
+
+
+# The keys of two batches before which lie about `p` parts, of so many, of their updates.
+cdef void split(const Batch* a, const Batch* b, int p, int parts, Py_ssize_t* in_a,
+                Py_ssize_t* in_b) noexcept nogil:
+    cdef const Batch* more = a if a.keys >= b.keys else b
+    cdef const Batch* less = b if a.keys >= b.keys else a
+    cdef Py_ssize_t wanted = (a.updates + b.updates) // parts * p, low = 0, high = more.keys, middle
+    cdef Py_ssize_t other = less.keys
+    if p == parts:
+        low = more.keys
+    while low < high and p < parts:
+        middle = (low + high) // 2
+        other = seek_key(less, key_at(more, middle), 0)
+        if updates_before(more, middle) + updates_before(less, other) < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    other = seek_key(less, key_at(more, low), 0) if low < more.keys else less.keys
+    in_a[0] = low if more == a else other
+    in_b[0] = other if more == a else low
+
+
+cdef inline Py_ssize_t updates_before(const Batch* b, Py_ssize_t k) noexcept nogil:
+    return first_update(b, first_val(b, k))
+
+
+cdef void work_part(Merging* m, int p, Py_ssize_t fuel) noexcept nogil:
+    work_merge(m.part[p], fuel)
+
+
+cdef Py_ssize_t fuel_left(const Merging* m) noexcept nogil:
+    cdef Py_ssize_t left = 0
+    cdef int p
+    for p in range(m.parts):
+        left += max(m.part[p].fuel, 0)
+    return left
+
+
+cdef void work_merging(Merging* m, Py_ssize_t fuel) noexcept nogil:
+    cdef int p
+    for p in range(m.parts):
+        if fuel > 0:
+            fuel = work_merge(m.part[p], fuel)
+    if fuel > 0 and m.parts > 1:
+        fuel = close_up(m, fuel)
+    m.left = fuel
+
+
+cdef Batch* finish_merging(Merging* m) noexcept nogil:
+    cdef Batch* out
+    if m.parts > 1:
+        out = m.block
+        finish_block(m)
+        m.block = NULL
+        free_merging(m)
+        return pack_batch(out)
+    out = finish_merge(m.part[0])
+    m.part[0] = NULL
+    free_merging(m)
+    return out
+
+
+cdef void free_merging(Merging* m) noexcept nogil:
+    cdef int p
+    for p in range(m.parts):
+        if m.part[p] != NULL:
+            if m.parts > 1:
+                m.part[p].out = NULL    # a view of the block
+            free_merge(m.part[p])
+    drop(m.block)
+    free(m)
+
+
+cdef Batch* merge_at_once(Batch* a, Batch* b, const uint64_t* since, int parts) noexcept nogil:
+    cdef Merging* m
+    cdef int p
+    if parts == 1:
+        return merge_batches(a, b, since)
+    m = start_merging(a, b, since, parts)
+    if m == NULL:
+        return NULL
+    for p in prange(m.parts, num_threads=m.parts, schedule="static", chunksize=1):
+        work_part(m, p, WITHOUT_END)
+    work_merging(m, WITHOUT_END)
+    return finish_merging(m)
+
+
+# --- closing up ---
+
+# Moves what the parts have written to where it belongs, as far as the fuel lasts; what is left of it.
+cdef Py_ssize_t close_up(Merging* m, Py_ssize_t fuel) noexcept nogil:
+    cdef Py_ssize_t length, count
+    while m.closed < m.parts and fuel > 0:
+        if m.array == ARRAYS:
+            m.closed += 1
+            m.array = 0
+            continue
+        length = length_of(m, m.closed, m.array)
+        count = min(length - m.moved, <Py_ssize_t> CLOSED_AT_ONCE)
+        if count > 0 and is_needed(m, m.array):
+            move_array(m, m.closed, m.array, m.moved, count)
+            fuel -= 1 + count // CLOSING_SHARE
+            m.moved += count
+        else:
+            m.array += 1
+            m.moved = 0
+    return fuel
+
+
+cdef Py_ssize_t length_of(const Merging* m, int p, int array) noexcept nogil:
+    cdef const Batch* part = &m.views[p]
+    if array == KEYS or array == VAL_STARTS:
+        return part.keys
+    return part.vals if array == VALS or array == UPDATE_STARTS else part.updates
+
+
+# Whether the result has an array.
+cdef bint is_needed(const Merging* m, int array) noexcept nogil:
+    cdef bint needed = False
+    cdef int p
+    if array == TIMES:
+        return m.views[0].time_count > 1
+    if array == KEYS or array == VALS:
+        return True
+    for p in range(m.parts):
+        needed |= is_written(m, p, array)
+    return needed
+
+
+# Whether a part has an array, and not only what is constant.
+cdef bint is_written(const Merging* m, int p, int array) noexcept nogil:
+    cdef const Batch* part = &m.views[p]
+    if array == DIFFS:
+        return m.part[p].odd_diffs != 0
+    if array == VAL_STARTS:
+        return part.keys != part.vals
+    return array != UPDATE_STARTS or part.vals != part.updates
+
+
+# Puts `count` elements of a part's array, from the `at`-th on, to where they belong.
+cdef void move_array(Merging* m, int p, int array, Py_ssize_t at, Py_ssize_t count) noexcept nogil:
+    cdef Batch* part = &m.views[p]
+    cdef Py_ssize_t keys = 0, vals = 0, updates = 0, i
+    cdef int before
+    for before in range(p):
+        keys += m.views[before].keys
+        vals += m.views[before].vals
+        updates += m.views[before].updates
+    if array == KEYS:
+        move(m.block.key + (keys + at) * part.key_words, part.key + at * part.key_words,
+             count * part.key_words * sizeof(uint64_t))
+    elif array == VALS:
+        move(m.block.val + (vals + at) * part.val_words, part.val + at * part.val_words,
+             count * part.val_words * sizeof(uint64_t))
+    elif array == TIMES:
+        move(m.block.time_of + updates + at, part.time_of + at, count * sizeof(uint32_t))
+    elif array == VAL_STARTS:
+        move_starts(m.block.val_start + keys, part.val_start if part.keys != part.vals else NULL, at, count,
+                    vals)
+    elif array == UPDATE_STARTS:
+        move_starts(m.block.update_start + vals,
+                    part.update_start if part.vals != part.updates else NULL, at, count, updates)
+    elif m.part[p].odd_diffs != 0:
+        move(m.block.diff + updates + at, part.diff + at, count * sizeof(int64_t))
+    else:
+        for i in range(updates + at, updates + at + count):
+            m.block.diff[i] = 1
+
+
+cdef inline void move(void* target, const void* source, size_t bytes) noexcept nogil:
+    if target != source:
+        memmove(target, source, bytes)
+
+
+# Positions, counted from the part's first one, become those in the whole; NULL: each is its own.
+cdef inline void move_starts(uint32_t* target, const uint32_t* source, Py_ssize_t at, Py_ssize_t count,
+                             Py_ssize_t first) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(at, at + count):
+        target[i] = <uint32_t> (first + (i if source == NULL else source[i]))
+
+
+# Makes the block, which is closed up, a batch.
+cdef void finish_block(Merging* m) noexcept nogil:
+    cdef Batch* out = m.block
+    cdef int p
+    for p in range(m.parts):
+        out.keys += m.views[p].keys
+        out.vals += m.views[p].vals
+        out.updates += m.views[p].updates
+    out.time_count = m.views[0].time_count
+    if not is_needed(m, TIMES):
+        out.time_of = NULL
+    finish_part(out, is_needed(m, DIFFS))
