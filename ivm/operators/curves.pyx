@@ -87,13 +87,16 @@ cdef class Curves:
             places[i] = self.groups.prefetch_entry(places[i])
         for i in range(n):
             if places[i] != 0:
-                places[i] = <uint32_t> self.curve(places[i] - 1).touched
-                if places[i] != 0:
-                    prefetch(&self.touches[places[i] - 1])
-                    prefetch(self.bound(places[i] - 1))
+                places[i] = self.prefetch_touched(places[i])
         for i in range(n):
             if places[i] != 0:
                 prefetch(self.touches[places[i] - 1].now.words)
+
+    cdef uint32_t prefetch_touched(self, uint32_t entry) noexcept nogil:
+        cdef uint32_t place = <uint32_t> self.curve(entry - 1).touched
+        if place != 0:
+            self.prefetch_touch(place - 1)
+        return place
 
     cdef void prefetch_touch(self, uint32_t place) noexcept nogil:
         prefetch(&self.touches[place])

@@ -17,6 +17,7 @@ cdef struct Run:
 cdef class Grouped(Operator):
     cdef readonly Reader reader
     cdef Partitioner partitioner        # tells which keys are this shard's
+    cdef const vector[void*]* everyone  # all shards, while this one takes all keys; else NULL
     cdef vector[Py_ssize_t] at          # in each new batch: keys before are taken, or others'
     cdef Py_ssize_t count               # of the next keys, GROUP at most
     cdef vector[uint64_t] keys          # those

@@ -53,7 +53,15 @@ cdef class Grouped(Operator):
                 self.find_times()
                 self.change_key(self.keys.data() + i * self.reader.trace.key_words)
 
-    # Finds the next new keys of this shard.
+    cdef int step_all(self, const vector[void*]* shards) except -1 nogil:
+        self.everyone = shards
+        try:
+            self.step()
+        finally:
+            self.everyone = NULL
+        return 0
+
+    # Finds the next new keys, of this shard unless it takes all.
     cdef void find_keys(self) noexcept nogil:
         cdef const vector[Batch*]* delta = &self.reader.delta
         cdef int words = self.reader.trace.key_words
@@ -73,7 +81,7 @@ cdef class Grouped(Operator):
                         key_at(delta[0][d], self.at[d]), key, words) == 0:
                     self.news[GROUP * d + self.count] = self.at[d]
                     self.at[d] += 1
-            self.count += is_own(self, self.partitioner, key)
+            self.count += self.everyone != NULL or is_own(self, self.partitioner, key)
 
     # Finds the places of these keys in the batches of before.
     cdef void find_places(self) noexcept nogil:

@@ -54,14 +54,18 @@ cdef class Join(Operator):
 
     # The pairs that are found.
     cdef Py_ssize_t foreseen(self) except -1 nogil:
-        cdef Py_ssize_t pairs = 0
+        cdef Py_ssize_t pairs = 0, i, j, end_a, end_b
         cdef Batch* a
         cdef Batch* b
         self.left.look(self.region)
         self.right.look(self.region)
         for a in self.left.delta:
             for b in self.right.delta:
-                pairs += found_pairs(a, b) if a.keys <= b.keys else found_pairs(b, a)
+                self._find_part(b, a, &j, &end_b, &i, &end_a)
+                if end_a - i <= end_b - j:
+                    pairs += found_pairs(a, i, end_a, b, j)
+                else:
+                    pairs += found_pairs(b, j, end_b, a, i)
         return pairs
 
     cdef bint yields(self) noexcept nogil:
@@ -91,10 +95,10 @@ cdef class Join(Operator):
 
     # Joins this operator's part of `a`, or of `b`, with all of the other.
     cdef int _meet(self, const Batch* a, const Batch* b, bint of_a) except -1 nogil:
-        cdef Py_ssize_t i = 0, j = 0, end_a = a.keys, end_b = b.keys
-        if self.parts > 1 and of_a:
+        cdef Py_ssize_t i, j, end_a, end_b
+        if of_a:
             self._find_part(a, b, &i, &end_a, &j, &end_b)
-        elif self.parts > 1:
+        else:
             self._find_part(b, a, &j, &end_b, &i, &end_a)
         if (end_a - i) * SPARSE <= end_b - j or (end_b - j) * SPARSE <= end_a - i:
             return self._probe(a, i, end_a, b, j, end_b)
@@ -105,6 +109,8 @@ cdef class Join(Operator):
                          Py_ssize_t* first_other, Py_ssize_t* end_other) noexcept nogil:
         first[0] = first_of(one.keys, self.part, self.parts)
         end[0] = first_of(one.keys, self.part + 1, self.parts)
+        first_other[0] = 0
+        end_other[0] = other.keys
         if first[0] > 0:
             first_other[0] = seek_key(other, key_at(one, first[0]), 0)
         if end[0] < one.keys:
@@ -141,7 +147,7 @@ cdef class Join(Operator):
         cdef int i, n
         while first < end:
             n = <int> min(GROUP, end - first)
-            start = probe(many, key_at(few, first), few.key_words, end - first, n, start, at)
+            start = probe(many, key_at(few, first), few.key_words, few.keys - first, n, start, at)
             for i in range(n):
                 if at[i] >= 0 and a_smaller:
                     self._pairs(a, first + i, b, at[i])
@@ -174,13 +180,15 @@ cdef class Join(Operator):
         return 0
 
 
-# The pairs of updates of `many` with those of `few` that have the same key.
-cdef Py_ssize_t found_pairs(const Batch* few, const Batch* many) noexcept nogil:
+# The pairs of updates of the keys of `few` from `first` to before `end` with those of `many` that have the same
+# key, from `start` on.
+cdef Py_ssize_t found_pairs(const Batch* few, Py_ssize_t first, Py_ssize_t end, const Batch* many,
+                            Py_ssize_t start) noexcept nogil:
     cdef Py_ssize_t at[GROUP]
-    cdef Py_ssize_t first = 0, start = 0, pairs = 0
+    cdef Py_ssize_t pairs = 0
     cdef int i, n
-    while first < few.keys:
-        n = <int> min(GROUP, few.keys - first)
+    while first < end:
+        n = <int> min(GROUP, end - first)
         start = probe(many, key_at(few, first), few.key_words, few.keys - first, n, start, at)
         for i in range(n):
             if at[i] >= 0:

@@ -72,17 +72,20 @@ cdef class Known(Operator):
         return 0
 
     cdef int _take_for_owners(self, const Updates* given, const vector[void*]* shards) except -1 nogil:
-        cdef Py_ssize_t i
-        cdef const uint64_t* update
-        cdef size_t s
-        for i in range(given.length):
-            update = update_at(given, i)
-            if i % ASKED == 0 and given.length > 1:
-                for s in range(shards.size()):
-                    (<Known> shards[0][s]).groups.ask(
-                        update, given.stride, min(<Py_ssize_t> ASKED, given.length - i))
-            s = owner_of(update, shards.size(), self.partitioner)
-            (<Known> shards[0][s])._take(update, given, &self.out)
+        cdef void* owners[ASKED]
+        cdef uint32_t hashes[ASKED]
+        cdef Py_ssize_t first = 0, i, n
+        while first < given.length:
+            n = min(<Py_ssize_t> ASKED, given.length - first)
+            for i in range(n):
+                owners[i] = shards[0][owner_of(update_at(given, first + i), shards.size(),
+                                               self.partitioner)]
+                hashes[i] = (<Known> owners[i]).groups.prefetch_slot(update_at(given, first + i))
+            for i in range(n if n > 1 else 0):
+                (<Known> owners[i]).groups.prefetch_entry(hashes[i])
+            for i in range(n):
+                (<Known> owners[i])._take(update_at(given, first + i), given, &self.out)
+            first += n
         return 0
 
     # Takes one update, and puts `into` what is new.

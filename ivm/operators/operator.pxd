@@ -51,7 +51,8 @@ cdef class Operator:
     cdef bint troubled(self) noexcept nogil
     # Input updates that wait, about: decides whether threads are worth waking.
     cdef Py_ssize_t load(self) noexcept nogil
-    # About how much it would put out for what it reads in traces, before it runs; it looks all of that up.
+    # About how much it would put out for its part of what it reads in traces, before it runs; it looks all
+    # of that up.
     cdef Py_ssize_t foreseen(self) except -1 nogil
     # Lowers `at` to the earliest round for which this operator holds updates back; False if none.
     cdef bint parked(self, uint64_t* at) noexcept nogil

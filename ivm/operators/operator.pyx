@@ -62,7 +62,8 @@ cdef class Operator:
         return 0
 
     cdef Py_ssize_t foreseen(self) except -1 nogil:
-        return self.load()
+        cdef Py_ssize_t load = self.load()
+        return first_of(load, self.part + 1, self.parts) - first_of(load, self.part, self.parts)
 
     cdef bint parked(self, uint64_t* at) noexcept nogil:
         return False

@@ -168,27 +168,44 @@ cdef class Reduce(Operator):
 
     # The same of updates of any shard's keys, which their owners take and nobody else.
     cdef int _take_for_owners(self, const vector[void*]* shards) except -1 nogil:
+        cdef void* owners[PREFETCHED]
         cdef Updates* given = &self.source.out
-        cdef Py_ssize_t i, end = 0, asked = 0
+        cdef Py_ssize_t i, first = 0, asked = 0, end = 0
         cdef uint32_t place = 0
         cdef void* owner = NULL
-        cdef size_t s
         if given.length >= MANY_UPDATES:
             given = self._in_order(given)
         for i in range(given.length):
-            if i == asked and given.length > 1:
+            if i == asked:
+                first = i
                 asked = min(given.length, i + PREFETCHED)
-                for s in range(shards.size()):
-                    (<Reduce> shards[0][s]).curves.prefetch(given, i, asked - i)
+                self._find_owners(given, first, asked - first, shards, owners)
             if i == end:
                 end = self._end_of_key(given, i)
-                owner = shards[0][owner_of(update_at(given, i), shards.size(), self.partitioner)]
+                owner = owners[i - first]
                 place = (<Reduce> owner).curves.touch(update_at(given, i))
                 if end - i > 1:
                     (<Reduce> owner).curves.make_room(place, end - i)
             (<Reduce> owner)._take(place, update_at(given, i), given)
         self.source.out.length = 0
         return 0
+
+    # Finds the owners of `n` updates from `first` on, and asks them for what these will need.
+    cdef void _find_owners(self, const Updates* given, Py_ssize_t first, Py_ssize_t n,
+                           const vector[void*]* shards, void** owners) noexcept nogil:
+        cdef uint32_t places[PREFETCHED]
+        cdef const uint64_t* key
+        cdef Py_ssize_t i
+        for i in range(n):
+            key = update_at(given, first + i)
+            owners[i] = shards[0][owner_of(key, shards.size(), self.partitioner)]
+            if n > 1:
+                places[i] = (<Reduce> owners[i]).curves.groups.prefetch_slot(key)
+        for i in range(n if n > 1 else 0):
+            places[i] = (<Reduce> owners[i]).curves.groups.prefetch_entry(places[i])
+        for i in range(n if n > 1 else 0):
+            if places[i] != 0:
+                (<Reduce> owners[i]).curves.prefetch_touched(places[i])
 
     # The first update from `i` on that has another key than its predecessor.
     cdef inline Py_ssize_t _end_of_key(self, const Updates* given, Py_ssize_t i) noexcept nogil:

@@ -20,7 +20,7 @@ from ivm.operators.logic cimport Logic
 from ivm.operators.operator cimport Reader, Region
 from ivm.operators.ordering cimport Candidate
 from ivm.operators.ranking cimport Ranking
-from ivm.rows.hashing cimport Partitioner
+from ivm.rows.hashing cimport Partitioner, owner_of
 from ivm.rows.updates cimport Updates, empty_updates, push, release
 from ivm.trace.batch cimport diff_of, first_update, time_of, val_at
 from ivm.trace.sort cimport consolidate
@@ -50,7 +50,7 @@ cdef class Select(Grouped):
 
     def __init__(self, Region region, int row_words, Reader reader, Partitioner partitioner,
                  Logic logic):
-        self.seeks = self.owns = True
+        self.seeks = self.owns = self.keeps = True
         self.reader = reader
         self.partitioner = partitioner
         self.logic = logic
@@ -81,7 +81,7 @@ cdef class Select(Grouped):
     cdef int change_key(self, const uint64_t* key) except -1 nogil:
         cdef uint64_t time
         cdef void* ranking = NULL
-        if self.debts.used > 0:
+        if self._has_debts():
             ranking = self._ranking(key)
         if ranking != NULL:
             self._collect_news()
@@ -159,8 +159,8 @@ cdef class Select(Grouped):
             if new > 0 and not done_after:
                 done_after = self._add(&self.after, val, new, &total_after)
         if visits > free:
-            self.debts.state(self.debts.find(key))[0] += <uint64_t> (visits - free)
-        elif self.after.empty() and self.debts.used > 0:
+            self._add_debt(key, visits - free)
+        elif self.after.empty() and self._has_debts():
             self._forget(key)
         return True
 
@@ -199,37 +199,65 @@ cdef class Select(Grouped):
 
     # --- ranking ---
 
+    # The shard that notes what there is of a group.
+    cdef inline void* _keeper(self, const uint64_t* key) noexcept nogil:
+        if self.everyone == NULL:
+            return <void*> self
+        return self.everyone[0][owner_of(key, self.everyone.size(), self.partitioner)]
+
+    # Whether anything is noted of any group.
+    cdef inline bint _has_debts(self) noexcept nogil:
+        cdef size_t s
+        if self.everyone == NULL:
+            return self.debts.used > 0
+        for s in range(self.everyone.size()):
+            if (<Select> self.everyone[0][s]).debts.used > 0:
+                return True
+        return False
+
     # The visits of the group's walks that were in vain.
     cdef Py_ssize_t _debt(self, const uint64_t* key) noexcept nogil:
-        cdef uint32_t debt = self.debts.look_up(key)
-        return <Py_ssize_t> self.debts.state(debt - 1)[0] if debt != 0 else 0
+        cdef void* keeper = self._keeper(key)
+        cdef uint32_t debt = (<Select> keeper).debts.look_up(key)
+        return <Py_ssize_t> (<Select> keeper).debts.state(debt - 1)[0] if debt != 0 else 0
+
+    cdef int _add_debt(self, const uint64_t* key, Py_ssize_t visits) except -1 nogil:
+        cdef void* keeper = self._keeper(key)
+        cdef uint32_t entry = (<Select> keeper).debts.find(key)
+        (<Select> keeper).debts.state(entry)[0] += <uint64_t> visits
+        return 0
 
     # The group's ranking, or NULL.
     cdef void* _ranking(self, const uint64_t* key) noexcept nogil:
-        cdef uint32_t debt = self.debts.look_up(key)
-        return <void*> <uintptr_t> self.debts.state(debt - 1)[1] if debt != 0 else NULL
+        cdef void* keeper = self._keeper(key)
+        cdef uint32_t debt = (<Select> keeper).debts.look_up(key)
+        if debt == 0:
+            return NULL
+        return <void*> <uintptr_t> (<Select> keeper).debts.state(debt - 1)[1]
 
     # A new ranking of the group just before `time`.
     cdef void* _rank(self, const uint64_t* key, uint64_t time) except NULL nogil:
-        cdef uint32_t entry = self.debts.find(key)
+        cdef void* keeper = self._keeper(key)
+        cdef uint32_t entry = (<Select> keeper).debts.find(key)
         cdef void* address
         with gil:
             ranking = Ranking(self.logic.ordering)
-            self.rankings[entry] = ranking
+            (<Select> keeper).rankings[entry] = ranking
             address = <void*> ranking
-        self.debts.state(entry)[1] = <uint64_t> <uintptr_t> address
+        (<Select> keeper).debts.state(entry)[1] = <uint64_t> <uintptr_t> address
         self._fill(address, time, False)
         return address
 
     # Drops what was noted of the group, which is small or empty now.
     cdef int _forget(self, const uint64_t* key) except -1 nogil:
-        cdef uint32_t debt = self.debts.look_up(key)
+        cdef void* keeper = self._keeper(key)
+        cdef uint32_t debt = (<Select> keeper).debts.look_up(key)
         if debt == 0:
             return 0
-        if self.debts.state(debt - 1)[1] != 0:
+        if (<Select> keeper).debts.state(debt - 1)[1] != 0:
             with gil:
-                del self.rankings[debt - 1]
-        self.debts.remove(debt - 1)
+                del (<Select> keeper).rankings[debt - 1]
+        (<Select> keeper).debts.remove(debt - 1)
         return 0
 
     # Fills the ranking with the group as it is at `time`, or was just before.

@@ -54,8 +54,5 @@ cdef Batch* merge_batches(Batch* a, Batch* b, const uint64_t* since) noexcept no
 cdef Merge* start_part(Batch* a, Py_ssize_t a_first, Py_ssize_t a_end, Batch* b, Py_ssize_t b_first,
                        Py_ssize_t b_end, const uint64_t* since, Batch* out) noexcept nogil
 
-# Ends the arrays of a result, and leaves out those that say nothing; `diffs` says that some are not 1.
-cdef void finish_part(Batch* out, bint diffs) noexcept nogil
-
 # Whether a merge only puts keys and values of one batch behind those of another, and they are large.
 cdef bint appends_only(const Batch* a, const Batch* b, const uint64_t* since) noexcept nogil

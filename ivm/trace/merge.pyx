@@ -110,13 +110,6 @@ cdef bint appends_only(const Batch* a, const Batch* b, const uint64_t* since) no
 
 cdef Batch* finish_merge(Merge* m) noexcept nogil:
     cdef Batch* out = m.out
-    finish_part(out, m.odd_diffs != 0)
-    m.out = NULL
-    free_merge(m)
-    return pack_batch(out)
-
-
-cdef void finish_part(Batch* out, bint diffs) noexcept nogil:
     if out.keys == out.vals:
         out.val_start = NULL
     else:
@@ -125,8 +118,11 @@ cdef void finish_part(Batch* out, bint diffs) noexcept nogil:
         out.update_start = NULL
     else:
         out.update_start[out.vals] = <uint32_t> out.updates
-    if not diffs:
+    if m.odd_diffs == 0:
         out.diff = NULL
+    m.out = NULL
+    free_merge(m)
+    return pack_batch(out)
 
 
 cdef void free_merge(Merge* m) noexcept nogil:

@@ -17,9 +17,10 @@ cdef struct Merging:
     # Of several parts:
     Batch* views            # what they write, in one block
     Batch* block
-    int closed              # parts that lie where they belong,
-    int array               # arrays of the next one that do,
-    Py_ssize_t moved        # and elements of the next one
+    int array               # arrays of the block that are closed up,
+    int closed              # parts of the next one that lie where they belong,
+    Py_ssize_t moved        # and elements of the next part
+    char* target            # where the next array of a small block begins
 
 # Starts to add up two neighbouring batches with every time joined with `since`, of `time_words`
 # coordinates: no time at or after `since` can tell. Whoever starts it keeps both batches until it is

@@ -1,8 +1,9 @@
 """Merges that several threads may work at: each adds up a range of the keys.
 
 The parts are written to one block, each where it begins if all rows before it stay. What was lost is closed
-up at the end, which takes fuel as well, a sixteenth of what moving an update through a merge does. An array
-that some part has left out, since all that it would say there is constant, is filled in then.
+up at the end, array by array, which takes fuel as well, a sixteenth of what moving an update through a
+merge does. An array that some part has left out, since all that it would say there is constant, is filled in
+then. In a small block the arrays close up to each other as well: see `pack_batch`.
 """
 
 from cython.parallel cimport prange
@@ -14,8 +15,7 @@ from ivm.trace.batch cimport (
     Batch, Room, allocate_batch, drop, first_update, first_val, key_at, pack_batch, seek_key,
 )
 from ivm.trace.merge cimport (
-    Merge, appends_only, finish_merge, finish_part, free_merge, merge_batches, start_merge, start_part,
-    work_merge,
+    Merge, appends_only, finish_merge, free_merge, merge_batches, start_merge, start_part, work_merge,
 )
 
 cdef enum:
@@ -24,10 +24,10 @@ cdef enum:
 
 cdef int64_t WITHOUT_END = <int64_t> 1 << 62     # of fuel
 
-# The arrays of a batch, in the order in which they are closed up.
+# The arrays of a batch, in the order in which they lie.
 cdef enum:
-    KEYS
     VALS
+    KEYS
     DIFFS
     VAL_STARTS
     UPDATE_STARTS
@@ -186,51 +186,98 @@ cdef Batch* merge_at_once(Batch* a, Batch* b, const uint64_t* since, int parts) 
 # Moves what the parts have written to where it belongs, as far as the fuel lasts; what is left of it.
 cdef Py_ssize_t close_up(Merging* m, Py_ssize_t fuel) noexcept nogil:
     cdef Py_ssize_t length, count
-    while m.closed < m.parts and fuel > 0:
-        if m.array == ARRAYS:
+    if m.array == 0 and m.closed == 0 and m.moved == 0:
+        add_lengths(m)
+        m.target = <char*> (m.block.times + m.block.time_count * m.block.time_words)
+    while m.array < ARRAYS and fuel > 0:
+        if m.closed == 0 and m.moved == 0:
+            place_array(m)
+        length = length_of(&m.views[m.closed], m.array) if m.closed < m.parts else 0
+        if m.closed == m.parts or not is_needed(m, m.array):
+            end_array(m)
+        elif m.moved == length:
             m.closed += 1
-            m.array = 0
-            continue
-        length = length_of(m, m.closed, m.array)
-        count = min(length - m.moved, <Py_ssize_t> CLOSED_AT_ONCE)
-        if count > 0 and is_needed(m, m.array):
+            m.moved = 0
+        else:
+            count = min(length - m.moved, <Py_ssize_t> CLOSED_AT_ONCE)
             move_array(m, m.closed, m.array, m.moved, count)
             fuel -= 1 + count // CLOSING_SHARE
             m.moved += count
-        else:
-            m.array += 1
-            m.moved = 0
     return fuel
 
 
-cdef Py_ssize_t length_of(const Merging* m, int p, int array) noexcept nogil:
-    cdef const Batch* part = &m.views[p]
+# Notes what the parts have together: the lengths of the result.
+cdef void add_lengths(Merging* m) noexcept nogil:
+    cdef int p
+    m.block.keys = m.block.vals = m.block.updates = 0
+    for p in range(m.parts):
+        m.block.keys += m.views[p].keys
+        m.block.vals += m.views[p].vals
+        m.block.updates += m.views[p].updates
+    m.block.time_count = m.views[0].time_count
+
+
+# Says where the next array of the result begins: where it does already in a large block.
+cdef void place_array(Merging* m) noexcept nogil:
+    if m.block.mapped > 0:
+        return
+    if m.array == VALS:
+        m.block.val = <uint64_t*> m.target
+    elif m.array == KEYS:
+        m.block.key = <uint64_t*> m.target
+    elif m.array == DIFFS:
+        m.block.diff = <int64_t*> m.target
+    elif m.array == VAL_STARTS:
+        m.block.val_start = <uint32_t*> m.target
+    elif m.array == UPDATE_STARTS:
+        m.block.update_start = <uint32_t*> m.target
+    else:
+        m.block.time_of = <uint32_t*> m.target
+
+
+# Goes on to the next array.
+cdef void end_array(Merging* m) noexcept nogil:
+    cdef Py_ssize_t length = length_of(m.block, m.array)
+    if is_needed(m, m.array):
+        if m.array == VAL_STARTS:
+            m.block.val_start[length] = <uint32_t> m.block.vals
+        elif m.array == UPDATE_STARTS:
+            m.block.update_start[length] = <uint32_t> m.block.updates
+        length += m.array == VAL_STARTS or m.array == UPDATE_STARTS
+        m.target += length * size_of(m.block, m.array)
+    m.array += 1
+    m.closed = 0
+    m.moved = 0
+
+
+# The elements of an array, and their bytes.
+cdef Py_ssize_t length_of(const Batch* b, int array) noexcept nogil:
     if array == KEYS or array == VAL_STARTS:
-        return part.keys
-    return part.vals if array == VALS or array == UPDATE_STARTS else part.updates
+        return b.keys
+    return b.vals if array == VALS or array == UPDATE_STARTS else b.updates
+
+
+cdef Py_ssize_t size_of(const Batch* b, int array) noexcept nogil:
+    if array == KEYS:
+        return b.key_words * sizeof(uint64_t)
+    if array == VALS:
+        return b.val_words * sizeof(uint64_t)
+    return sizeof(int64_t) if array == DIFFS else sizeof(uint32_t)
 
 
 # Whether the result has an array.
 cdef bint is_needed(const Merging* m, int array) noexcept nogil:
-    cdef bint needed = False
+    cdef bint odd = False
     cdef int p
-    if array == TIMES:
-        return m.views[0].time_count > 1
-    if array == KEYS or array == VALS:
-        return True
-    for p in range(m.parts):
-        needed |= is_written(m, p, array)
-    return needed
-
-
-# Whether a part has an array, and not only what is constant.
-cdef bint is_written(const Merging* m, int p, int array) noexcept nogil:
-    cdef const Batch* part = &m.views[p]
-    if array == DIFFS:
-        return m.part[p].odd_diffs != 0
     if array == VAL_STARTS:
-        return part.keys != part.vals
-    return array != UPDATE_STARTS or part.vals != part.updates
+        return m.block.keys != m.block.vals
+    if array == UPDATE_STARTS:
+        return m.block.vals != m.block.updates
+    if array == TIMES:
+        return m.block.time_count > 1
+    for p in range(m.parts):
+        odd |= m.part[p].odd_diffs != 0
+    return array != DIFFS or odd
 
 
 # Puts `count` elements of a part's array, from the `at`-th on, to where they belong.
@@ -278,13 +325,11 @@ cdef inline void move_starts(uint32_t* target, const uint32_t* source, Py_ssize_
 
 # Makes the block, which is closed up, a batch.
 cdef void finish_block(Merging* m) noexcept nogil:
-    cdef Batch* out = m.block
-    cdef int p
-    for p in range(m.parts):
-        out.keys += m.views[p].keys
-        out.vals += m.views[p].vals
-        out.updates += m.views[p].updates
-    out.time_count = m.views[0].time_count
+    if not is_needed(m, DIFFS):
+        m.block.diff = NULL
+    if not is_needed(m, VAL_STARTS):
+        m.block.val_start = NULL
+    if not is_needed(m, UPDATE_STARTS):
+        m.block.update_start = NULL
     if not is_needed(m, TIMES):
-        out.time_of = NULL
-    finish_part(out, is_needed(m, DIFFS))
+        m.block.time_of = NULL

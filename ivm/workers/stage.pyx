@@ -87,15 +87,17 @@ cdef class Stage:
         cdef Py_ssize_t s, n = self.shards.size(), total = 0, load = self.find_loads()
         if load > most:
             return load
-        self.divide(1)
-        if self.slices or self.owns:
-            total = (<Operator> self.shards[0]).foreseen()
-        elif is_worth_sharing(load, n, self.worth):
+        if self.owns:
+            return load
+        if is_worth_sharing(load, n, self.worth):
+            self.divide(<int> n)
             for s in prange(n, nogil=True, num_threads=<int> n, schedule="static", chunksize=1):
                 total += (<Operator> self.shards[s]).foreseen()
         else:
+            self.divide(1)
             for s in range(n):
-                total += (<Operator> self.shards[s]).foreseen()
+                if self.loads[s] > 0:
+                    total += (<Operator> self.shards[s]).foreseen()
         return total
 
     cdef bint run(self) except -1 nogil:
