@@ -17,9 +17,15 @@ cdef struct Part:
 cdef int deal_out(Part* parts, int count, Partitioner partitioner, Updates** queues,
                   int shards) except -1 nogil
 
-# Moves all rows of `count` parts, which begin with `key_words` of a key, at least one, to `ranges` of keys, one for each of
-# `threads`: the keys of each come before those of the next one. Each range's rows lie in buckets by leading
-# varying bits, as many of each, and `ends` says where these end among its rows: one range's after the
-# other's. Raises MemoryError.
-cdef int deal_ranges(Part* parts, int count, int key_words, Updates* ranges, int threads,
-                     vector[Py_ssize_t]* ends) except -1 nogil
+# Rows by ranges of keys, one for each thread: the keys of each come before those of the next one. The rows of
+# a range lie in buckets by leading varying bits: those from `first` on, which end at `ends` among its rows.
+cdef struct Ranges:
+    vector[Updates] rows        # of each range, in the memory of `dealt`
+    vector[Updates] dealt
+    vector[Py_ssize_t] first    # the first bucket of each range, and the end of the last one's
+    vector[Py_ssize_t] ends
+
+# Moves all rows of `count` parts, which begin with `key_words` of a key, at least one, to `ranges`, which are
+# empty before. Raises MemoryError; whatever comes of it, they are to be released.
+cdef int deal_ranges(Part* parts, int count, int key_words, Ranges* ranges, int threads) except -1 nogil
+cdef void release_ranges(Ranges* ranges) noexcept nogil

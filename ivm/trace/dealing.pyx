@@ -1,7 +1,8 @@
 """Dealing: many rows go to the threads that own them, and threads share every pass over them.
 
 Who owns a row is told by its key's hash, or, where a batch is to be built of all rows, by the range of
-keys that it lies in. Ranges are to have about as many rows each; which these are, some rows tell.
+keys that it lies in. Ranges are to have about as many rows each; which these are, some rows tell. Of many
+rows each thread simply gets the next buckets.
 
 An exchange moves each row once, and so does a sort of more rows than the cache holds, which first deals
 them out by their leading varying bits into buckets (`ivm.trace.sort`). Here one pass does both: a row
@@ -43,12 +44,13 @@ cdef enum:
 cdef struct Dealing:
     const Part* parts
     Py_ssize_t rows
-    int shards          # and threads, of which each sorts what one shard gets
+    int threads
+    int owners          # as many, of which each thread sorts what one gets; or 1 for all, if buckets are enough
     int stride
     int compared        # words of a row and its time
     int word            # a row's bucket is given by the bits `mask` of this word
     uint64_t mask
-    Py_ssize_t buckets  # of each shard
+    Py_ssize_t buckets  # of each owner
     uint16_t* piles     # of each row: its owner and its bucket there, as one number
     int key_words               # words of a key, where ranges of keys tell the owners
     const uint64_t* splitters   # the first key of each range but the first; NULL: hashes tell the owners
@@ -85,26 +87,68 @@ cdef int deal_out(Part* parts, int count, Partitioner partitioner, Updates** que
     return 0
 
 
-cdef int deal_ranges(Part* parts, int count, int key_words, Updates* ranges, int threads,
-                     vector[Py_ssize_t]* ends) except -1 nogil:
+cdef int deal_ranges(Part* parts, int count, int key_words, Ranges* ranges, int threads) except -1 nogil:
     cdef Dealing dealing
     cdef vector[uint64_t] splitters
+    cdef int t
+    ranges.rows.resize(threads, empty_updates(parts[0].rows.row_words, parts[0].rows.time_words))
+    ranges.dealt.resize(threads, empty_updates(parts[0].rows.row_words, parts[0].rows.time_words))
+    ranges.first.resize(threads + 1, 0)
     if not begin_dealing(&dealing, parts, count, threads):
-        ends.resize(threads, 0)
         return 0
     dealing.key_words = key_words
+    if dealing.rows > threads * WORTH_BUCKETS:
+        dealing.owners = 1
+        deal_many(&dealing, parts, count, None, ranges.dealt.data(), &ranges.ends)
+        share_buckets(&dealing, ranges)
+        return 0
     choose_splitters(&dealing, &splitters)
     dealing.splitters = splitters.data()
-    if dealing.rows <= threads * WORTH_BUCKETS:
-        return deal_few(&dealing, parts, count, None, ranges, ends)
-    return deal_many(&dealing, parts, count, None, ranges, ends)
+    deal_few(&dealing, parts, count, None, ranges.dealt.data(), &ranges.ends)
+    for t in range(threads):
+        ranges.first[t + 1] = t + 1
+        view(&ranges.dealt[t], 0, ranges.dealt[t].length, &ranges.rows[t])
+    return 0
+
+
+# Gives each thread the next buckets, about as many rows; or all to one, if they divide the rows of one key.
+cdef void share_buckets(const Dealing* dealing, Ranges* ranges) noexcept nogil:
+    cdef Py_ssize_t bucket = 0, start = 0, end, i
+    cdef int t
+    for t in range(dealing.threads):
+        ranges.first[t] = bucket
+        end = start
+        while bucket < dealing.buckets and (
+                dealing.word >= dealing.key_words or t + 1 == dealing.threads
+                or end * dealing.threads < (t + 1) * dealing.rows):
+            end = ranges.ends[bucket]
+            bucket += 1
+        view(&ranges.dealt[0], start, end, &ranges.rows[t])
+        for i in range(ranges.first[t], bucket):
+            ranges.ends[i] -= start
+        start = end
+    ranges.first[dealing.threads] = bucket
+
+
+# The updates from `start` to before `end`, wherever they lie: nobody can give their memory back.
+cdef void view(const Updates* updates, Py_ssize_t start, Py_ssize_t end, Updates* part) noexcept nogil:
+    part[0] = updates[0]
+    part.words = update_at(updates, start)
+    part.length = end - start
+    part.capacity = 0
+
+
+cdef void release_ranges(Ranges* ranges) noexcept nogil:
+    cdef size_t t
+    for t in range(ranges.dealt.size()):
+        release(&ranges.dealt[t])
 
 
 # Whether there is anything to deal out.
-cdef bint begin_dealing(Dealing* dealing, const Part* parts, int count, int shards) noexcept nogil:
+cdef bint begin_dealing(Dealing* dealing, const Part* parts, int count, int threads) noexcept nogil:
     dealing.parts = parts
     dealing.rows = total_of(parts, count)
-    dealing.shards = shards
+    dealing.threads = dealing.owners = threads
     dealing.stride = parts[0].rows.stride
     dealing.compared = dealing.stride - 1
     dealing.word = 0
@@ -117,11 +161,11 @@ cdef bint begin_dealing(Dealing* dealing, const Part* parts, int count, int shar
 # Chooses ranges of keys that have about as many of some rows each.
 cdef int choose_splitters(const Dealing* dealing, vector[uint64_t]* splitters) except -1 nogil:
     cdef Updates keys = empty_updates(dealing.key_words, 0)
-    cdef Py_ssize_t probes = min(dealing.rows, <Py_ssize_t> PROBES * dealing.shards), i, at, before = 0
+    cdef Py_ssize_t probes = min(dealing.rows, <Py_ssize_t> PROBES * dealing.threads), i, at, before = 0
     cdef uint64_t* probe
     cdef Stretch stretch
     cdef size_t words = dealing.key_words
-    splitters.resize((dealing.shards - 1) * words)
+    splitters.resize((dealing.threads - 1) * words)
     try:
         if reserve(&keys, probes) < 0:
             no_memory()
@@ -134,8 +178,8 @@ cdef int choose_splitters(const Dealing* dealing, vector[uint64_t]* splitters) e
         if consolidate(&keys) < 0:
             no_memory()
         at = 0
-        for i in range(dealing.shards - 1):
-            while at + 1 < keys.length and before * dealing.shards < (i + 1) * probes:
+        for i in range(dealing.threads - 1):
+            while at + 1 < keys.length and before * dealing.threads < (i + 1) * probes:
                 before += <Py_ssize_t> update_at(&keys, at)[words]
                 at += 1
             memcpy(splitters.data() + i * words, update_at(&keys, at), words * sizeof(uint64_t))
@@ -162,24 +206,24 @@ cdef int deal_many(Dealing* dealing, Part* parts, int count, Partitioner partiti
 cdef int deal_few(const Dealing* dealing, Part* parts, int count, Partitioner partitioner,
                   Updates* dealt, vector[Py_ssize_t]* ends) except -1 nogil:
     cdef vector[Updates] pieces     # of each thread, what each shard gets
-    cdef int shards = dealing.shards, failed = 0, t
+    cdef int threads = dealing.threads, failed = 0, t
     cdef size_t i
-    pieces.resize(shards * shards, empty_updates(parts[0].rows.row_words, parts[0].rows.time_words))
-    ends.resize(shards)
+    pieces.resize(threads * threads, empty_updates(parts[0].rows.row_words, parts[0].rows.time_words))
+    ends.resize(threads)
     try:
-        for t in prange(shards, num_threads=shards, schedule="static", chunksize=1):
-            failed |= collect_rows(dealing, t, partitioner, pieces.data() + t * shards)
+        for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
+            failed |= collect_rows(dealing, t, partitioner, pieces.data() + t * threads)
         if failed != 0:
             no_memory()
         give_back(parts, count)
-        for t in prange(shards, num_threads=shards, schedule="static", chunksize=1):
+        for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
             failed |= fetch_rows(dealing, t, pieces.data(), &dealt[t])
         if failed != 0:
             no_memory()
     finally:
         for i in range(pieces.size()):
             release(&pieces[i])
-    for t in range(shards):
+    for t in range(threads):
         ends[0][t] = dealt[t].length
     return 0
 
@@ -193,7 +237,7 @@ cdef int collect_rows(const Dealing* dealing, int thread, Partitioner partitione
     cdef Updates* piece
     cdef uint64_t* target
     cdef Stretch stretch
-    for s in range(dealing.shards):
+    for s in range(dealing.threads):
         if reserve(&pieces[s], end - at) < 0:
             return -1
     while next_stretch(dealing, &at, end, &stretch):
@@ -214,12 +258,12 @@ cdef int fetch_rows(const Dealing* dealing, int owner, const Updates* pieces,
     cdef const Updates* piece
     cdef Py_ssize_t total = 0
     cdef int t
-    for t in range(dealing.shards):
-        total += pieces[t * dealing.shards + owner].length
+    for t in range(dealing.threads):
+        total += pieces[t * dealing.threads + owner].length
     if reserve(rows, total) < 0:
         return -1
-    for t in range(dealing.shards):
-        piece = &pieces[t * dealing.shards + owner]
+    for t in range(dealing.threads):
+        piece = &pieces[t * dealing.threads + owner]
         append(rows, piece.words, piece.length)
     return 0
 
@@ -237,7 +281,7 @@ cdef void find_owners(const Dealing* dealing, const Stretch* stretch, Partitione
         return
     partitioner.hash_rows(stretch.keyed, stretch.length, stretch.keyed_stride, hashes)
     for i in range(stretch.length):
-        owners[i] = <uint32_t> shard_of(hashes[i], dealing.shards)
+        owners[i] = <uint32_t> shard_of(hashes[i], dealing.owners)
 
 
 # The range of each row of a stretch.
@@ -249,7 +293,7 @@ cdef inline void find_ranges(const Dealing* dealing, const Stretch* stretch, int
     cdef uint32_t owner
     for i in range(stretch.length):
         owner = 0
-        for s in range(dealing.shards - 1):
+        for s in range(dealing.threads - 1):
             if key_words == 1:
                 owner += row[0] >= dealing.splitters[s]
             else:
@@ -270,17 +314,17 @@ cdef Py_ssize_t total_of(const Part* parts, int count) noexcept nogil:
 cdef int move_all(Dealing* dealing, Part* parts, int count, Partitioner partitioner, Updates* dealt,
                   vector[Py_ssize_t]* ends) except -1 nogil:
     cdef vector[Py_ssize_t] places  # of each thread: the next one in each pile
-    cdef int shards = dealing.shards, failed = 0, t
+    cdef int threads = dealing.threads, failed = 0, t
     count_all(dealing, partitioner, &places)
-    ends.resize(shards * dealing.buckets)
+    ends.resize(dealing.owners * dealing.buckets)
     find_places(dealing, places.data(), ends.data())
-    for t in range(shards):
+    for t in range(dealing.owners):
         failed |= reserve(&dealt[t], ends[0][(t + 1) * dealing.buckets - 1])
     if failed != 0:
         no_memory()
-    for t in range(shards):
+    for t in range(dealing.owners):
         dealt[t].length = ends[0][(t + 1) * dealing.buckets - 1]
-    for t in prange(shards, num_threads=shards, schedule="static", chunksize=1):
+    for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
         move_rows(dealing, t, dealt, places.data() + t * ends.size())
     give_back(parts, count)
     return 0
@@ -299,8 +343,8 @@ cdef void give_back(Part* parts, int count) noexcept nogil:
 # Sorts what was dealt to each shard into its queue.
 cdef int sort_all(const Dealing* dealing, Updates* dealt, const Py_ssize_t* ends,
                   Updates** queues) except -1 nogil:
-    cdef int shards = dealing.shards, failed = 0, t
-    for t in prange(shards, num_threads=shards, schedule="static", chunksize=1):
+    cdef int threads = dealing.threads, failed = 0, t
+    for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
         failed |= sort_shard(dealing, &dealt[t], ends + t * dealing.buckets, dealing.buckets, queues[t])
     if failed != 0:
         no_memory()
@@ -333,15 +377,13 @@ cdef bint next_stretch(const Dealing* dealing, Py_ssize_t* at, Py_ssize_t end,
 
 
 cdef inline Py_ssize_t first_row(const Dealing* dealing, int thread) noexcept nogil:
-    return thread * dealing.rows // dealing.shards
+    return thread * dealing.rows // dealing.threads
 
 
 # Decides by which bits to deal rows into buckets: some leading ones of those that vary, `masks`.
 cdef void choose_buckets(Dealing* dealing, uint64_t* masks) noexcept nogil:
-    cdef int bits = bits_to_deal(dealing.rows // dealing.shards)
-    if dealing.splitters != NULL:   # of a range the rows lie in the buckets of a part
-        bits = bits_to_deal(dealing.rows)
-    while dealing.shards << bits > MOST_PILES and bits > 0:
+    cdef int bits = bits_to_deal(dealing.rows // dealing.owners)
+    while dealing.owners << bits > MOST_PILES and bits > 0:
         bits -= 1
     leading_bits(masks, dealing.compared, bits, &dealing.word)
     dealing.mask = masks[dealing.word]
@@ -366,13 +408,13 @@ cdef int count_all(Dealing* dealing, Partitioner partitioner,
                    vector[Py_ssize_t]* counts) except -1 nogil:
     cdef vector[uint64_t] masks
     cdef size_t i, compared = dealing.compared
-    cdef int shards = dealing.shards, t
-    masks.resize(shards * compared)
+    cdef int threads = dealing.threads, t
+    masks.resize(threads * compared)
     note_bits(dealing, 0, dealing.rows, 1 + dealing.rows // SAMPLED, masks.data())
     choose_buckets(dealing, masks.data())
     if count_by_threads(dealing, partitioner, counts) == 0:
         return 0
-    for t in prange(shards, num_threads=shards, schedule="static", chunksize=1):
+    for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
         note_bits(dealing, first_row(dealing, t), first_row(dealing, t + 1), 1,
                   masks.data() + t * compared)
     for i in range(compared, masks.size()):
@@ -385,11 +427,11 @@ cdef int count_all(Dealing* dealing, Partitioner partitioner,
 # Above 0 if bits vary that come before those of the buckets.
 cdef int count_by_threads(const Dealing* dealing, Partitioner partitioner,
                           vector[Py_ssize_t]* counts) except -1 nogil:
-    cdef size_t piles = dealing.shards * dealing.buckets
-    cdef int shards = dealing.shards, others = 0, t
+    cdef size_t piles = dealing.owners * dealing.buckets
+    cdef int threads = dealing.threads, others = 0, t
     counts.clear()
-    counts.resize(shards * piles)
-    for t in prange(shards, num_threads=shards, schedule="static", chunksize=1):
+    counts.resize(threads * piles)
+    for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
         others |= count_rows(dealing, t, partitioner, counts.data() + t * piles)
     return others
 
@@ -405,14 +447,16 @@ cdef int count_rows(const Dealing* dealing, int thread, Partitioner partitioner,
     cdef int word = dealing.word, w
     next_stretch(dealing, &start, 1, &first)
     while next_stretch(dealing, &at, first_row(dealing, thread + 1), &stretch):
-        find_owners(dealing, &stretch, partitioner, owners)
+        if dealing.owners > 1:
+            find_owners(dealing, &stretch, partitioner, owners)
         row = stretch.row
         for i in range(stretch.length):
             for w in range(word):
                 before |= row[w] ^ first.row[w]
             varying |= row[word] ^ first.row[word]
-            pile = (owners[i] * <uint64_t> dealing.buckets
-                    + extract_bits(row[word], mask))
+            pile = extract_bits(row[word], mask)
+            if dealing.owners > 1:
+                pile += owners[i] * <uint64_t> dealing.buckets
             dealing.piles[stretch.first + i] = <uint16_t> pile
             counts[pile] += 1
             row += dealing.stride
@@ -421,12 +465,12 @@ cdef int count_rows(const Dealing* dealing, int thread, Partitioner partitioner,
 
 # Replaces each thread's counts by the places of its first rows.
 cdef void find_places(const Dealing* dealing, Py_ssize_t* places, Py_ssize_t* ends) noexcept nogil:
-    cdef Py_ssize_t total = 0, count, pile, piles = dealing.shards * dealing.buckets
+    cdef Py_ssize_t total = 0, count, pile, piles = dealing.owners * dealing.buckets
     cdef int t
     for pile in range(piles):
         if pile % dealing.buckets == 0:
             total = 0
-        for t in range(dealing.shards):
+        for t in range(dealing.threads):
             count = places[t * piles + pile]
             places[t * piles + pile] = total
             total += count

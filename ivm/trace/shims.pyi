@@ -27,6 +27,12 @@ def seal(trace: Trace, array: NDArray[np.uint64], since: int) -> None:
 def seal_unsorted(trace: Trace, array: NDArray[np.uint64], since: int) -> None:
     """Seal the updates, in any order, as the trace's fresh batch."""
 
+def seal_together(trace: Trace, arrays: Sequence[NDArray[np.uint64]], since: int) -> None:
+    """Seal the updates of all arrays, in any order, as the trace's fresh batch, by its threads."""
+
+def share(trace: Trace, threads: int) -> None:
+    """Let so many threads seal and merge many updates."""
+
 def absorb(trace: Trace, since: int) -> None:
     """Move the fresh batch into the layers."""
 

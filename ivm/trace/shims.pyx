@@ -102,6 +102,28 @@ def seal_unsorted(Trace trace, array, uint64_t since):
         release(&updates)
 
 
+def seal_together(Trace trace, arrays, uint64_t since):
+    """Seal the updates of all arrays, in any order, as the trace's fresh batch, by its threads."""
+    cdef vector[Updates] given
+    cdef vector[Part] parts
+    cdef size_t i
+    for array in arrays:
+        given.push_back(_read(array, trace.key_words + trace.val_words))
+    for i in range(given.size()):
+        parts.push_back(Part(&given[i], &given[i], False, True))
+    try:
+        with nogil:
+            trace.seal_together(parts.data(), <int> parts.size(), since)
+    finally:
+        for i in range(given.size()):
+            release(&given[i])
+
+
+def share(Trace trace, int threads):
+    """Let so many threads seal and merge many updates."""
+    trace.threads = threads
+
+
 def absorb(Trace trace, uint64_t since):
     """Move the fresh batch into the layers."""
     with nogil:

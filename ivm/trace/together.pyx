@@ -8,47 +8,40 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 from libcpp.vector cimport vector
 
-from ivm.rows.updates cimport Updates, empty_updates, push, release, release_large, update_at
+from ivm.rows.updates cimport Updates, empty_updates, push, release, update_at
 from ivm.trace.batch cimport (
     Batch, Room, allocate_batch, drop, first_update, first_val, pack_batch, retain,
 )
 from ivm.trace.build cimport (
     APPENDED, NO_MEMORY, Appended, append_dealt, build_dealt, build_unsorted,
 )
-from ivm.trace.dealing cimport Part, deal_ranges
+from ivm.trace.dealing cimport Part, Ranges, deal_ranges, release_ranges
 from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport compare_words
 
 
 cdef Batch* build_together(Part* parts, int count, int key_words, int threads) except NULL nogil:
-    cdef vector[Updates] ranges
-    cdef vector[Py_ssize_t] ends
+    cdef Ranges ranges
     cdef Batch* whole = NULL
-    cdef Py_ssize_t buckets
-    cdef int t
-    ranges.resize(threads, empty_updates(parts[0].rows.row_words, parts[0].rows.time_words))
     try:
-        deal_ranges(parts, count, key_words, ranges.data(), threads, &ends)
-        buckets = ends.size() // threads
-        if buckets > 1:
-            whole = append_ranges(ranges.data(), ends.data(), buckets, key_words, threads)
+        deal_ranges(parts, count, key_words, &ranges, threads)
+        if ranges.ends.size() > <size_t> threads:
+            whole = append_ranges(&ranges, key_words, threads)
         if whole == NULL:
-            whole = build_ranges(ranges.data(), ends.data(), buckets, key_words, threads)
+            whole = build_ranges(&ranges, key_words, threads)
     finally:
-        for t in range(threads):
-            release(&ranges[t])
+        release_ranges(&ranges)
     return whole
 
 
 # Builds a batch of each range, and puts these together.
-cdef Batch* build_ranges(Updates* ranges, const Py_ssize_t* ends, Py_ssize_t buckets, int key_words,
-                         int threads) except NULL nogil:
+cdef Batch* build_ranges(Ranges* ranges, int key_words, int threads) except NULL nogil:
     cdef vector[Batch*] made
     cdef Batch* whole = NULL
     cdef int t, failed = 0
     made.resize(threads, NULL)
     for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
-        made[t] = build_range(&ranges[t], ends + t * buckets, buckets, key_words)
+        made[t] = build_range(ranges, t, key_words)
         failed |= made[t] == NULL
     if failed == 0:
         whole = put_together(made.data(), threads)
@@ -57,6 +50,14 @@ cdef Batch* build_ranges(Updates* ranges, const Py_ssize_t* ends, Py_ssize_t buc
     if whole == NULL:
         no_memory()
     return whole
+
+
+cdef Batch* build_range(Ranges* ranges, int t, int key_words) noexcept nogil:
+    cdef Py_ssize_t first = ranges.first[t], buckets = ranges.first[t + 1] - first
+    cdef Updates* rows = &ranges.rows[t]
+    if buckets <= 1 or rows.length == 0:
+        return build_unsorted(rows, key_words)
+    return build_dealt(rows, ranges.ends.data() + first, buckets, key_words)
 
 
 # A range's part of a batch that is filled in its place.
@@ -68,11 +69,10 @@ cdef struct Filling:
 
 # Appends all ranges to one batch, each where it begins if all rows before stay; NULL if they cannot be: there
 # are several times. What was lost meanwhile is closed up, and only if there are diffs all is copied.
-cdef Batch* append_ranges(Updates* ranges, const Py_ssize_t* ends, Py_ssize_t buckets, int key_words,
-                          int threads) except? NULL nogil:
+cdef Batch* append_ranges(Ranges* ranges, int key_words, int threads) except? NULL nogil:
     cdef vector[Filling] fillings
     cdef vector[Batch*] parts
-    cdef Updates all = empty_updates(ranges[0].row_words, ranges[0].time_words)
+    cdef Updates all = ranges.dealt[0]
     cdef Batch* block = NULL
     cdef Batch* whole = NULL
     cdef Appended outcome = APPENDED
@@ -81,8 +81,6 @@ cdef Batch* append_ranges(Updates* ranges, const Py_ssize_t* ends, Py_ssize_t bu
     cdef int t
     fillings.resize(threads)
     parts.resize(threads)
-    for t in range(threads):
-        all.length += ranges[t].length
     block = allocate_parts(&all, key_words, threads)
     if block == NULL:
         no_memory()
@@ -91,9 +89,9 @@ cdef Batch* append_ranges(Updates* ranges, const Py_ssize_t* ends, Py_ssize_t bu
         view_part(block, all.length, t, &fillings[t].part)
         fillings[t].diffs = empty_updates(0, 0)
         parts[t] = &fillings[t].part
-        all.length += ranges[t].length
+        all.length += ranges.rows[t].length
     for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
-        fillings[t].outcome = append_range(&fillings[t], &ranges[t], ends + t * buckets, buckets)
+        fillings[t].outcome = append_range(&fillings[t], ranges, t)
     for t in range(threads):
         outcome = max(outcome, fillings[t].outcome)
         parts[t].diff = <int64_t*> fillings[t].diffs.words
@@ -117,13 +115,12 @@ cdef Batch* append_ranges(Updates* ranges, const Py_ssize_t* ends, Py_ssize_t bu
     return whole
 
 
-cdef Appended append_range(Filling* filling, Updates* rows, const Py_ssize_t* ends,
-                           Py_ssize_t buckets) noexcept nogil:
+cdef Appended append_range(Filling* filling, Ranges* ranges, int t) noexcept nogil:
     cdef Appended outcome = APPENDED
-    if rows.length > 0:
-        outcome = append_dealt(&filling.part, rows, ends, buckets, &filling.diffs)
-        if outcome == APPENDED:
-            release_large(rows)
+    cdef Py_ssize_t first = ranges.first[t]
+    if ranges.rows[t].length > 0:
+        outcome = append_dealt(&filling.part, &ranges.rows[t], ranges.ends.data() + first,
+                               ranges.first[t + 1] - first, &filling.diffs)
         if filling.part.keys == filling.part.vals:
             filling.part.val_start = NULL
     return outcome
@@ -181,13 +178,6 @@ cdef Batch* close_parts(Batch* block, Batch** parts, int count) noexcept nogil:
     if block.val_start != NULL:
         starts[0] = <uint32_t> vals
     return pack_batch(block)
-
-
-cdef Batch* build_range(Updates* rows, const Py_ssize_t* ends, Py_ssize_t buckets,
-                        int key_words) noexcept nogil:
-    if buckets == 1 or rows.length == 0:
-        return build_unsorted(rows, key_words)
-    return build_dealt(rows, ends, buckets, key_words)
 
 
 cdef int no_memory() except -1 nogil:
