@@ -7,7 +7,7 @@ from ivm.operators.operator cimport Operator, Reader, Region, first_of
 from ivm.rows.packing cimport Packing
 from ivm.rows.updates cimport Updates, reserve, update_at
 from ivm.trace.batch cimport (
-    Batch, diff_of, find_key, first_update, first_val, key_at, time_of, val_at,
+    Batch, diff_of, find_key, find_val, first_update, first_val, key_at, time_of, val_at,
 )
 from ivm.trace.times cimport join_into
 
@@ -43,23 +43,9 @@ cdef class Flatten(Operator):
 cdef Py_ssize_t find_part(const Batch* b, Operator operator, Place* place) noexcept nogil:
     cdef Py_ssize_t first = first_of(b.updates, operator.part, operator.parts)
     place.update = first
-    place.val = find_value(b, first)
+    place.val = find_val(b, first)
     place.key = find_key(b, place.val)
     return first_of(b.updates, operator.part + 1, operator.parts) - first
-
-
-# The value that an update belongs to.
-cdef Py_ssize_t find_value(const Batch* b, Py_ssize_t update) noexcept nogil:
-    cdef Py_ssize_t low = 0, high = b.vals - 1, middle
-    if b.update_start == NULL or update == 0:
-        return update
-    while low < high:
-        middle = (low + high + 1) // 2
-        if b.update_start[middle] <= update:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 cdef Py_ssize_t read_updates(const Batch* b, Place* place, Py_ssize_t most, Region region,

@@ -40,7 +40,7 @@ cdef class Grouped(Operator):
         self.at.resize(self.reader.delta.size(), 0)
         self.positions.clear()
         self.positions.resize(self.reader.history.size(), 0)
-        self.keys.resize(GROUP * self.reader.trace.key_words)
+        self.keys.resize(1 + GROUP * self.reader.trace.key_words)   # a key may have no words
         self.news.resize(GROUP * self.reader.delta.size())
         self.places.resize(GROUP * self.reader.history.size())
         while True:

@@ -91,8 +91,9 @@ cdef inline Py_ssize_t least_key(Batch* const* batches, Py_ssize_t count,
 # ascending keys costs at most the logarithm of each gap.
 cdef Py_ssize_t seek_key(const Batch* b, const uint64_t* key, Py_ssize_t start) noexcept nogil
 
-# The key that value `v` belongs to.
+# The key that value `v` belongs to, and the value that update `u` does.
 cdef Py_ssize_t find_key(const Batch* b, Py_ssize_t v) noexcept nogil
+cdef Py_ssize_t find_val(const Batch* b, Py_ssize_t u) noexcept nogil
 
 # A batch with one holder and nothing in it, but room; NULL where memory is short.
 cdef Batch* allocate_batch(int key_words, int val_words, int time_words,

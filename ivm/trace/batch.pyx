@@ -266,12 +266,19 @@ cdef Py_ssize_t seek_key(const Batch* b, const uint64_t* key, Py_ssize_t start) 
 
 
 cdef Py_ssize_t find_key(const Batch* b, Py_ssize_t v) noexcept nogil:
-    cdef Py_ssize_t low = 0, high = b.keys - 1, middle
-    if b.val_start == NULL or v == 0:
-        return v
+    return v if b.val_start == NULL else last_start(b.val_start, b.keys, v)
+
+
+cdef Py_ssize_t find_val(const Batch* b, Py_ssize_t u) noexcept nogil:
+    return u if b.update_start == NULL else last_start(b.update_start, b.vals, u)
+
+
+# The last of `n` starts, which ascend from 0 on, that is not behind `position`.
+cdef Py_ssize_t last_start(const uint32_t* starts, Py_ssize_t n, Py_ssize_t position) noexcept nogil:
+    cdef Py_ssize_t low = 0, high = n - 1, middle
     while low < high:
         middle = (low + high + 1) // 2
-        if b.val_start[middle] <= v:
+        if starts[middle] <= position:
             low = middle
         else:
             high = middle - 1

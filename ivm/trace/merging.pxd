@@ -1,7 +1,6 @@
 # A merge in progress, of one part or of several that threads may work at, each of a range of the keys.
 
 from libc.stdint cimport uint64_t
-from libcpp.vector cimport vector
 
 from ivm.trace.batch cimport Batch
 from ivm.trace.merge cimport Merge

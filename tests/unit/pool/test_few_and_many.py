@@ -1,4 +1,4 @@
-"""One worker takes few updates for all and many workers share many: whoever takes them, the answer is one."""
+"""One worker takes few updates, and all share many: whoever takes them, the answer is one."""
 
 import random
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ Batch = tuple[str, list[Row], list[int], list[int]]
 
 
 def _steps(seed: int) -> Iterator[list[Batch]]:
-    """For each step of each input its rows, their times and diffs: some rows go that came before."""
+    """For each step the rows of each input, their times and diffs: some go that came before."""
     chance = random.Random(seed)
     there: dict[str, list[Row]] = {name: [] for name in SCHEMAS}
     for number, size in enumerate(STEPS):
@@ -45,11 +45,11 @@ def _row(name: str, chance: random.Random) -> Row:
     return chance.randrange(6_000), team, score, None, chance.choice([None, 0.5])
 
 
-def _changes(workers: int, node: Node) -> list[list[tuple[object, ...]]]:
+def _changes(workers: int, node: Node) -> list[object]:
     """What each step changes, with its times, in a fixed order."""
     pool = new_pool(workers)
     pool.install("out", node, None)
-    told = []
+    told: list[object] = []
     for number, step in enumerate(_steps(7)):
         for name, rows, times, diffs in step:
             if rows:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ivm.trace.shims import (
     absorb,
@@ -23,7 +23,7 @@ FEW = 9_000  # that the caches hold
 MANY = 120_000  # more than are sorted without buckets
 
 
-def _updates(key: object, value: object, time: object, diff: object) -> Updates:
+def _updates(key: ArrayLike, value: ArrayLike, time: ArrayLike, diff: ArrayLike) -> Updates:
     columns = np.broadcast_arrays(key, value, time, diff)
     return np.stack(columns, axis=1).astype(np.int64).astype(np.uint64)
 
