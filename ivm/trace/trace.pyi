@@ -1,5 +1,5 @@
 class Trace:
-    """One shard of an arrangement: key, value and time widths are in words."""
+    """An arrangement: key, value and time widths are in words."""
 
     def __init__(
         self,
