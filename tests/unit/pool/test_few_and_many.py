@@ -12,9 +12,9 @@ from ivm.pool import Pool
 from tests.property.engine import SCHEMAS, Row, new_pool
 from tests.property.nodes import NODES
 
-STEPS = (1, 300, 2, 9_000, 1, 700, 3, 5_000, 1)  # updates, some of which threads share
-NODES_OF_GRAPH = 300
-EDGES_AT_ONCE = 250  # more would make a loop long
+STEPS = (1, 300, 2, 6_000, 1, 3_000, 1)  # updates, some of which threads share
+NODES_OF_GRAPH = 1_000
+EDGES_AT_ONCE = 200  # more would make a loop long
 TEAMS = 2_000  # fewer would make joins on them long
 Batch = tuple[str, list[Row], list[int], list[int]]
 
@@ -74,7 +74,5 @@ def _feed(pool: Pool, name: str, rows: list[Row], times: list[int], diffs: list[
 
 
 @pytest.mark.parametrize("name", [n for n in NODES if n != "delta join, unconnected"])
-def test_any_number_of_workers_tells_the_same_changes(name: str) -> None:
-    alone = _changes(1, NODES[name])
-    assert _changes(2, NODES[name]) == alone
-    assert _changes(3, NODES[name]) == alone
+def test_two_workers_tell_the_changes_that_one_tells(name: str) -> None:
+    assert _changes(2, NODES[name]) == _changes(1, NODES[name])
