@@ -1,6 +1,7 @@
-"""Batches that several threads make together: each makes the part that is of a range of keys.
+"""Batches that several threads build together: each builds the part that is of a range of keys.
 
-Parts are made side by side and then copied behind one another, which costs a tenth of making them.
+Many rows of one time are written to one block, each part where it begins if all rows before it stay, and what
+was lost is closed up. Other parts are built by themselves and then copied behind one another.
 """
 
 from cython.parallel cimport prange
