@@ -1,14 +1,21 @@
 """Look-ups of many keys in a batch that is much larger, with their cache misses at the same time.
 
-A binary search waits for memory at each of its levels. Here the searches for a group of keys go
-down level by level together, and each asks for its next line before the others take their steps;
-so a level costs about one miss for the whole group, and not one for each key. Few keys ask for both lines
-that may be the next, before they know which.
+Each step of a search waits for memory. Here the searches for a group of keys take their steps together, and
+each asks for its next line before the others take theirs; so a step costs about one miss for the whole
+group, and not one for each key.
+
+What a look-up costs then is the lines that it reads. A binary search reads one at nearly every level. Where
+keys lie about as evenly as random numbers do, their distance from others tells where they are: the first
+guess is off by about the square root of how many they are, the second by the square root of that (Perl, Itai
+and Avni, "Interpolation search", 1978). What few keys this does not find is sought from where it ended; and
+if they are not few, all are sought by binary search, of which few keys ask for both lines that may be the
+next, before they know which.
 """
 
+from libc.math cimport sqrt
 from libc.stdint cimport uint64_t
 
-from ivm.trace.batch cimport Batch, first_update, first_val, key_at, val_at
+from ivm.trace.batch cimport Batch, first_update, first_val, key_at, seek_key, val_at
 from ivm.trace.times cimport compare_words
 
 cdef extern from *:
@@ -16,13 +23,140 @@ cdef extern from *:
 
 cdef enum:
     MANY = 8        # keys, whose steps take as long as a miss
+    WORTH_GUESSING = 1 << 9     # keys among which to guess where many lie,
+    WORTH_A_GUESS = 1 << 17     # and few: the first levels of a binary search are in the caches
+    MORE_GUESSES = 2            # that read a key, or one
+    FAR = 1 << 12               # where the keys are not more than these
+    NEAR = 8                    # keys on both sides of the last guess, among which a key is to be
+    ASTRAY = 4                  # times what a guess is to be off by: then the keys do not lie evenly
+    MOST_STRAYED = 8            # of so many keys at most one may lie elsewhere
 
 
 cdef Py_ssize_t probe(const Batch* b, const uint64_t* sought, int stride, Py_ssize_t count, int n,
                       Py_ssize_t start, Py_ssize_t* at) noexcept nogil:
-    cdef Py_ssize_t end = likely_end(b, sought + (n - 1) * stride, count, n, start), length, half, next
+    cdef Py_ssize_t end = likely_end(b, sought + (n - 1) * stride, count, n, start)
+    cdef bint near = False
+    if end - start >= (WORTH_GUESSING if n >= MANY else WORTH_A_GUESS):
+        if b.key_words == 1:
+            near = guess_all(b, sought, stride, n, start, end, at, 1)
+        else:
+            near = guess_all(b, sought, stride, n, start, end, at, b.key_words)
+    if not near:
+        halve_all(b, sought, stride, n, start, end, at)
+    end = at[n - 1]
+    _found(b, sought, stride, n, at)
+    return end
+
+
+# Seeks keys, which lie from `start` to at most `end`, by guesses, unless the keys lie too unevenly. The first
+# one that is not below the i-th sought is at[i] then, or the last one. `words` are those of a key.
+cdef inline bint guess_all(const Batch* b, const uint64_t* sought, int stride, int n, Py_ssize_t start,
+                           Py_ssize_t end, Py_ssize_t* at, int words) noexcept nogil:
+    cdef Py_ssize_t places[GROUP]
+    cdef Py_ssize_t last = min(end, b.keys - 1)
+    cdef int missed = 0, i
+    if not guess_places(b, sought, stride, n, start, last, places, words):
+        return False
+    for i in range(n):
+        at[i] = max(start, min(places[i] - NEAR, last - 2 * NEAR))
+    search_near(b, sought, stride, n, at, places, words)
+    for i in range(n):
+        missed += is_at_edge(at[i], places[i])
+    if missed * MOST_STRAYED > n:
+        return False
+    for i in range(n):
+        if is_at_edge(at[i], places[i]):
+            at[i] = seek_beyond(b, sought + i * stride, start, end, places[i])
+        else:
+            at[i] = places[i]
+    return True
+
+
+# Guesses where keys are, from `start` to `last`, by the first word in which these two differ. Each place is asked
+# for when it is known, and read when all are.
+cdef inline bint guess_places(const Batch* b, const uint64_t* sought, int stride, int n, Py_ssize_t start,
+                              Py_ssize_t last, Py_ssize_t* places, int words) noexcept nogil:
+    cdef uint64_t wanted[GROUP]
+    cdef int word = differing_word(key_at(b, start), key_at(b, last), words), strayed = 0, guess, i
+    cdef const uint64_t* keys = b.key + word
+    cdef Py_ssize_t astray = <Py_ssize_t> (ASTRAY * sqrt(<double> (last - start))), place
+    cdef double density
+    if word == words:
+        return False
+    density = <double> (last - start) / <double> (keys[last * words] - keys[start * words])
+    if density > NEAR:      # too many keys have the same word
+        return False
+    for i in range(n):
+        wanted[i] = sought[i * stride + word]
+        places[i] = nearer(start, keys[start * words], wanted[i], density, start, last)
+        prefetch(keys + places[i] * words)
+    for guess in range(MORE_GUESSES if last - start > FAR else 1):
+        for i in range(n):
+            place = nearer(places[i], keys[places[i] * words], wanted[i], density, start, last)
+            strayed += place - places[i] > astray or places[i] - place > astray
+            places[i] = place
+        if strayed * MOST_STRAYED > n:
+            return False
+        for i in range(n):
+            prefetch(keys + places[i] * words)
+    return True
+
+
+# Seeks each key among those from at[i] to NEAR on both sides of the guess, as far as it is there.
+cdef inline void search_near(const Batch* b, const uint64_t* sought, int stride, int n,
+                             const Py_ssize_t* at, Py_ssize_t* places, int words) noexcept nogil:
+    cdef Py_ssize_t length = 2 * NEAR + 1, half
     cdef int i
-    length = end - start + (1 if end < b.keys else 0)
+    for i in range(n):
+        places[i] = at[i]
+        prefetch(key_at(b, at[i]))
+        prefetch(key_at(b, at[i] + 2 * NEAR))
+    while length > 1:
+        half = length // 2
+        length -= half
+        for i in range(n):
+            places[i] += half if is_below(
+                b.key + (places[i] + half - 1) * words, sought + i * stride, words) else 0
+
+
+# Whether a key may lie before or behind where it was sought.
+cdef inline bint is_at_edge(Py_ssize_t first, Py_ssize_t place) noexcept nogil:
+    return place == first or place == first + 2 * NEAR
+
+
+# Seeks a key from a place where it may lie before as well as behind.
+cdef Py_ssize_t seek_beyond(const Batch* b, const uint64_t* sought, Py_ssize_t start, Py_ssize_t end,
+                            Py_ssize_t place) noexcept nogil:
+    cdef Py_ssize_t before = max(start, place - 4 * NEAR), at
+    if compare_words(key_at(b, place), sought, b.key_words) < 0:
+        return seek_key(b, sought, place)
+    if before == start or compare_words(key_at(b, before), sought, b.key_words) < 0:
+        return seek_key(b, sought, before)
+    halve_all(b, sought, 0, 1, start, end, &at)
+    return at
+
+
+# The first word in which two keys differ.
+cdef inline int differing_word(const uint64_t* key, const uint64_t* other, int words) noexcept nogil:
+    cdef int word = 0
+    while word < words and key[word] == other[word]:
+        word += 1
+    return word
+
+
+# Where a key may be, from how far it is from the one at `at`: a place from `start` to `last`.
+cdef inline Py_ssize_t nearer(Py_ssize_t at, uint64_t there, uint64_t sought, double density,
+                              Py_ssize_t start, Py_ssize_t last) noexcept nogil:
+    cdef double distance = density * <double> (sought - there if sought >= there else there - sought)
+    cdef Py_ssize_t steps = <Py_ssize_t> min(distance, <double> (last - start))
+    return min(at + steps, last) if sought >= there else max(at - steps, start)
+
+
+# Seeks keys by binary search.
+cdef void halve_all(const Batch* b, const uint64_t* sought, int stride, int n, Py_ssize_t start,
+                    Py_ssize_t end, Py_ssize_t* at) noexcept nogil:
+    cdef Py_ssize_t length = end - start + (1 if end < b.keys else 0), half, next
+    cdef int i
     for i in range(n):
         at[i] = start
     # The first key that is not below a sought one is always in [at[i], at[i] + length].
@@ -45,9 +179,6 @@ cdef Py_ssize_t probe(const Batch* b, const uint64_t* sought, int stride, Py_ssi
                                           b.key_words) else 0
                 if n >= MANY:
                     prefetch(key_at(b, at[i] + next))
-    end = at[n - 1]
-    _found(b, sought, stride, n, at)
-    return end
 
 
 # Whether a key is below another one. Most differ in their first word: nobody could foresee which way.

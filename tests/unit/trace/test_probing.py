@@ -1,5 +1,7 @@
 """Probes find the keys that galloping finds, however few they are and wherever they lie."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -9,14 +11,22 @@ from ivm.trace.trace import Trace
 
 Numbers = NDArray[np.int64]
 
-MANY = 20_000
+MANY = 150_000
 FEW = [1, 2, 7, 8, 31, 32, 33, 100, 1_000]  # about what is sought at once, and steps alike
 HELD = {
     "evenly": 3 * np.arange(MANY),
     "most in front": np.arange(MANY) + (np.arange(MANY) > MANY - 50) * 10**9,
     "most behind": np.arange(MANY) + (np.arange(MANY) > 50) * 10**9,
     "further and further apart": np.arange(MANY) ** 3,
+    "at random": np.sort(np.random.default_rng(1).integers(0, 2**62, MANY)),
+    "in heaps": np.arange(MANY) + (np.arange(MANY) // 1_000) * 10**12,
+    "few of many": np.arange(MANY) // 50 * 10**6 + np.arange(MANY) % 50,
 }
+
+
+@cache
+def many(how: str, words: int) -> Trace:
+    return keys(HELD[how], words)
 
 
 def keys(numbers: Numbers, words: int) -> Trace:
@@ -49,7 +59,7 @@ def sought(held: Numbers, few: int) -> dict[str, Numbers]:
 @pytest.mark.parametrize("few", FEW)
 @pytest.mark.parametrize("how", HELD)
 def test_probes_find_what_galloping_finds(how: str, few: int, words: int) -> None:
-    held = keys(HELD[how], words)
+    held = many(how, words)
     for where, numbers in sought(HELD[how], few).items():
         galloped, probed = shims.sought(held, keys(numbers, words))
         assert probed == galloped, where
