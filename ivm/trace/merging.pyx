@@ -1,15 +1,16 @@
 """Merges that several threads may work at: each adds up a range of the keys.
 
 The parts are written to one block, each where it begins if all rows before it stay. What was lost is closed
-up at the end, array by array, which takes fuel as well, a sixteenth of what moving an update through a
-merge does. An array that some part has left out, since all that it would say there is constant, is filled in
-then. In a small block the arrays close up to each other as well: see `pack_batch`.
+up at the end, each array by one thread, which takes fuel as well, a sixteenth of what moving an update
+through a merge does. An array that some part has left out, since all that it would say there is constant, is
+filled in then. A small block is copied to one of the size that is needed, and not closed up.
 """
 
 from cython.parallel cimport prange
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memmove
+from libc.string cimport memcpy, memmove
+from libcpp.vector cimport vector
 
 from ivm.trace.batch cimport (
     Batch, Room, allocate_batch, drop, first_update, first_val, key_at, pack_batch, seek_key,
@@ -24,15 +25,11 @@ cdef enum:
 
 cdef int64_t WITHOUT_END = <int64_t> 1 << 62     # of fuel
 
-# The arrays of a batch, in the order in which they lie.
-cdef enum:
-    VALS
-    KEYS
-    DIFFS
-    VAL_STARTS
-    UPDATE_STARTS
-    TIMES
-    ARRAYS
+# What one thread does next: merge a part, or close up an array.
+cdef struct Task:
+    Merging* merging
+    int piece
+    Py_ssize_t fuel
 
 
 cdef Merging* start_merging(Batch* a, Batch* b, const uint64_t* since, int parts) noexcept nogil:
@@ -120,10 +117,49 @@ cdef inline Py_ssize_t updates_before(const Batch* b, Py_ssize_t k) noexcept nog
     return first_update(b, first_val(b, k))
 
 
-cdef void work_part(Merging* m, int p, Py_ssize_t fuel) noexcept nogil:
-    work_merge(m.part[p], fuel)
+cdef int work_together(vector[Merging*]& merges, Py_ssize_t fuel, int threads) except -1 nogil:
+    cdef vector[Task] tasks
+    cdef Merging* m
+    cdef Py_ssize_t i, n
+    cdef int piece
+    for m in merges:
+        for piece in range(m.parts):
+            tasks.push_back(Task(m, piece, fuel // m.parts))
+    n = tasks.size()
+    for i in prange(n, num_threads=threads, schedule="dynamic", chunksize=1):
+        work_merge(tasks[i].merging.part[tasks[i].piece], tasks[i].fuel)
+    tasks.clear()
+    for m in merges:
+        if is_to_close(m):
+            begin_closing(m)
+            for piece in range(ARRAYS):
+                tasks.push_back(Task(m, piece, fuel_left(m)))
+    n = tasks.size()
+    if n > 0:
+        for i in prange(n, num_threads=threads, schedule="dynamic", chunksize=1):
+            close_array(tasks[i].merging, tasks[i].piece, tasks[i].fuel)
+    for m in merges:
+        if m.out == NULL:
+            work_merging(m, fuel_left(m))
+        else:
+            m.left = closing_left(m)
+    return 0
 
 
+cdef void work_merging(Merging* m, Py_ssize_t fuel) noexcept nogil:
+    cdef int p, array
+    for p in range(m.parts):
+        if fuel > 0:
+            fuel = work_merge(m.part[p], fuel)
+    if fuel > 0 and m.parts > 1:
+        begin_closing(m)
+        for array in range(ARRAYS):
+            if fuel > 0:
+                fuel = close_array(m, array, fuel)
+    m.left = fuel
+
+
+# What merging the parts has left.
 cdef Py_ssize_t fuel_left(const Merging* m) noexcept nogil:
     cdef Py_ssize_t left = 0
     cdef int p
@@ -132,22 +168,23 @@ cdef Py_ssize_t fuel_left(const Merging* m) noexcept nogil:
     return left
 
 
-cdef void work_merging(Merging* m, Py_ssize_t fuel) noexcept nogil:
+# Whether there are several parts, and each is merged.
+cdef bint is_to_close(const Merging* m) noexcept nogil:
     cdef int p
     for p in range(m.parts):
-        if fuel > 0:
-            fuel = work_merge(m.part[p], fuel)
-    if fuel > 0 and m.parts > 1:
-        fuel = close_up(m, fuel)
-    m.left = fuel
+        if m.part[p].fuel <= 0:
+            return False
+    return m.parts > 1
 
 
 cdef Batch* finish_merging(Merging* m) noexcept nogil:
     cdef Batch* out
     if m.parts > 1:
-        out = m.block
-        finish_block(m)
-        m.block = NULL
+        out = m.out
+        leave_out(m)
+        m.out = NULL
+        if out == m.block:
+            m.block = NULL
         free_merging(m)
         return pack_batch(out)
     out = finish_merge(m.part[0])
@@ -163,47 +200,88 @@ cdef void free_merging(Merging* m) noexcept nogil:
             if m.parts > 1:
                 m.part[p].out = NULL    # a view of the block
             free_merge(m.part[p])
+    if m.out != m.block:
+        drop(m.out)
     drop(m.block)
     free(m)
 
 
-cdef Batch* merge_at_once(Batch* a, Batch* b, const uint64_t* since, int parts) noexcept nogil:
-    cdef Merging* m
-    cdef int p
+cdef Batch* merge_at_once(Batch* a, Batch* b, const uint64_t* since, int parts) except? NULL nogil:
+    cdef vector[Merging*] merges
+    cdef Batch* merged = NULL
     if parts == 1:
         return merge_batches(a, b, since)
-    m = start_merging(a, b, since, parts)
-    if m == NULL:
+    merges.resize(1, NULL)
+    merges[0] = start_merging(a, b, since, parts)
+    if merges[0] == NULL:
         return NULL
-    for p in prange(m.parts, num_threads=m.parts, schedule="static", chunksize=1):
-        work_part(m, p, WITHOUT_END)
-    work_merging(m, WITHOUT_END)
-    return finish_merging(m)
+    try:
+        work_together(merges, WITHOUT_END, parts)
+        merged = finish_merging(merges[0])
+    finally:
+        if merged == NULL:
+            free_merging(merges[0])
+    return merged
 
 
 # --- closing up ---
 
-# Moves what the parts have written to where it belongs, as far as the fuel lasts; what is left of it.
-cdef Py_ssize_t close_up(Merging* m, Py_ssize_t fuel) noexcept nogil:
+# Says where the result is to be: in the block, or, if that is small and there is memory, elsewhere.
+cdef void begin_closing(Merging* m) noexcept nogil:
+    cdef Room room
+    cdef Batch* out
+    if m.out != NULL:
+        return
+    add_lengths(m)
+    m.out = m.block
+    if m.block.mapped > 0:
+        return
+    room.keys = m.block.keys
+    room.vals = m.block.vals
+    room.updates = m.block.updates
+    room.times = m.block.time_count
+    room.diff = is_needed(m, DIFFS)
+    room.val_start = is_needed(m, VAL_STARTS)
+    room.update_start = is_needed(m, UPDATE_STARTS)
+    room.time_of = is_needed(m, TIMES)
+    out = allocate_batch(m.block.key_words, m.block.val_words, m.block.time_words, &room)
+    if out == NULL:
+        return
+    out.keys = m.block.keys
+    out.vals = m.block.vals
+    out.updates = m.block.updates
+    out.time_count = m.block.time_count
+    memcpy(out.times, m.block.times, out.time_count * out.time_words * sizeof(uint64_t))
+    m.out = out
+
+
+# Moves what the parts have written to an array to where it belongs, as far as the fuel lasts; what is left of it.
+cdef Py_ssize_t close_array(Merging* m, int array, Py_ssize_t fuel) noexcept nogil:
+    cdef Closing* closing = &m.closings[array]
     cdef Py_ssize_t length, count
-    if m.array == 0 and m.closed == 0 and m.moved == 0:
-        add_lengths(m)
-        m.target = <char*> (m.block.times + m.block.time_count * m.block.time_words)
-    while m.array < ARRAYS and fuel > 0:
-        if m.closed == 0 and m.moved == 0:
-            place_array(m)
-        length = length_of(&m.views[m.closed], m.array) if m.closed < m.parts else 0
-        if m.closed == m.parts or not is_needed(m, m.array):
-            end_array(m)
-        elif m.moved == length:
-            m.closed += 1
-            m.moved = 0
-        else:
-            count = min(length - m.moved, <Py_ssize_t> CLOSED_AT_ONCE)
-            move_array(m, m.closed, m.array, m.moved, count)
-            fuel -= 1 + count // CLOSING_SHARE
-            m.moved += count
+    cdef bint needed = is_needed(m, array)
+    while needed and closing.part < m.parts and fuel > 0:
+        length = length_of(&m.views[closing.part], array)
+        count = min(length - closing.moved, <Py_ssize_t> CLOSED_AT_ONCE)
+        move_array(m, closing.part, array, closing.moved, count)
+        fuel -= 1 + count // CLOSING_SHARE
+        closing.moved += count
+        if closing.moved == length:
+            closing.part += 1
+            closing.moved = 0
+    if needed and closing.part == m.parts:
+        end_starts(m, array)
+    closing.left = fuel
     return fuel
+
+
+# What the array that took most fuel has left.
+cdef Py_ssize_t closing_left(const Merging* m) noexcept nogil:
+    cdef Py_ssize_t left = m.closings[0].left
+    cdef int array
+    for array in range(1, ARRAYS):
+        left = min(left, m.closings[array].left)
+    return left
 
 
 # Notes what the parts have together: the lengths of the result.
@@ -217,52 +295,19 @@ cdef void add_lengths(Merging* m) noexcept nogil:
     m.block.time_count = m.views[0].time_count
 
 
-# Says where the next array of the result begins: where it does already in a large block.
-cdef void place_array(Merging* m) noexcept nogil:
-    if m.block.mapped > 0:
-        return
-    if m.array == VALS:
-        m.block.val = <uint64_t*> m.target
-    elif m.array == KEYS:
-        m.block.key = <uint64_t*> m.target
-    elif m.array == DIFFS:
-        m.block.diff = <int64_t*> m.target
-    elif m.array == VAL_STARTS:
-        m.block.val_start = <uint32_t*> m.target
-    elif m.array == UPDATE_STARTS:
-        m.block.update_start = <uint32_t*> m.target
-    else:
-        m.block.time_of = <uint32_t*> m.target
+# Writes behind all starts where the last one ends.
+cdef void end_starts(Merging* m, int array) noexcept nogil:
+    if array == VAL_STARTS:
+        m.out.val_start[m.out.keys] = <uint32_t> m.out.vals
+    elif array == UPDATE_STARTS:
+        m.out.update_start[m.out.vals] = <uint32_t> m.out.updates
 
 
-# Goes on to the next array.
-cdef void end_array(Merging* m) noexcept nogil:
-    cdef Py_ssize_t length = length_of(m.block, m.array)
-    if is_needed(m, m.array):
-        if m.array == VAL_STARTS:
-            m.block.val_start[length] = <uint32_t> m.block.vals
-        elif m.array == UPDATE_STARTS:
-            m.block.update_start[length] = <uint32_t> m.block.updates
-        length += m.array == VAL_STARTS or m.array == UPDATE_STARTS
-        m.target += length * size_of(m.block, m.array)
-    m.array += 1
-    m.closed = 0
-    m.moved = 0
-
-
-# The elements of an array, and their bytes.
+# The elements of an array.
 cdef Py_ssize_t length_of(const Batch* b, int array) noexcept nogil:
     if array == KEYS or array == VAL_STARTS:
         return b.keys
     return b.vals if array == VALS or array == UPDATE_STARTS else b.updates
-
-
-cdef Py_ssize_t size_of(const Batch* b, int array) noexcept nogil:
-    if array == KEYS:
-        return b.key_words * sizeof(uint64_t)
-    if array == VALS:
-        return b.val_words * sizeof(uint64_t)
-    return sizeof(int64_t) if array == DIFFS else sizeof(uint32_t)
 
 
 # Whether the result has an array.
@@ -290,24 +335,24 @@ cdef void move_array(Merging* m, int p, int array, Py_ssize_t at, Py_ssize_t cou
         vals += m.views[before].vals
         updates += m.views[before].updates
     if array == KEYS:
-        move(m.block.key + (keys + at) * part.key_words, part.key + at * part.key_words,
+        move(m.out.key + (keys + at) * part.key_words, part.key + at * part.key_words,
              count * part.key_words * sizeof(uint64_t))
     elif array == VALS:
-        move(m.block.val + (vals + at) * part.val_words, part.val + at * part.val_words,
+        move(m.out.val + (vals + at) * part.val_words, part.val + at * part.val_words,
              count * part.val_words * sizeof(uint64_t))
     elif array == TIMES:
-        move(m.block.time_of + updates + at, part.time_of + at, count * sizeof(uint32_t))
+        move(m.out.time_of + updates + at, part.time_of + at, count * sizeof(uint32_t))
     elif array == VAL_STARTS:
-        move_starts(m.block.val_start + keys, part.val_start if part.keys != part.vals else NULL, at, count,
+        move_starts(m.out.val_start + keys, part.val_start if part.keys != part.vals else NULL, at, count,
                     vals)
     elif array == UPDATE_STARTS:
-        move_starts(m.block.update_start + vals,
+        move_starts(m.out.update_start + vals,
                     part.update_start if part.vals != part.updates else NULL, at, count, updates)
     elif m.part[p].odd_diffs != 0:
-        move(m.block.diff + updates + at, part.diff + at, count * sizeof(int64_t))
+        move(m.out.diff + updates + at, part.diff + at, count * sizeof(int64_t))
     else:
         for i in range(updates + at, updates + at + count):
-            m.block.diff[i] = 1
+            m.out.diff[i] = 1
 
 
 cdef inline void move(void* target, const void* source, size_t bytes) noexcept nogil:
@@ -323,13 +368,13 @@ cdef inline void move_starts(uint32_t* target, const uint32_t* source, Py_ssize_
         target[i] = <uint32_t> (first + (i if source == NULL else source[i]))
 
 
-# Makes the block, which is closed up, a batch.
-cdef void finish_block(Merging* m) noexcept nogil:
+# Leaves out of the result what all that an array would say is constant.
+cdef void leave_out(Merging* m) noexcept nogil:
     if not is_needed(m, DIFFS):
-        m.block.diff = NULL
+        m.out.diff = NULL
     if not is_needed(m, VAL_STARTS):
-        m.block.val_start = NULL
+        m.out.val_start = NULL
     if not is_needed(m, UPDATE_STARTS):
-        m.block.update_start = NULL
+        m.out.update_start = NULL
     if not is_needed(m, TIMES):
-        m.block.time_of = NULL
+        m.out.time_of = NULL

@@ -42,8 +42,7 @@ from ivm.trace.batch cimport (
 )
 from ivm.trace.build cimport build_batch, build_unsorted, sum_batches
 from ivm.trace.merging cimport (
-    Merging, finish_merging, free_merging, fuel_left, merge_at_once, start_merging, work_merging,
-    work_part,
+    Merging, finish_merging, free_merging, merge_at_once, start_merging, work_merging, work_together,
 )
 from ivm.trace.frontier cimport Antichain
 from ivm.trace.times cimport less_equal, meet_into
@@ -64,13 +63,6 @@ cdef enum:
     WORTH_THREADS = 1 << 13     # updates that threads merge together
 
 NEVER = 0xFFFFFFFFFFFFFFFF
-
-
-# What a thread does of a merge in progress.
-cdef struct Task:
-    Merging* merging
-    int part
-    Py_ssize_t fuel
 
 
 @cython.freelist(16)    # they come and go with dataflows
@@ -305,23 +297,9 @@ cdef class Trace:
 
     # Moves `fuel` updates in each merge in progress, much of it by threads.
     cdef int work(self, Py_ssize_t fuel) except -1 nogil:
-        cdef vector[Task] tasks
         cdef Merging* m
-        cdef Task task
-        cdef Py_ssize_t i, n
-        cdef int p
         if self.threads > 1 and fuel >= WORTH_THREADS:
-            for m in self.merges:
-                for p in range(m.parts):
-                    task.merging = m
-                    task.part = p
-                    task.fuel = fuel // m.parts
-                    tasks.push_back(task)
-            n = tasks.size()
-            for i in prange(n, num_threads=self.threads, schedule="dynamic", chunksize=1):
-                work_part(tasks[i].merging, tasks[i].part, tasks[i].fuel)
-            for m in self.merges:
-                work_merging(m, fuel_left(m))
+            work_together(self.merges, fuel, self.threads)
         else:
             for m in self.merges:
                 work_merging(m, fuel)
