@@ -187,7 +187,7 @@ cdef class Reduce(Operator):
                 if end - i > 1:
                     (<Reduce> owner).curves.make_room(place, end - i)
             (<Reduce> owner)._take(place, update_at(given, i), given)
-        self.source.out.length = 0
+        self.source.out.length = 0      # an exchange, which nobody else reads
         return 0
 
     # Finds the owners of `n` updates from `first` on, and asks them for what these will need.

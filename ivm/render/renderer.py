@@ -54,7 +54,14 @@ from ivm.render.joins import Joins
 from ivm.render.physical import PhysicalPlan, PiecePlan
 from ivm.render.pieces import Index, Piece
 from ivm.render.reductions import Reductions
-from ivm.render.scopes import Rendered, Scope, free_names, reads, recursive_schemas
+from ivm.render.scopes import (
+    Rendered,
+    Scope,
+    free_names,
+    passed_names,
+    reads,
+    recursive_schemas,
+)
 from ivm.render.windows import Windows
 from ivm.rows.format import Format, followed_by, row_format, string_words
 from ivm.rows.layout import Layout
@@ -416,7 +423,7 @@ class Renderer(Windows, Reductions, Joins):
                 inner.variables[name] = self.stage(row_format(schema), Variable)
             bodies = {name: self.render(body) for name, body in node.bindings}
             for name, body in node.bindings:
-                self._feed_back(bodies[name], len(body.schema), inner.variables[name], last)
+                self._feed_back(body, bodies[name], inner.variables[name], last)
             result = bodies[node.result]
             collected = self.stage(result.format, Collect, result)
         finally:
@@ -427,11 +434,17 @@ class Renderer(Windows, Reductions, Joins):
         self.piece.loops.append(loop)
         return self.stage(result.format, Leave, collected)
 
+    # Where nothing in a cycle sums up, terms that cancel would go round for ever in two shards.
     def _feed_back(
-        self, body: Rendered, width: int, variable: Rendered, rounds: int | None
+        self, node: Node, body: Rendered, variable: Rendered, rounds: int | None
     ) -> None:
-        source = self.packed(body, [(0, i) for i in range(width)], variable.format)
-        self.stage(variable.format, Feedback, source, variable, rounds)
+        form, schema = variable.format, node.schema
+        everything = list(range(len(schema)))
+        if self.shards > 1 and passed_names(node) & self.scope.bodies.keys():
+            source = self.exchanged([body], [False], schema, everything, everything, form, True)
+        else:
+            source = self.packed(body, [(0, i) for i in everything], form)
+        self.stage(form, Feedback, source, variable, rounds)
 
     # --- the passing of time ---
 

@@ -5,12 +5,28 @@ from dataclasses import dataclass, field, fields
 from functools import cache, lru_cache
 from typing import Any
 
-from ivm.dataflow import Arrange, EnterAt, Get, Iterate, Node, Recursive
+from ivm.dataflow import (
+    Arrange,
+    Concat,
+    EnterAt,
+    Filter,
+    FlatMap,
+    Get,
+    Iterate,
+    Map,
+    Negate,
+    Node,
+    Recursive,
+)
 from ivm.render.arranged import Arranged
 from ivm.rows.format import Format
 
 _REMEMBERED = 4096
 """Nodes of which the functions below remember the answer: a node may lie on many paths."""
+
+
+_PASSING = (Concat, EnterAt, Filter, FlatMap, Iterate, Map, Negate)
+"""What hands rows on as they come: none of these brings equal ones together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +90,19 @@ def free_names(node: Node) -> frozenset[str]:
     names = frozenset().union(*(free_names(child) for child in children(node)))
     if isinstance(node, EnterAt):
         names |= {node.into}
+    if isinstance(node, Iterate):
+        names -= {name for name, _ in node.bindings}
+    return names
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def passed_names(node: Node) -> frozenset[str]:
+    """The free recursive names whose rows reach `node` without being summed up on the way."""
+    if isinstance(node, Recursive):
+        return frozenset([node.name])
+    if not isinstance(node, _PASSING):
+        return frozenset()
+    names = frozenset().union(*(passed_names(child) for child in children(node)))
     if isinstance(node, Iterate):
         names -= {name for name, _ in node.bindings}
     return names

@@ -460,7 +460,7 @@ cdef int count_rows(const Dealing* dealing, int thread, Partitioner partitioner,
             dealing.piles[stretch.first + i] = <uint16_t> pile
             counts[pile] += 1
             row += dealing.stride
-    return 0 if mask == 0 or are_leading(mask, varying, before) else 1
+    return 0 if are_leading(mask, varying, before) else 1
 
 
 # Replaces each thread's counts by the places of its first rows.

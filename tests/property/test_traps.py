@@ -13,6 +13,7 @@ from ivm.dataflow import (
     Arrange,
     Concat,
     Constant,
+    Filter,
     Iterate,
     Join,
     Map,
@@ -30,6 +31,7 @@ from tests.property.engine import Change, edges, feed, new_pool, run
 from tests.property.nodes import NODE, NODES
 
 INT = pa.int64()
+NEVER = Literal(False, pa.bool_())
 count = Aggregate("count", None, "n", INT, False)
 
 
@@ -142,6 +144,38 @@ def test_an_arrangement_of_changing_rows_holds_what_is_there_and_not_all_that_ca
     for time in range(200, 2_000):
         rewire(pool, time)
     assert records(pool) <= max(2 * after_200, 200)
+
+
+X, Y = Recursive("x", NODE), Recursive("y", NODE)
+
+
+def again(node: Node) -> Node:
+    return Map(node, (("node", Call("multiply", (columns(node)[0], Literal(1, INT)), INT, False)),))
+
+
+def nothing() -> Node:
+    """Where edges begin, less where they end: nothing, if they make up a circle."""
+    begin, end = (Map(edges, (("node", column),)) for column in columns(edges))
+    return Concat((begin, Negate(end)))
+
+
+ROUND_AND_ROUND = {
+    "alone": Iterate((("x", Concat((nothing(), again(X)))),), "x"),
+    "in turns": Iterate((("x", Concat((nothing(), again(Y)))), ("y", again(X))), "y"),
+    "around a loop": Iterate(
+        (("x", Concat((nothing(), Iterate((("y", Concat((X, Filter(Y, NEVER)))),), "y")))),), "x"
+    ),
+}
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("how", ROUND_AND_ROUND)
+def test_what_cancels_does_not_go_round_in_two_workers(how: str, workers: int) -> None:
+    pool = new_pool(workers, max_rounds=50)
+    pool.install("out", ROUND_AND_ROUND[how], [])
+    feed(pool, [Change("edges", (i, (i + 1_000) % 2_000), 0, 1) for i in range(2_000)])
+    pool.advance(1)
+    assert pool.drain("out").rows.num_rows == 0
 
 
 def test_a_recursion_without_an_end_is_stopped_and_named() -> None:
