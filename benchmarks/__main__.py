@@ -64,7 +64,7 @@ def _run(
     settings = _settings(names, scale, workers)
     sides = [OURS, *([_peer(peer, names)] if peer else [])]
     runs: dict[str, dict[str, list[Run]]] = {}
-    together: list[float] = []
+    together: list[bounds.Together] = []
     found: list[Result] = []
     pairs = PAIRS[scale] + (MORE_PAIRS if workers > 1 else 0)
     with _progress() as progress:

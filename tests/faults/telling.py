@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ivm.dataflow import Get
 from ivm.errors import reason
@@ -20,7 +21,7 @@ from ivm.pool import Pool
 from ivm.rows.codec import round_trip
 from ivm.rows.layout import Layout
 from ivm.rows.strings import Interner
-from ivm.trace.shims import dealt, layers, seal_unsorted
+from ivm.trace.shims import absorb, as_of, dealt, layers, seal_together, seal_unsorted, share
 from ivm.trace.trace import Trace
 from tests.faults.arming import arm, disarm
 
@@ -67,10 +68,38 @@ def advancing() -> tuple[Act, Answer]:
 def building(times: int) -> tuple[Act, Answer]:
     """More rows than the cache holds, of which one counts twice, become a batch."""
     trace = Trace(1, 1, 1, ())
-    numbers = np.random.default_rng(0).permutation(2 * len(NUMBERS))
-    columns = np.broadcast_arrays(numbers // 3, numbers, numbers % times, 1 + (numbers == 7))
-    rows = np.stack(columns, axis=1).astype(np.uint64)
+    rows = _rows(2 * len(NUMBERS), times)
     return lambda: seal_unsorted(trace, rows, 0), lambda _: [*map(bytes, layers(trace))]
+
+
+def building_together(count: int, times: int) -> tuple[Act, Answer]:
+    """The same by two threads."""
+    trace = Trace(1, 1, 1, ())
+    share(trace, 2)
+    rows = _rows(count, times)
+    return lambda: seal_together(trace, [rows], 0), lambda _: [*map(bytes, layers(trace))]
+
+
+def merging_together(times: int) -> tuple[Act, Answer]:
+    """Two threads add up the batches of a trace."""
+    trace = Trace(1, 1, 1, ())
+    share(trace, 2)
+    for _ in range(2):
+        seal_together(trace, [_rows(len(NUMBERS), times)], 0)
+        absorb(trace, 0)
+    seal_together(trace, [_rows(2 * len(NUMBERS), times)], 0)
+
+    def answer(_: None) -> object:
+        absorb(trace, times)
+        return as_of(trace, (times,))
+
+    return lambda: absorb(trace, times), answer
+
+
+def _rows(count: int, times: int) -> NDArray[np.uint64]:
+    numbers = np.random.default_rng(0).permutation(count)
+    columns = np.broadcast_arrays(numbers // 3, numbers, numbers % times, 1 + (numbers == 7))
+    return np.stack(columns, axis=1).astype(np.uint64)
 
 
 def decoding() -> tuple[Act, Answer]:
@@ -87,6 +116,11 @@ CALLS: dict[str, Callable[[], tuple[Act, Answer]]] = {
     "advance": advancing,
     "build": partial(building, 1),
     "build of several times": partial(building, 3),
+    "build together": partial(building_together, 2 * len(NUMBERS), 1),
+    "build few together": partial(building_together, len(NUMBERS) // 2, 1),
+    "build together of several times": partial(building_together, 2 * len(NUMBERS), 3),
+    "merge together": partial(merging_together, 1),
+    "merge together of several times": partial(merging_together, 3),
     "decode": decoding,
 }
 

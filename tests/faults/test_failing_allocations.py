@@ -67,7 +67,18 @@ def test_a_step_names_the_arrangement_for_which_threads_could_not_exchange_rows(
     assert wanted in _told(shortage, "advance")
 
 
-@pytest.mark.parametrize("call", ["build", "build of several times"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "build",
+        "build of several times",
+        "build together",
+        "build few together",
+        "build together of several times",
+        "merge together",
+        "merge together of several times",
+    ],
+)
 def test_that_memory_is_short_for_a_batch_of_many_rows_is_told(shortage: Path, call: str) -> None:
     assert _told(shortage, call).count("no memory for a batch of an arrangement") > 2
 
