@@ -311,12 +311,15 @@ class Unnesting:
         return Distinct(Project(self.left, columns)), names
 
     def _cover(self, plan: Plan, names: Names, wanted: frozenset[int]) -> tuple[Plan, Names]:
-        """`plan`, which has `names` already, paired with the domain of the rest of `wanted`."""
-        missing = wanted - names.keys()
-        if not missing:
+        """`plan`, which has `names` already, with every combination of all of `wanted`.
+
+        It meets those that have its own values: there may be many of the others.
+        """
+        if wanted <= names.keys():
             return plan, names
-        domain, more = self._domain(missing)
-        return Join("inner", domain, plan, TRUE), {**names, **more}
+        domain, everything = self._domain(wanted)
+        columns = {n: everything[n].column for n in names}
+        return Join("inner", domain, plan, conjunction(_equal(columns, names))), everything
 
     def _compared(self, plan: Plan, wanted: frozenset[int]) -> tuple[Plan, Names] | None:
         """The form of `plan` where outer columns stand only in conditions at its top."""
@@ -338,12 +341,11 @@ class Unnesting:
             if own in local and _is_strict(part, local[own])
         ]
         kept = [substitute(p, _columns(names_all)) for p in pulled if p not in taken]
-        condition = conjunction([*not_null, *kept])
-        if condition == TRUE:
-            return covered, names_all
         if isinstance(covered, Join) and covered is not below:
+            condition = conjunction([covered.predicate, *not_null, *kept])
             return replace(covered, predicate=condition), names_all
-        return Filter(covered, condition), names_all
+        condition = conjunction([*not_null, *kept])
+        return covered if condition == TRUE else Filter(covered, condition), names_all
 
     def _branches(self, plan: Union | Except, wanted: frozenset[int]) -> tuple[Plan, Names]:
         """Each input for every value, the columns of which are the last ones."""
