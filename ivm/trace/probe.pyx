@@ -15,7 +15,7 @@ next, before they know which.
 from libc.math cimport sqrt
 from libc.stdint cimport uint64_t
 
-from ivm.trace.batch cimport Batch, first_update, first_val, key_at, seek_key, val_at
+from ivm.trace.batch cimport Batch, first_val, key_at, seek_key, val_at
 from ivm.trace.times cimport compare_words
 
 cdef extern from *:

@@ -29,8 +29,7 @@ updates as were appended since, and the same that follow.
 """
 
 cimport cython
-from cython.parallel cimport prange
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort, unique
 from libcpp.vector cimport vector

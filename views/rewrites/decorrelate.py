@@ -4,8 +4,9 @@ General unnesting after Neumann and Kemper, "Unnesting Arbitrary Queries" (BTW 2
 side is evaluated once for every combination of values that it reads from the left, its *domain*,
 and its rows carry these values, so that a join on them replaces the Apply. Where the right side
 only compares those values with columns of its own, the columns stand in for the domain, which is
-then not computed at all. It suffices that the right side covers the domain: rows for further
-values find no partner in the join.
+then not computed at all; if that is so of some values only, the domain of all is joined by these.
+It suffices that the right side covers the domain: rows for further values find no partner in the
+join.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
