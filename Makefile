@@ -39,8 +39,8 @@ export CXXFLAGS := -std=c++17 -O3 -DNDEBUG $(ARITHMETIC) -march=$(IVM_MARCH)
 JARS := $(patsubst docker/kafka/%.xml,build/jars/%,$(wildcard docker/kafka/*.xml))
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 # What runs on the checked build.
-CHECKED ?= tests/unit/pool tests/unit/rows tests/unit/trace tests/property/test_law.py \
-	tests/property/test_due.py
+CHECKED ?= tests/unit/pool tests/unit/rows tests/unit/trace tests/unit/test_team.py \
+	tests/property/test_law.py tests/property/test_due.py
 # Of the build's output, a line for each file.
 SHOW := sed -un '/Cythonizing/p; /^building .* extension$$/p'
 say = @printf '\033[1m== %s\033[0m\n' "$(1)"

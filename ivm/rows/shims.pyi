@@ -1,4 +1,4 @@
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +8,9 @@ from ivm.rows.strings import Interner
 
 MOVES_TOGETHER: bool
 """Whether the kernel lets a block be made of the pages of several."""
+
+def share_work(do: Callable[[int], object], parts: int, threads: int) -> None:
+    """Let threads call `do` with each number below `parts`."""
 
 class Block:
     """A block with room for so many bytes, given back by `close`, or when nothing refers to it."""

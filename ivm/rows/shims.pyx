@@ -1,4 +1,4 @@
-"""Python's face of what the engine uses without the GIL, blocks, hashes and strings: for tests."""
+"""Python's face of what the engine uses without the GIL, threads, blocks, hashes and strings: for tests."""
 
 from libc.stdint cimport uint8_t, uint64_t
 
@@ -9,8 +9,21 @@ from ivm.rows.codec cimport encode_key
 from ivm.rows.hashing cimport Partitioner, hash_prefix
 from ivm.rows.layout cimport Layout
 from ivm.rows.strings cimport Interner, prefix_of
+from ivm.team cimport share_work as share
 
 MOVES_TOGETHER = moves_together
+
+
+cdef int _do(void* context, Py_ssize_t i) except -1 nogil:
+    with gil:
+        (<object> context)(i)
+    return 0
+
+
+def share_work(do, Py_ssize_t parts, int threads):
+    """Let threads call `do` with each number below `parts`."""
+    with nogil:
+        share(_do, <void*> do, parts, threads)
 
 
 cdef class Block:

@@ -14,7 +14,6 @@ Of fewer rows, that the caches hold, each thread collects those of each owner in
 pass less, and no thread writes to what lies in another's cache. Each owner's thread fetches them once.
 """
 
-from cython.parallel cimport prange
 from libc.stdint cimport uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
@@ -23,6 +22,7 @@ from ivm.rows.hashing cimport Partitioner, shard_of
 from ivm.rows.updates cimport (
     Updates, append, copy_update, empty_updates, push, release, release_large, reserve, update_at,
 )
+from ivm.team cimport share_work
 from ivm.trace.sort cimport (
     Sorting, are_leading, begin_sorting, bits_to_deal, consolidate, end_sorting, extract_bits,
     leading_bits, note_varying_bits, sort_dealt,
@@ -52,8 +52,16 @@ cdef struct Dealing:
     uint64_t mask
     Py_ssize_t buckets  # of each owner
     uint16_t* piles     # of each row: its owner and its bucket there, as one number
-    int key_words               # words of a key, where ranges of keys tell the owners
-    const uint64_t* splitters   # the first key of each range but the first; NULL: hashes tell the owners
+    const void* partitioner     # tells the owners; NULL: the ranges of keys do
+    int key_words               # words of a key there
+    const uint64_t* splitters   # the first key of each range but the first
+    uint64_t* varying           # of each thread: the bits that vary in its rows
+    int* others                 # of each thread: not 0 if bits vary that come before those of the buckets
+    Py_ssize_t* places          # of each thread: how many rows it has in each pile, or the place of the next one
+    Updates* pieces             # of each thread, what each owner gets
+    Updates* dealt              # to each owner, before they are sorted
+    const Py_ssize_t* ends      # of their buckets
+    Updates** queues            # sorted
 
 
 # Some rows of one part, the first of which is the `first` of all.
@@ -74,13 +82,16 @@ cdef int deal_out(Part* parts, int count, Partitioner partitioner, Updates** que
     cdef int shard
     if not begin_dealing(&dealing, parts, count, shards):
         return 0
+    dealing.partitioner = <const void*> partitioner
     dealt.resize(shards, empty_updates(parts[0].rows.row_words, parts[0].rows.time_words))
     try:
         if bits_to_deal(dealing.rows // shards) == 0:   # each shard's are one bucket
-            deal_few(&dealing, parts, count, partitioner, dealt.data(), &ends)
+            deal_few(&dealing, parts, count, dealt.data(), &ends)
         else:
-            deal_many(&dealing, parts, count, partitioner, dealt.data(), &ends)
-        sort_all(&dealing, dealt.data(), ends.data(), queues)
+            deal_many(&dealing, parts, count, dealt.data(), &ends)
+        dealing.ends = ends.data()
+        dealing.queues = queues
+        share_work(sort_shard, &dealing, shards, shards)
     finally:
         for shard in range(shards):
             release(&dealt[shard])
@@ -99,12 +110,12 @@ cdef int deal_ranges(Part* parts, int count, int key_words, Ranges* ranges, int 
     dealing.key_words = key_words
     if dealing.rows > threads * WORTH_BUCKETS:
         dealing.owners = 1
-        deal_many(&dealing, parts, count, None, ranges.dealt.data(), &ranges.ends)
+        deal_many(&dealing, parts, count, ranges.dealt.data(), &ranges.ends)
         share_buckets(&dealing, ranges)
         return 0
     choose_splitters(&dealing, &splitters)
     dealing.splitters = splitters.data()
-    deal_few(&dealing, parts, count, None, ranges.dealt.data(), &ranges.ends)
+    deal_few(&dealing, parts, count, ranges.dealt.data(), &ranges.ends)
     for t in range(threads):
         ranges.first[t + 1] = t + 1
         view(&ranges.dealt[t], 0, ranges.dealt[t].length, &ranges.rows[t])
@@ -154,7 +165,7 @@ cdef bint begin_dealing(Dealing* dealing, const Part* parts, int count, int thre
     dealing.word = 0
     dealing.mask = 0
     dealing.buckets = 1
-    dealing.splitters = NULL
+    dealing.partitioner = NULL
     return dealing.rows > 0
 
 
@@ -189,37 +200,34 @@ cdef int choose_splitters(const Dealing* dealing, vector[uint64_t]* splitters) e
 
 
 # Deals rows out into buckets, and says where these end.
-cdef int deal_many(Dealing* dealing, Part* parts, int count, Partitioner partitioner, Updates* dealt,
+cdef int deal_many(Dealing* dealing, Part* parts, int count, Updates* dealt,
                    vector[Py_ssize_t]* ends) except -1 nogil:
     cdef Updates piles = empty_updates(0, 0)    # four to a word; a block if they are many
     try:
         if reserve(&piles, 1 + dealing.rows * sizeof(uint16_t) // sizeof(uint64_t)) < 0:
             no_memory()
         dealing.piles = <uint16_t*> piles.words
-        move_all(dealing, parts, count, partitioner, dealt, ends)
+        dealing.dealt = dealt
+        move_all(dealing, parts, count, ends)
     finally:
         release(&piles)
     return 0
 
 
 # Deals rows out, each owner's into one bucket.
-cdef int deal_few(const Dealing* dealing, Part* parts, int count, Partitioner partitioner,
-                  Updates* dealt, vector[Py_ssize_t]* ends) except -1 nogil:
-    cdef vector[Updates] pieces     # of each thread, what each shard gets
-    cdef int threads = dealing.threads, failed = 0, t
+cdef int deal_few(Dealing* dealing, Part* parts, int count, Updates* dealt,
+                  vector[Py_ssize_t]* ends) except -1 nogil:
+    cdef vector[Updates] pieces
+    cdef int threads = dealing.threads, t
     cdef size_t i
     pieces.resize(threads * threads, empty_updates(parts[0].rows.row_words, parts[0].rows.time_words))
     ends.resize(threads)
+    dealing.pieces = pieces.data()
+    dealing.dealt = dealt
     try:
-        for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
-            failed |= collect_rows(dealing, t, partitioner, pieces.data() + t * threads)
-        if failed != 0:
-            no_memory()
+        share_work(collect_rows, dealing, threads, threads)
         give_back(parts, count)
-        for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
-            failed |= fetch_rows(dealing, t, pieces.data(), &dealt[t])
-        if failed != 0:
-            no_memory()
+        share_work(fetch_rows, dealing, threads, threads)
     finally:
         for i in range(pieces.size()):
             release(&pieces[i])
@@ -228,9 +236,10 @@ cdef int deal_few(const Dealing* dealing, Part* parts, int count, Partitioner pa
     return 0
 
 
-# Copies a thread's rows to the piece of their owner; not 0 where memory is short.
-cdef int collect_rows(const Dealing* dealing, int thread, Partitioner partitioner,
-                      Updates* pieces) noexcept nogil:
+# Copies a thread's rows to the piece of their owner.
+cdef int collect_rows(void* context, Py_ssize_t thread) except -1 nogil:
+    cdef const Dealing* dealing = <const Dealing*> context
+    cdef Updates* pieces = dealing.pieces + thread * dealing.threads
     cdef Py_ssize_t at = first_row(dealing, thread), end = first_row(dealing, thread + 1), i
     cdef uint32_t owners[STRETCH]
     cdef int stride = dealing.stride, s
@@ -239,9 +248,9 @@ cdef int collect_rows(const Dealing* dealing, int thread, Partitioner partitione
     cdef Stretch stretch
     for s in range(dealing.threads):
         if reserve(&pieces[s], end - at) < 0:
-            return -1
+            no_memory()
     while next_stretch(dealing, &at, end, &stretch):
-        find_owners(dealing, &stretch, partitioner, owners)
+        find_owners(dealing, &stretch, owners)
         for i in range(stretch.length):
             piece = &pieces[owners[i]]
             target = update_at(piece, piece.length)
@@ -252,34 +261,35 @@ cdef int collect_rows(const Dealing* dealing, int thread, Partitioner partitione
     return 0
 
 
-# Copies what all threads have collected for an owner to its `rows`; not 0 where memory is short.
-cdef int fetch_rows(const Dealing* dealing, int owner, const Updates* pieces,
-                    Updates* rows) noexcept nogil:
+# Copies what all threads have collected for an owner to what is dealt to it.
+cdef int fetch_rows(void* context, Py_ssize_t owner) except -1 nogil:
+    cdef const Dealing* dealing = <const Dealing*> context
+    cdef Updates* rows = &dealing.dealt[owner]
     cdef const Updates* piece
     cdef Py_ssize_t total = 0
     cdef int t
     for t in range(dealing.threads):
-        total += pieces[t * dealing.threads + owner].length
+        total += dealing.pieces[t * dealing.threads + owner].length
     if reserve(rows, total) < 0:
-        return -1
+        no_memory()
     for t in range(dealing.threads):
-        piece = &pieces[t * dealing.threads + owner]
+        piece = &dealing.pieces[t * dealing.threads + owner]
         append(rows, piece.words, piece.length)
     return 0
 
 
 # Who owns each row of a stretch.
-cdef void find_owners(const Dealing* dealing, const Stretch* stretch, Partitioner partitioner,
-                      uint32_t* owners) noexcept nogil:
+cdef void find_owners(const Dealing* dealing, const Stretch* stretch, uint32_t* owners) noexcept nogil:
     cdef uint64_t hashes[STRETCH]
     cdef Py_ssize_t i
-    if dealing.splitters != NULL:
+    if dealing.partitioner == NULL:
         if dealing.key_words == 1:
             find_ranges(dealing, stretch, 1, owners)
         else:
             find_ranges(dealing, stretch, dealing.key_words, owners)
         return
-    partitioner.hash_rows(stretch.keyed, stretch.length, stretch.keyed_stride, hashes)
+    (<Partitioner> dealing.partitioner).hash_rows(
+        stretch.keyed, stretch.length, stretch.keyed_stride, hashes)
     for i in range(stretch.length):
         owners[i] = <uint32_t> shard_of(hashes[i], dealing.owners)
 
@@ -311,21 +321,18 @@ cdef Py_ssize_t total_of(const Part* parts, int count) noexcept nogil:
 
 
 # Deals all rows out, and gives back where they came from.
-cdef int move_all(Dealing* dealing, Part* parts, int count, Partitioner partitioner, Updates* dealt,
-                  vector[Py_ssize_t]* ends) except -1 nogil:
-    cdef vector[Py_ssize_t] places  # of each thread: the next one in each pile
-    cdef int threads = dealing.threads, failed = 0, t
-    count_all(dealing, partitioner, &places)
+cdef int move_all(Dealing* dealing, Part* parts, int count, vector[Py_ssize_t]* ends) except -1 nogil:
+    cdef vector[Py_ssize_t] places
+    cdef int t
+    count_all(dealing, &places)
     ends.resize(dealing.owners * dealing.buckets)
     find_places(dealing, places.data(), ends.data())
     for t in range(dealing.owners):
-        failed |= reserve(&dealt[t], ends[0][(t + 1) * dealing.buckets - 1])
-    if failed != 0:
-        no_memory()
+        if reserve(&dealing.dealt[t], ends[0][(t + 1) * dealing.buckets - 1]) < 0:
+            no_memory()
     for t in range(dealing.owners):
-        dealt[t].length = ends[0][(t + 1) * dealing.buckets - 1]
-    for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
-        move_rows(dealing, t, dealt, places.data() + t * ends.size())
+        dealing.dealt[t].length = ends[0][(t + 1) * dealing.buckets - 1]
+    share_work(move_rows, dealing, dealing.threads, dealing.threads)
     give_back(parts, count)
     return 0
 
@@ -338,17 +345,6 @@ cdef void give_back(Part* parts, int count) noexcept nogil:
             release_large(parts[p].rows)
         if parts[p].read_alone:
             release_large(parts[p].keyed)
-
-
-# Sorts what was dealt to each shard into its queue.
-cdef int sort_all(const Dealing* dealing, Updates* dealt, const Py_ssize_t* ends,
-                  Updates** queues) except -1 nogil:
-    cdef int threads = dealing.threads, failed = 0, t
-    for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
-        failed |= sort_shard(dealing, &dealt[t], ends + t * dealing.buckets, dealing.buckets, queues[t])
-    if failed != 0:
-        no_memory()
-    return 0
 
 
 cdef int no_memory() except -1 nogil:
@@ -376,7 +372,7 @@ cdef bint next_stretch(const Dealing* dealing, Py_ssize_t* at, Py_ssize_t end,
     return True
 
 
-cdef inline Py_ssize_t first_row(const Dealing* dealing, int thread) noexcept nogil:
+cdef inline Py_ssize_t first_row(const Dealing* dealing, Py_ssize_t thread) noexcept nogil:
     return thread * dealing.rows // dealing.threads
 
 
@@ -404,41 +400,50 @@ cdef void note_bits(const Dealing* dealing, Py_ssize_t at, Py_ssize_t end, Py_ss
 
 # Counts each thread's rows by pile. Which bits to deal by is guessed from some of the rows first; if the
 # counting shows that others vary before them, it is found out and all is counted again.
-cdef int count_all(Dealing* dealing, Partitioner partitioner,
-                   vector[Py_ssize_t]* counts) except -1 nogil:
+cdef int count_all(Dealing* dealing, vector[Py_ssize_t]* counts) except -1 nogil:
     cdef vector[uint64_t] masks
     cdef size_t i, compared = dealing.compared
-    cdef int threads = dealing.threads, t
-    masks.resize(threads * compared)
+    masks.resize(dealing.threads * compared)
+    dealing.varying = masks.data()
     note_bits(dealing, 0, dealing.rows, 1 + dealing.rows // SAMPLED, masks.data())
     choose_buckets(dealing, masks.data())
-    if count_by_threads(dealing, partitioner, counts) == 0:
+    if count_by_threads(dealing, counts) == 0:
         return 0
-    for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
-        note_bits(dealing, first_row(dealing, t), first_row(dealing, t + 1), 1,
-                  masks.data() + t * compared)
+    share_work(note_all_bits, dealing, dealing.threads, dealing.threads)
     for i in range(compared, masks.size()):
         masks[i % compared] |= masks[i]
     choose_buckets(dealing, masks.data())
-    count_by_threads(dealing, partitioner, counts)
+    count_by_threads(dealing, counts)
+    return 0
+
+
+# Notes the bits that vary in a thread's rows.
+cdef int note_all_bits(void* context, Py_ssize_t thread) except -1 nogil:
+    cdef const Dealing* dealing = <const Dealing*> context
+    note_bits(dealing, first_row(dealing, thread), first_row(dealing, thread + 1), 1,
+              dealing.varying + thread * dealing.compared)
     return 0
 
 
 # Above 0 if bits vary that come before those of the buckets.
-cdef int count_by_threads(const Dealing* dealing, Partitioner partitioner,
-                          vector[Py_ssize_t]* counts) except -1 nogil:
-    cdef size_t piles = dealing.owners * dealing.buckets
-    cdef int threads = dealing.threads, others = 0, t
+cdef int count_by_threads(Dealing* dealing, vector[Py_ssize_t]* counts) except -1 nogil:
+    cdef vector[int] others
+    cdef int any_others = 0, t
     counts.clear()
-    counts.resize(threads * piles)
-    for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
-        others |= count_rows(dealing, t, partitioner, counts.data() + t * piles)
-    return others
+    counts.resize(dealing.threads * dealing.owners * dealing.buckets)
+    others.resize(dealing.threads)
+    dealing.places = counts.data()
+    dealing.others = others.data()
+    share_work(count_rows, dealing, dealing.threads, dealing.threads)
+    for t in range(dealing.threads):
+        any_others |= others[t]
+    return any_others
 
 
-# Counts a thread's rows by pile; not 0 if bits vary that come before those of the buckets.
-cdef int count_rows(const Dealing* dealing, int thread, Partitioner partitioner,
-                    Py_ssize_t* counts) noexcept nogil:
+# Counts a thread's rows by pile.
+cdef int count_rows(void* context, Py_ssize_t thread) except -1 nogil:
+    cdef const Dealing* dealing = <const Dealing*> context
+    cdef Py_ssize_t* counts = places_of(dealing, thread)
     cdef Py_ssize_t at = first_row(dealing, thread), start = 0, i
     cdef uint32_t owners[STRETCH]
     cdef uint64_t mask = dealing.mask, varying = 0, before = 0, pile
@@ -448,7 +453,7 @@ cdef int count_rows(const Dealing* dealing, int thread, Partitioner partitioner,
     next_stretch(dealing, &start, 1, &first)
     while next_stretch(dealing, &at, first_row(dealing, thread + 1), &stretch):
         if dealing.owners > 1:
-            find_owners(dealing, &stretch, partitioner, owners)
+            find_owners(dealing, &stretch, owners)
         row = stretch.row
         for i in range(stretch.length):
             for w in range(word):
@@ -460,7 +465,13 @@ cdef int count_rows(const Dealing* dealing, int thread, Partitioner partitioner,
             dealing.piles[stretch.first + i] = <uint16_t> pile
             counts[pile] += 1
             row += dealing.stride
-    return 0 if are_leading(mask, varying, before) else 1
+    dealing.others[thread] = not are_leading(mask, varying, before)
+    return 0
+
+
+# A thread's counts, or the places of its next rows, of all piles.
+cdef inline Py_ssize_t* places_of(const Dealing* dealing, Py_ssize_t thread) noexcept nogil:
+    return dealing.places + thread * dealing.owners * dealing.buckets
 
 
 # Replaces each thread's counts by the places of its first rows.
@@ -478,8 +489,9 @@ cdef void find_places(const Dealing* dealing, Py_ssize_t* places, Py_ssize_t* en
 
 
 # Copies a thread's rows to their places.
-cdef void move_rows(const Dealing* dealing, int thread, Updates* dealt,
-                    Py_ssize_t* places) noexcept nogil:
+cdef int move_rows(void* context, Py_ssize_t thread) except -1 nogil:
+    cdef const Dealing* dealing = <const Dealing*> context
+    cdef Py_ssize_t* places = places_of(dealing, thread)
     cdef Py_ssize_t at = first_row(dealing, thread), i
     cdef int stride = dealing.stride, shift = popcount(dealing.buckets - 1)
     cdef const uint16_t* pile
@@ -488,21 +500,27 @@ cdef void move_rows(const Dealing* dealing, int thread, Updates* dealt,
     while next_stretch(dealing, &at, first_row(dealing, thread + 1), &stretch):
         pile = dealing.piles + stretch.first
         for i in range(stretch.length):
-            target = update_at(&dealt[pile[i] >> shift], places[pile[i]])
+            target = update_at(&dealing.dealt[pile[i] >> shift], places[pile[i]])
             places[pile[i]] += 1
             copy_update(target, stretch.row + i * stride, stride)
             if stretch.negated:
                 target[stride - 1] = 0 - target[stride - 1]
+    return 0
 
 
-# Sorts what was dealt to a shard into its queue; not 0 where memory is short.
-cdef int sort_shard(const Dealing* dealing, Updates* dealt, const Py_ssize_t* ends, Py_ssize_t buckets,
-                    Updates* queue) noexcept nogil:
+# Sorts what was dealt to a shard into its queue.
+cdef int sort_shard(void* context, Py_ssize_t shard) except -1 nogil:
+    cdef const Dealing* dealing = <const Dealing*> context
+    cdef Updates* dealt = &dealing.dealt[shard]
+    cdef Updates* queue = dealing.queues[shard]
     cdef Sorting sorting
     cdef int failed = reserve(queue, dealt.length)
     failed |= begin_sorting(&sorting, dealing.stride, dealing.compared, dealt.length)
     if failed == 0 and dealt.length > 0:
-        queue.length = sort_dealt(&sorting, dealt.words, ends, buckets, False, queue.words)
+        queue.length = sort_dealt(&sorting, dealt.words, dealing.ends + shard * dealing.buckets,
+                                  dealing.buckets, False, queue.words)
     end_sorting(&sorting)
     release(dealt)
-    return failed
+    if failed != 0:
+        no_memory()
+    return 0

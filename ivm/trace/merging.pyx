@@ -6,12 +6,12 @@ through a merge does. An array that some part has left out, since all that it wo
 filled in then. A small block is copied to one of the size that is needed, and not closed up.
 """
 
-from cython.parallel cimport prange
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memmove
 from libcpp.vector cimport vector
 
+from ivm.team cimport share_work
 from ivm.trace.batch cimport (
     Batch, Room, allocate_batch, drop, first_update, first_val, key_at, pack_batch, seek_key,
 )
@@ -120,29 +120,35 @@ cdef inline Py_ssize_t updates_before(const Batch* b, Py_ssize_t k) noexcept nog
 cdef int work_together(vector[Merging*]& merges, Py_ssize_t fuel, int threads) except -1 nogil:
     cdef vector[Task] tasks
     cdef Merging* m
-    cdef Py_ssize_t i, n
     cdef int piece
     for m in merges:
         for piece in range(m.parts):
             tasks.push_back(Task(m, piece, fuel // m.parts))
-    n = tasks.size()
-    for i in prange(n, num_threads=threads, schedule="dynamic", chunksize=1):
-        work_merge(tasks[i].merging.part[tasks[i].piece], tasks[i].fuel)
+    share_work(merge_piece, tasks.data(), tasks.size(), threads)
     tasks.clear()
     for m in merges:
         if is_to_close(m):
             begin_closing(m)
             for piece in range(ARRAYS):
                 tasks.push_back(Task(m, piece, fuel_left(m)))
-    n = tasks.size()
-    if n > 0:
-        for i in prange(n, num_threads=threads, schedule="dynamic", chunksize=1):
-            close_array(tasks[i].merging, tasks[i].piece, tasks[i].fuel)
+    share_work(close_piece, tasks.data(), tasks.size(), threads)
     for m in merges:
         if m.out == NULL:
             work_merging(m, fuel_left(m))
         else:
             m.left = closing_left(m)
+    return 0
+
+
+cdef int merge_piece(void* context, Py_ssize_t i) except -1 nogil:
+    cdef const Task* task = <const Task*> context + i
+    work_merge(task.merging.part[task.piece], task.fuel)
+    return 0
+
+
+cdef int close_piece(void* context, Py_ssize_t i) except -1 nogil:
+    cdef const Task* task = <const Task*> context + i
+    close_array(task.merging, task.piece, task.fuel)
     return 0
 
 

@@ -4,12 +4,12 @@ Many rows of one time are written to one block, each part where it begins if all
 was lost is closed up. Other parts are built by themselves and then copied behind one another.
 """
 
-from cython.parallel cimport prange
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 from libcpp.vector cimport vector
 
 from ivm.rows.updates cimport Updates, empty_updates, push, release, update_at
+from ivm.team cimport share_work
 from ivm.trace.batch cimport (
     Batch, Room, allocate_batch, drop, first_update, first_val, pack_batch, retain,
 )
@@ -38,31 +38,44 @@ cdef Batch* build_together(Part* parts, int count, int key_words, int threads) e
 # Builds a batch of each range, and puts these together.
 cdef Batch* build_ranges(Ranges* ranges, int key_words, int threads) except NULL nogil:
     cdef vector[Batch*] made
-    cdef Batch* whole = NULL
-    cdef int t, failed = 0
+    cdef Building building
+    cdef int t
     made.resize(threads, NULL)
-    for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
-        made[t] = build_range(ranges, t, key_words)
-        failed |= made[t] == NULL
-    if failed == 0:
-        whole = put_together(made.data(), threads)
-    for t in range(threads):
-        drop(made[t])
-    if whole == NULL:
-        no_memory()
-    return whole
+    building.ranges = ranges
+    building.key_words = key_words
+    building.made = made.data()
+    try:
+        share_work(build_range, &building, threads, threads)
+        return put_together(made.data(), threads)
+    finally:
+        for t in range(threads):
+            drop(made[t])
 
 
-cdef Batch* build_range(Ranges* ranges, int t, int key_words) noexcept nogil:
+# The batches of ranges, by who builds them.
+cdef struct Building:
+    Ranges* ranges
+    int key_words
+    Batch** made
+
+
+cdef int build_range(void* context, Py_ssize_t t) except -1 nogil:
+    cdef Building* building = <Building*> context
+    cdef Ranges* ranges = building.ranges
     cdef Py_ssize_t first = ranges.first[t], buckets = ranges.first[t + 1] - first
     cdef Updates* rows = &ranges.rows[t]
     if buckets <= 1 or rows.length == 0:
-        return build_unsorted(rows, key_words)
-    return build_dealt(rows, ranges.ends.data() + first, buckets, key_words)
+        building.made[t] = build_unsorted(rows, building.key_words)
+    else:
+        building.made[t] = build_dealt(rows, ranges.ends.data() + first, buckets, building.key_words)
+    if building.made[t] == NULL:
+        no_memory()
+    return 0
 
 
 # A range's part of a batch that is filled in its place.
 cdef struct Filling:
+    Ranges* ranges
     Batch part
     Updates diffs       # unless all are 1
     Appended outcome
@@ -87,44 +100,47 @@ cdef Batch* append_ranges(Ranges* ranges, int key_words, int threads) except? NU
         no_memory()
     all.length = 0
     for t in range(threads):
+        fillings[t].ranges = ranges
         view_part(block, all.length, t, &fillings[t].part)
         fillings[t].diffs = empty_updates(0, 0)
         parts[t] = &fillings[t].part
         all.length += ranges.rows[t].length
-    for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
-        fillings[t].outcome = append_range(&fillings[t], ranges, t)
-    for t in range(threads):
-        outcome = max(outcome, fillings[t].outcome)
-        parts[t].diff = <int64_t*> fillings[t].diffs.words
-        if parts[t].updates == 0:
-            continue
-        time = parts[t].times if time == NULL else time
-        in_place &= parts[t].diff == NULL and compare_words(
-            parts[t].times, time, block.time_words) == 0
-    if outcome == APPENDED and in_place and time != NULL:
-        memcpy(block.times, time, block.time_words * sizeof(uint64_t))
-        whole = close_parts(block, parts.data(), threads)
-    else:
-        if outcome == APPENDED:
+    try:
+        share_work(append_range, fillings.data(), threads, threads)
+        for t in range(threads):
+            outcome = max(outcome, fillings[t].outcome)
+            parts[t].diff = <int64_t*> fillings[t].diffs.words
+            if parts[t].updates == 0:
+                continue
+            time = parts[t].times if time == NULL else time
+            in_place &= parts[t].diff == NULL and compare_words(
+                parts[t].times, time, block.time_words) == 0
+        if outcome == NO_MEMORY:
+            no_memory()
+        if outcome == APPENDED and in_place and time != NULL:
+            memcpy(block.times, time, block.time_words * sizeof(uint64_t))
+            whole = close_parts(block, parts.data(), threads)
+            block = NULL
+        elif outcome == APPENDED:
             whole = concatenate(parts.data(), threads)
-            outcome = NO_MEMORY if whole == NULL else APPENDED
+    finally:
         drop(block)
-    for t in range(threads):
-        release(&fillings[t].diffs)
-    if outcome == NO_MEMORY:
-        no_memory()
+        for t in range(threads):
+            release(&fillings[t].diffs)
     return whole
 
 
-cdef Appended append_range(Filling* filling, Ranges* ranges, int t) noexcept nogil:
-    cdef Appended outcome = APPENDED
+cdef int append_range(void* context, Py_ssize_t t) except -1 nogil:
+    cdef Filling* filling = <Filling*> context + t
+    cdef Ranges* ranges = filling.ranges
     cdef Py_ssize_t first = ranges.first[t]
+    filling.outcome = APPENDED
     if ranges.rows[t].length > 0:
-        outcome = append_dealt(&filling.part, &ranges.rows[t], ranges.ends.data() + first,
+        filling.outcome = append_dealt(&filling.part, &ranges.rows[t], ranges.ends.data() + first,
                                ranges.first[t + 1] - first, &filling.diffs)
         if filling.part.keys == filling.part.vals:
             filling.part.val_start = NULL
-    return outcome
+    return 0
 
 
 # A block for so many updates of one time in several parts, each of which has a start of values more than keys.
@@ -189,7 +205,7 @@ cdef int no_memory() except -1 nogil:
 # --- putting parts together ---
 
 # The parts as one batch, which uses them up: the one that is not empty, if there is no other.
-cdef Batch* put_together(Batch** parts, int count) noexcept nogil:
+cdef Batch* put_together(Batch** parts, int count) except NULL nogil:
     cdef int p, last = 0, full = 0
     for p in range(count):
         if parts[p].updates > 0:
@@ -202,30 +218,40 @@ cdef Batch* put_together(Batch** parts, int count) noexcept nogil:
 
 
 # The parts, wherever they lie, as one batch, which uses them up: the keys of each come before those of the next
-# one. NULL where memory is short.
-cdef Batch* concatenate(Batch** parts, int count) noexcept nogil:
+# one.
+cdef Batch* concatenate(Batch** parts, int count) except NULL nogil:
     cdef Updates times = empty_updates(parts[0].time_words, 0)
-    cdef Batch* whole = NULL
+    cdef Copying copying = Copying(parts, NULL)
+    cdef Batch* whole
     cdef int p
-    if gather_times(parts, count, &times) == 0:
-        whole = allocate_whole(parts, count, times.length)
-    if whole != NULL:
+    try:
+        if gather_times(parts, count, &times) < 0:
+            no_memory()
+        whole = copying.whole = allocate_whole(parts, count, times.length)
+        if whole == NULL:
+            no_memory()
         for p in range(times.length):
             memcpy(whole.times + p * whole.time_words, update_at(&times, p),
                    whole.time_words * sizeof(uint64_t))
         whole.time_count = times.length
-        for p in prange(count, num_threads=count, schedule="static", chunksize=1):
-            copy_part(parts, p, whole)
-        for p in range(count):
-            whole.keys += parts[p].keys
-            whole.vals += parts[p].vals
-            whole.updates += parts[p].updates
-        if whole.val_start != NULL:
-            whole.val_start[whole.keys] = <uint32_t> whole.vals
-        if whole.update_start != NULL:
-            whole.update_start[whole.vals] = <uint32_t> whole.updates
-    release(&times)
+    finally:
+        release(&times)
+    share_work(copy_part, &copying, count, count)
+    for p in range(count):
+        whole.keys += parts[p].keys
+        whole.vals += parts[p].vals
+        whole.updates += parts[p].updates
+    if whole.val_start != NULL:
+        whole.val_start[whole.keys] = <uint32_t> whole.vals
+    if whole.update_start != NULL:
+        whole.update_start[whole.vals] = <uint32_t> whole.updates
     return whole
+
+
+# What is copied, and where to.
+cdef struct Copying:
+    Batch** parts
+    Batch* whole
 
 
 # The distinct times of all parts, ascending; -1 where memory is short.
@@ -265,10 +291,11 @@ cdef Batch* allocate_whole(Batch** parts, int count, Py_ssize_t times) noexcept 
 
 
 # Copies the p-th part to its place, and uses it up.
-cdef void copy_part(Batch** parts, int p, Batch* whole) noexcept nogil:
+cdef int copy_part(void* context, Py_ssize_t p) except -1 nogil:
+    cdef Batch** parts = (<Copying*> context).parts
+    cdef Batch* whole = (<Copying*> context).whole
     cdef Batch* part = parts[p]
-    cdef Py_ssize_t keys = 0, vals = 0, updates = 0, i
-    cdef int before
+    cdef Py_ssize_t keys = 0, vals = 0, updates = 0, before, i
     for before in range(p):
         keys += parts[before].keys
         vals += parts[before].vals
@@ -288,6 +315,7 @@ cdef void copy_part(Batch** parts, int p, Batch* whole) noexcept nogil:
             whole.diff[updates + i] = 1
     if whole.time_of != NULL:
         copy_times(part, whole, updates)
+    return 0
 
 
 # Numbers the times of a part's updates as the whole does. The part's own numbers of its times become those

@@ -48,9 +48,7 @@ cdef class Stage:
     cdef bint parks(self)
     cdef bint parked(self, uint64_t* at) noexcept nogil
     cdef int rest(self) except -1 nogil
-    cdef int share_rest(self) except -1 nogil
     cdef int settle(self) except -1 nogil
-    cdef int share_settling(self) except -1 nogil
     cdef void abandon(self) noexcept nogil
 
 

@@ -14,7 +14,6 @@ something in the round before, so that it is past. What comes from outside is th
 """
 
 cimport cython
-from cython.parallel cimport prange
 from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
@@ -23,6 +22,7 @@ from ivm.operators.exchange cimport Exchange
 from ivm.operators.fallible cimport Fallible
 from ivm.operators.loop cimport Collect
 from ivm.operators.operator cimport WORTH_SEEKING, Operator, Region, earlier
+from ivm.team cimport share_work
 from ivm.trace.dealing cimport Part
 from ivm.trace.times cimport MAX_COORDINATES, round_of
 from ivm.trace.trace cimport Trace
@@ -85,14 +85,20 @@ cdef class Stage:
 
     cdef Py_ssize_t foreseen(self, Py_ssize_t most) except -1:
         cdef Py_ssize_t s, n = self.shards.size(), total = 0, load = self.find_loads()
+        cdef vector[Py_ssize_t] each
+        cdef Foreseeing foreseeing
         if load > most:
             return load
         if self.owns:
             return load
         if is_worth_sharing(load, n, self.worth):
             self.divide(<int> n)
-            for s in prange(n, nogil=True, num_threads=<int> n, schedule="static", chunksize=1):
-                total += (<Operator> self.shards[s]).foreseen()
+            each.resize(n)
+            foreseeing = Foreseeing(self.shards.data(), each.data())
+            with nogil:
+                share_work(foresee_shard, &foreseeing, n, <int> n)
+            for s in range(n):
+                total += each[s]
         else:
             self.divide(1)
             for s in range(n):
@@ -146,10 +152,7 @@ cdef class Stage:
 
     # Every shard by a thread of its own.
     cdef int share(self) except -1 nogil:
-        cdef Py_ssize_t s, n = self.shards.size()
-        for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
-            (<Operator> self.shards[s]).step()
-        return 0
+        return share_work(step_shard, self.shards.data(), self.shards.size(), <int> self.shards.size())
 
     # One shard after the other.
     cdef int take_turns(self) except -1 nogil:
@@ -189,7 +192,7 @@ cdef class Stage:
         if self.unrested == 0:
             return 0
         if is_worth_sharing(self.unrested, n, WORTH_A_THREAD):
-            self.share_rest()
+            share_work(rest_shard, self.shards.data(), n, <int> n)
         else:
             for s in range(n):
                 (<Operator> self.shards[s]).rest()
@@ -197,34 +200,52 @@ cdef class Stage:
         self.left = False
         return 0
 
-    cdef int share_rest(self) except -1 nogil:
-        cdef Py_ssize_t s, n = self.shards.size()
-        for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
-            (<Operator> self.shards[s]).rest()
-        return 0
-
     cdef int settle(self) except -1 nogil:
         cdef size_t s, n = self.shards.size()
         if self.unsettled == 0:
             return 0
         if is_worth_sharing(self.unsettled, n, WORTH_A_THREAD):
-            self.share_settling()
+            share_work(settle_shard, self.shards.data(), n, <int> n)
         else:
             for s in range(n):
                 (<Operator> self.shards[s]).settle()
         self.unsettled = 0
         return 0
 
-    cdef int share_settling(self) except -1 nogil:
-        cdef Py_ssize_t s, n = self.shards.size()
-        for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
-            (<Operator> self.shards[s]).settle()
-        return 0
-
     cdef void abandon(self) noexcept nogil:
         cdef size_t s
         for s in range(self.shards.size()):
             (<Operator> self.shards[s]).abandon()
+
+
+# --- what threads do for a shard: `context` are the operators of all ---
+
+cdef int step_shard(void* context, Py_ssize_t s) except -1 nogil:
+    return (<Operator> (<void**> context)[s]).step()
+
+
+cdef int rest_shard(void* context, Py_ssize_t s) except -1 nogil:
+    return (<Operator> (<void**> context)[s]).rest()
+
+
+cdef int settle_shard(void* context, Py_ssize_t s) except -1 nogil:
+    return (<Operator> (<void**> context)[s]).settle()
+
+
+cdef int pack_shard(void* context, Py_ssize_t s) except -1 nogil:
+    return (<Exchange> (<void**> context)[s]).pack()
+
+
+# The operators of all shards, and what each foresees.
+cdef struct Foreseeing:
+    void** shards
+    Py_ssize_t* each
+
+
+cdef int foresee_shard(void* context, Py_ssize_t s) except -1 nogil:
+    cdef Foreseeing* foreseeing = <Foreseeing*> context
+    foreseeing.each[s] = (<Operator> foreseeing.shards[s]).foreseen()
+    return 0
 
 
 cdef class Crossing(Stage):
@@ -234,8 +255,7 @@ cdef class Crossing(Stage):
         cdef Py_ssize_t s, n = self.shards.size()
         cdef vector[Part] parts
         if (<Exchange> self.shards[0]).packing is not None:
-            for s in prange(n, num_threads=<int> n, schedule="static", chunksize=1):
-                (<Exchange> self.shards[s]).pack()
+            share_work(pack_shard, self.shards.data(), n, <int> n)
         for s in range(n):
             (<Exchange> self.shards[s]).out.length = 0
             (<Exchange> self.shards[s]).list_parts(&parts)

@@ -32,13 +32,6 @@ def test_an_extension_depends_on_the_headers_it_includes(source: str) -> None:
     assert _headers(ROOT / source) == set(SOURCES[source].get("depends", []))
 
 
-@pytest.mark.parametrize("source", SOURCES)
-def test_an_extension_with_a_parallel_loop_is_built_with_threads(source: str) -> None:
-    parallel = "prange" in (ROOT / source).read_text()
-    for option in ("extra-compile-args", "extra-link-args"):
-        assert ("-fopenmp" in SOURCES[source].get(option, [])) == parallel
-
-
 def test_directives_are_left_to_the_build() -> None:
     files = [*(ROOT / "ivm").rglob("*.pyx"), *(ROOT / "ivm").rglob("*.pxd")]
     header = re.compile("^# *(cython|distutils):", re.MULTILINE)

@@ -1,0 +1,121 @@
+"""The team of threads: who does the parts of what is shared, and how an error gets out."""
+
+import subprocess
+import sys
+import time
+from collections import Counter
+from threading import Barrier, Event, Thread, get_ident
+
+import pytest
+
+from ivm.rows.shims import share_work
+
+PATIENCE = 10.0
+IN_A_CHILD = """
+import os
+from ivm.rows.shims import share_work
+share_work(id, 2, 2)
+child = os.fork()
+done = []
+share_work(done.append, 3, 2)
+if child == 0:
+    os._exit(done != [0, 1, 2])
+raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("parts", [0, 1, 2, 7, 1_000, 70_000])
+def test_each_part_is_done_once(parts: int, threads: int) -> None:
+    done = Counter[int]()
+    share_work(lambda part: done.update([part]), parts, threads)
+    assert done == Counter(range(parts))
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_helpers_do_parts_beside_the_caller(threads: int) -> None:
+    together = Barrier(threads)
+    share_work(lambda part: together.wait(PATIENCE), threads, threads)
+
+
+def test_helpers_that_sleep_are_woken() -> None:
+    together = Barrier(2)
+    for _ in range(3):
+        share_work(lambda part: together.wait(PATIENCE), 2, 2)
+        time.sleep(0.01)  # a hundred times as long as a helper waits before it sleeps
+
+
+def test_the_caller_waits_for_parts_that_helpers_have_begun() -> None:
+    together = Barrier(2)
+    ended: list[int] = []
+
+    def do(part: int) -> None:
+        together.wait(PATIENCE)
+        if get_ident() != caller:
+            time.sleep(0.05)
+        ended.append(part)
+
+    caller = get_ident()
+    share_work(do, 2, 2)
+    assert sorted(ended) == [0, 1]
+
+
+@pytest.mark.parametrize("by_caller", [True, False])
+def test_an_error_is_raised_where_the_work_was_shared(by_caller: bool) -> None:
+    together = Barrier(2)
+
+    def do(part: int) -> None:
+        together.wait(PATIENCE)
+        if (get_ident() == caller) == by_caller:
+            raise LookupError("a part failed")
+
+    caller = get_ident()
+    with pytest.raises(LookupError, match="a part failed"):
+        share_work(do, 2, 2)
+    share_work(lambda part: together.wait(PATIENCE), 2, 2)  # which leaves nothing behind
+
+
+def test_of_several_errors_one_is_raised() -> None:
+    together = Barrier(2)
+
+    def do(part: int) -> None:
+        together.wait(PATIENCE)
+        raise LookupError(part)
+
+    with pytest.raises(LookupError):
+        share_work(do, 2, 2)
+
+
+def test_what_a_part_shares_is_done_by_the_thread_that_does_the_part() -> None:
+    together = Barrier(2)
+    inner: list[tuple[int, int]] = []
+
+    def do(part: int) -> None:
+        together.wait(PATIENCE)
+        by = get_ident()
+        share_work(lambda _: inner.append((by, get_ident())), 3, 2)
+
+    share_work(do, 2, 2)
+    assert len(inner) == 6
+    assert all(outer == by for outer, by in inner)
+
+
+def test_a_caller_does_all_while_another_has_the_helpers() -> None:
+    begun, over = Event(), Event()
+
+    def do(part: int) -> None:
+        begun.set()
+        assert over.wait(PATIENCE)
+
+    other = Thread(target=share_work, args=(do, 2, 2))
+    other.start()
+    assert begun.wait(PATIENCE)
+    by = []
+    share_work(lambda part: by.append(get_ident()), 5, 2)
+    assert by == [get_ident()] * 5
+    over.set()
+    other.join(PATIENCE)
+
+
+def test_a_forked_child_does_all_by_itself() -> None:
+    subprocess.run([sys.executable, "-c", IN_A_CHILD], check=True, timeout=PATIENCE)
