@@ -31,7 +31,7 @@ public:
 
 private:
     static constexpr int STEPS_TO_A_YIELD = 64;     // about a microsecond
-    static constexpr std::chrono::microseconds LONG{100};
+    static constexpr std::chrono::microseconds LONG{200};
 
     std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + LONG;
     int steps_ = 0;

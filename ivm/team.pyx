@@ -5,9 +5,9 @@ for helpers that have not come: one that sleeps, or that the system lets wait si
 processor, costs nothing. A parallel loop of OpenMP waits for each of its threads twice; with a busy process
 beside, a step took six times as long by two threads as by one.
 
-A helper that finds nothing to do waits for a tenth of a millisecond, since most waits within a step are
-shorter, and then sleeps. While it waits it lets others have the processor, the caller first of all. Helpers
-need the GIL only to hand an error on.
+A helper that finds nothing to do waits for a fifth of a millisecond, since most waits within a step and many
+between two are shorter, and then sleeps. While it waits it lets others have the processor, the caller first of
+all. Helpers need the GIL only to hand an error on.
 """
 
 

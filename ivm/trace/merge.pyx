@@ -3,7 +3,7 @@
 What is written so far is always the sum of what lies before the two sides' cursors, with times
 advanced (`merge_times`); so a merge may stop after any value, and goes on from the cursors. Runs
 that only one side has are found by galloping and copied as blocks; where the sides alternate, rows
-are chosen without branches.
+are chosen one by one (`ivm.trace.zipping`).
 
 An array is left out of the result while all that it would say is constant. When that ends, it is
 written from there on, and what comes before is filled in at last, with fuel too. Diffs are written as well
@@ -25,22 +25,9 @@ from ivm.trace.merge_writing cimport (
     begin_vals, copy_starts, copy_updates, copy_words, is_last_key, write_update, write_val,
 )
 from ivm.trace.times cimport compare_words
-
-# As GCC schedules code for AMD's processors, the loop of `_zip_rows` reads words of which it has just
-# written one byte, which waits for the write: half of a merge's time.
-cdef extern from *:
-    """
-    #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-    #pragma GCC target("tune=haswell")
-    #endif
-    """
-    ctypedef unsigned long long Row "unsigned __int128"     # of a key and a value of one word each
+from ivm.trace.zipping cimport zip_sides
 
 cdef int64_t WITHOUT_END = <int64_t> 1 << 62     # of fuel
-
-cdef enum:
-    ZIP_STEPS = 32      # rows chosen one by one between looks for a run
-    SHORT_RUN = 4       # keys, from which a run is copied as a block
 
 
 # --- starting and ending ---
@@ -256,150 +243,7 @@ cdef inline void _merge_val(Merge* m) noexcept nogil:
     _pass_val(&m.b)
 
 
-# --- rows of both sides ---
-
-# One of two words or addresses, without a branch: `x` if `mask` is all ones, `y` if it is 0.
-cdef inline uint64_t _either(uint64_t mask, uint64_t x, uint64_t y) noexcept nogil:
-    return y ^ ((x ^ y) & mask)
-
-
-# Chooses one key after the other while the sides alternate and each key has one value with one update.
-# Stops after a run, at the end of a side, without fuel, and at a key that both sides have.
-cdef inline void _zip_keys(Merge* m, int key_words, int val_words) noexcept nogil:
-    cdef Batch* out = m.out
-    cdef const Batch* a = m.a.b
-    cdef const Batch* b = m.b.b
-    cdef Py_ssize_t i = m.a.key, j = m.b.key, n, s, from_a
-    cdef const uint64_t* x
-    cdef const uint64_t* y
-    cdef uint64_t mask
-    cdef int order
-    while True:
-        n = min(min(m.a.end - i, m.b.end - j), min(m.fuel, <Py_ssize_t> ZIP_STEPS))
-        from_a = i
-        for s in range(n):
-            x = a.key + i * key_words
-            y = b.key + j * key_words
-            if key_words == 1:
-                if x[0] == y[0]:
-                    break
-                mask = -(<uint64_t> (x[0] < y[0]))
-                out.key[out.keys + s] = _either(mask, x[0], y[0])
-            else:
-                order = compare_words(x, y, key_words)
-                if order == 0:
-                    break
-                mask = -(<uint64_t> (order < 0))
-                copy_words(out.key + (out.keys + s) * key_words,
-                      <const uint64_t*> _either(mask, <uint64_t> x, <uint64_t> y), key_words)
-            if val_words == 1:
-                out.val[out.vals + s] = _either(mask, a.val[i], b.val[j])
-            else:
-                copy_words(out.val + (out.vals + s) * val_words, <const uint64_t*> _either(
-                    mask, <uint64_t> (a.val + i * val_words), <uint64_t> (b.val + j * val_words)), val_words)
-            if out.time_of != NULL:
-                _zip_time(m, mask, i, j, out.updates + s)
-            if m.diffs_from >= 0:
-                _zip_diff(m, mask, i, j, out.updates + s)
-            if m.updates_from >= 0:
-                out.update_start[out.vals + s] = <uint32_t> (out.updates + s)
-            i += <Py_ssize_t> (mask & 1)
-            j += <Py_ssize_t> (~mask & 1)
-        from_a = i - from_a
-        s = (i - m.a.key) + (j - m.b.key)
-        m.a.key = m.a.val = i
-        m.b.key = m.b.val = j
-        m.fuel -= s
-        out.keys += s
-        out.vals += s
-        out.updates += s
-        if s < ZIP_STEPS or from_a == 0 or from_a == s:
-            return
-
-
-cdef inline void _zip_time(Merge* m, uint64_t mask, Py_ssize_t i, Py_ssize_t j, Py_ssize_t u) noexcept nogil:
-    m.out.time_of[u] = <uint32_t> _either(
-        mask, m.a.mapped[0 if m.a.b.time_of == NULL else m.a.b.time_of[i]],
-        m.b.mapped[0 if m.b.b.time_of == NULL else m.b.b.time_of[j]])
-
-
-cdef inline void _zip_diff(Merge* m, uint64_t mask, Py_ssize_t i, Py_ssize_t j, Py_ssize_t u) noexcept nogil:
-    cdef int64_t diff = <int64_t> _either(
-        mask, <uint64_t> diff_of(m.a.b, i), <uint64_t> diff_of(m.b.b, j))
-    m.out.diff[u] = diff
-    m.odd_diffs |= <uint64_t> (diff ^ 1)
-
-
-# Chooses one row after the other while the sides alternate, of keys with any number of values, each
-# with one update, and all times one. Sums a row that both sides have. Stops after a run, at the end
-# of a side, and without fuel. Starts of values and diffs are written.
-cdef inline void _zip_rows(Merge* m, int key_words, int val_words) noexcept nogil:
-    cdef Batch* out = m.out
-    cdef const Batch* a = m.a.b
-    cdef const Batch* b = m.b.b
-    cdef Py_ssize_t i = m.a.key, j = m.b.key, va = m.a.val, vb = m.b.val
-    cdef Py_ssize_t k = out.keys, v = out.vals, n, s, from_a, from_b
-    cdef int64_t* diffs = out.diff + (out.updates - v)
-    cdef const uint64_t* x
-    cdef const uint64_t* y
-    cdef uint64_t key, odd = 0
-    cdef uint64_t in_a, in_b, keep, ends_a, ends_b  # 0 or 1
-    cdef Row row_a, row_b
-    cdef int64_t diff
-    cdef int order
-    while True:
-        n = min(min(m.a.val_end - va, m.b.val_end - vb), min(m.fuel, <Py_ssize_t> ZIP_STEPS))
-        from_a = va
-        from_b = vb
-        for s in range(n):
-            ends_a = va + 1 == first_val(a, i + 1)
-            ends_b = vb + 1 == first_val(b, j + 1)
-            x = a.key + i * key_words
-            y = b.key + j * key_words
-            if key_words == 1 and val_words == 1:
-                row_a = <Row> x[0] << 64 | a.val[va]
-                row_b = <Row> y[0] << 64 | b.val[vb]
-                in_a = row_a <= row_b
-                in_b = row_b <= row_a
-                out.val[v] = _either(-in_a, a.val[va], b.val[vb])
-            else:
-                order = compare_words(x, y, key_words)
-                if order == 0:
-                    order = compare_words(val_at(a, va), val_at(b, vb), val_words)
-                in_a = order <= 0
-                in_b = order >= 0
-                copy_words(out.val + v * val_words, val_at(a, va) if in_a else val_at(b, vb), val_words)
-            diff = (diff_of(a, va) & <int64_t> -in_a) + (diff_of(b, vb) & <int64_t> -in_b)
-            keep = diff != 0
-            diffs[v] = diff
-            odd |= <uint64_t> (diff >> 1)       # neither 1 nor what does not count
-            out.val_start[k] = <uint32_t> v     # counts if the key is new
-            if key_words == 1:
-                key = _either(-in_a, x[0], y[0])
-                out.key[k] = key
-                k += keep & (key != out.key[k - 1])
-            elif keep and not is_last_key(out, k, x if in_a else y):
-                copy_words(out.key + k * key_words, x if in_a else y, key_words)
-                k += 1
-            v += keep
-            va += in_a
-            vb += in_b
-            i += in_a & ends_a
-            j += in_b & ends_b
-        from_a = va - from_a
-        from_b = vb - from_b
-        m.fuel -= from_a + from_b
-        if from_a + from_b < ZIP_STEPS or from_a == 0 or from_b == 0:
-            break
-    m.odd_diffs |= odd
-    out.updates += v - out.vals
-    out.keys = k
-    out.vals = v
-    m.a.key = i
-    m.a.val = va
-    m.b.key = j
-    m.b.val = vb
-
+# --- all rows ---
 
 # The end of the run of a side's values of its key below `val`, within the fuel.
 cdef inline Py_ssize_t _val_run(Merge* m, const Side* side, const uint64_t* val) noexcept nogil:
@@ -408,29 +252,6 @@ cdef inline Py_ssize_t _val_run(Merge* m, const Side* side, const uint64_t* val)
     while end < limit and compare_words(val_at(side.b, end), val, side.b.val_words) < 0:
         end += 1
     return end
-
-
-# Zips if the rows can be and it pays: `side` comes first with a run of so many keys, or of values of
-# a key that both have.
-cdef inline bint _zips(Merge* m, const Side* side, Py_ssize_t run, bint same) noexcept nogil:
-    cdef int key_words = m.out.key_words, val_words = m.out.val_words
-    if run >= SHORT_RUN or not m.a.single or not m.b.single:
-        return False
-    if m.vals_from >= 0 and m.out.time_of == NULL and m.out.keys > 0:
-        if m.diffs_from < 0:
-            m.diffs_from = m.out.updates
-        if key_words == 1 and val_words == 1:
-            _zip_rows(m, 1, 1)
-        else:
-            _zip_rows(m, key_words, val_words)
-        return True
-    if m.vals_from >= 0 or same or is_last_key(m.out, m.out.keys, key_at(side.b, side.key)):
-        return False
-    if key_words == 1 and val_words == 1:
-        _zip_keys(m, 1, 1)
-    else:
-        _zip_keys(m, key_words, val_words)
-    return True
 
 
 cdef void _merge_rows(Merge* m) noexcept nogil:
@@ -459,11 +280,11 @@ cdef void _merge_rows(Merge* m) noexcept nogil:
         other = &m.b if order < 0 else &m.a
         if same:
             end = _val_run(m, side, val_at(other.b, other.val))
-            if not _zips(m, side, end - side.val, same):
+            if not zip_sides(m, side, end - side.val, same):
                 _copy_vals(m, side, end)
         else:
             end = min(side.end, seek_key(side.b, key_at(other.b, other.key), side.key + 1))
-            if not _zips(m, side, end - side.key, same):
+            if not zip_sides(m, side, end - side.key, same):
                 _copy_rows(m, side, end)
 
 

@@ -64,14 +64,17 @@ def test_a_merged_batch_has_each_key_and_each_row_once(
     rng = np.random.default_rng(seed)
     key, val, _ = widths
     trace = Trace(*widths, ())
-    sealed = []
+    sealed: list[Array] = []
     for root in range(12):
         n = int(rng.choice([200, 2000]))
         batch = np.zeros((n, key + val + 2), np.uint64)
-        batch[:, :key] = rng.integers(0, rng.choice([40, 1500]), (n, 1))
+        batch[:, :key] = rng.integers(0, rng.choice([40, 1500, 200_000]), (n, 1))
         batch[:, key:-2] = rng.integers(0, rng.choice([2, 5, 2000]), (n, 1))
         batch[:, -2] = root
         batch[:, -1] = rng.choice(np.array([1, 2**64 - 1], np.uint64), n)
+        if sealed:  # some keys, and some rows, that were there before
+            again = sealed[rng.integers(len(sealed))]
+            batch[::50, :-2] = again[rng.integers(len(again), size=len(batch[::50])), :-2]
         shims.seal(trace, batch, root)
         sealed.append(batch)
     shims.absorb(trace, 12)
