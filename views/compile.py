@@ -27,8 +27,8 @@ from views.limits import DEFAULT, Limits
 from views.lowering.lower import lower
 from views.plan.bound import Bound
 from views.plan.keys import unique_key
-from views.plan.nodes import Apply, During, Plan
-from views.plan.trees import walk
+from views.plan.nodes import During, Plan
+from views.plan.trees import subqueries, walk
 from views.rewrites import rewrite
 from views.rewrites.context import Context
 
@@ -133,7 +133,7 @@ def is_kept(entry: Table | View) -> bool:
 
 def check_subqueries(bound: Bound, most: int) -> None:
     """See that the plan has no more subqueries than are unnested in reasonable time."""
-    count = sum(1 for node in walk(bound.plan) if isinstance(node, Apply))
+    count = subqueries(bound.plan)
     if count > most:
         raise QueryTooLarge(
             f"the query has {count} subqueries or lateral joins, which are at most "

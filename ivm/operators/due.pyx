@@ -30,7 +30,8 @@ cdef class Due(Sealing):
     cdef Operator source
     cdef tuple sources              # of the clock
     cdef vector[void*] clocks       # borrowed from `sources`
-    cdef uint64_t now               # what the clock showed before the step
+    cdef bint begun                 # whether the clock showed anything before the step,
+    cdef uint64_t now               # and what
     cdef Updates ticks              # the clock in the step: moments that ascend, with their times
     cdef Updates kept               # changes of what has yet to come
 
@@ -41,7 +42,7 @@ cdef class Due(Sealing):
         self.sources = clocks
         for clock in clocks:
             self.clocks.push_back(<void*> clock)
-        self.now = 0
+        self.begun = False
         self.ticks = empty_updates(1, 1)
         self.kept = empty_updates(1 + row_words, 1)
 
@@ -66,6 +67,7 @@ cdef class Due(Sealing):
         self._take_input()
         if self.ticks.length > 0:
             self.now = self._moment(self.ticks.length - 1)
+            self.begun = True
         if consolidate(&self.kept) < 0:
             self._no_memory()
         self.trace.seal(&self.kept, self.region.lower)
@@ -76,6 +78,7 @@ cdef class Due(Sealing):
         cdef Updates* given
         cdef uint64_t* tick
         cdef uint64_t now = self.now
+        cdef bint begun = self.begun
         cdef Py_ssize_t i, kept = 0
         cdef size_t s
         for s in range(self.clocks.size()):
@@ -92,7 +95,8 @@ cdef class Due(Sealing):
             self._no_memory()
         for i in range(self.ticks.length):
             tick = self.ticks.words + i * self.ticks.stride
-            if tick[1] > now:
+            if not begun or tick[1] > now:
+                begun = True
                 now = tick[1]
                 memcpy(self.ticks.words + kept * self.ticks.stride, tick,
                        self.ticks.stride * sizeof(uint64_t))
@@ -119,7 +123,8 @@ cdef class Due(Sealing):
 
     # Emits what `b` holds of the moments that the step's ticks pass.
     cdef int _let_in(self, const Batch* b) except -1 nogil:
-        cdef uint64_t last = self._moment(self.ticks.length - 1), after = self.now + 1, time
+        cdef uint64_t last = self._moment(self.ticks.length - 1), time
+        cdef uint64_t after = self.now + 1 if self.begun else 0
         cdef Py_ssize_t k = seek_key(b, &after, 0), v, u
         while k < b.keys and key_at(b, k)[0] <= last:
             time = self._time(self._tick_of(key_at(b, k)[0]))
@@ -142,7 +147,7 @@ cdef class Due(Sealing):
             time = update[given.row_words]
             diff = <int64_t> update[given.stride - 1]
             tick = self._tick_of(update[0])
-            if update[0] <= self.now:
+            if self.begun and update[0] <= self.now:
                 self._put(&self.out, NULL, update + 1, time, diff)
             elif tick < self.ticks.length:
                 self._put(&self.out, NULL, update + 1, max(time, self._time(tick)), diff)

@@ -5,6 +5,7 @@ decoded by any thread while the pool goes on and merges the batch away. Its seri
 identity: the same as long as the batch lives, and never given again in this process.
 """
 
+cimport cython
 from libc.stdint cimport int64_t, uint64_t
 
 import numpy as np
@@ -22,6 +23,7 @@ from ivm.trace.trace cimport Trace
 cdef uint64_t last_serial = 0
 
 
+@cython.no_gc_clear     # the interner is told that the batch is gone
 cdef class SealedBatch:
     """One batch of a collection: its rows, each with what its diffs add up to over all times.
 

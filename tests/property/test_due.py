@@ -104,6 +104,18 @@ def test_at_every_time_what_has_come_by_then_is_there(
         assert rows_then == expected(changes, moves, time)
 
 
+def test_the_least_moment_has_not_come_before_the_clock_begins() -> None:
+    pool, least = started(1), -(2**63)
+    pool.install("due", DUE, ["id"])
+    rows = pa.record_batch([pa.array([least]), pa.array([1]), pa.array(["x"])], schema=EVENTS)
+    pool.feed("events", rows, np.ones(1, np.int64), 0)
+    pool.advance(1)
+    assert pool.drain("due").rows.num_rows == 0
+    pool.feed("clock", pa.record_batch([pa.array([least])], schema=CLOCK), np.ones(1, np.int64), 1)
+    pool.advance(2)
+    assert pool.drain("due").rows["id"].to_pylist() == [1]
+
+
 def test_nothing_is_kept_of_rows_whose_moments_have_all_passed() -> None:
     pool = started(1)
     pool.install("due", DUE, ["id"])

@@ -1,17 +1,17 @@
 """The Datalog front-end's face: text in, plan out."""
 
 from views.catalog import Catalog
-from views.datalog.magic import magic_sets
+from views.datalog.magic import Rewritten, magic_sets
 from views.datalog.parse import parse
 from views.datalog.relations import Relations
 from views.datalog.strata import components
 from views.datalog.syntax import Program
 from views.datalog.text import program_text
-from views.errors import DuplicateColumn, UnknownTable, suggestion
+from views.errors import DuplicateColumn, QueryTooLarge, UnknownTable, suggestion
 from views.limits import DEFAULT, Limits
 from views.plan.bound import Bound, Stage
 from views.plan.nodes import Project, Scan
-from views.plan.trees import walk
+from views.plan.trees import subqueries, walk
 from views.sql.source import Source
 
 
@@ -26,20 +26,34 @@ def bind(query: str, catalog: Catalog, limits: Limits = DEFAULT) -> Bound:
     for component in found:
         relations.bind(component)
     rewritten = magic_sets(program, found, relations.names)
-    if rewritten is not None:
+    asked = None if rewritten is None else _bind_copies(rewritten, relations, limits)
+    if rewritten is not None and asked is not None:
         stages.append(Stage("magic_sets", program_text(rewritten.program)))
-        columns = {
-            name: tuple(relations.read(origin.relation).columns[i][1] for i in origin.positions)
-            for name, origin in rewritten.origins.items()
-        }
-        relations = Relations(rewritten.program, catalog, source, columns)
-        for component in components(rewritten.program, source):
-            relations.bind(component)
+        relations = asked
     answer, numbers = relations.read(program.result), relations.session.numbers
     outputs = tuple((numbers.fresh(name, a), a.column) for name, a in answer.columns)
     plan = Project(answer.plan, outputs)
     tables = {node.name for node in walk(plan) if isinstance(node, Scan)}
     return Bound(plan, numbers, tuple(sorted(tables)), lambda: tuple(stages))
+
+
+def _bind_copies(rewritten: Rewritten, whole: Relations, limits: Limits) -> Relations | None:
+    """The relations of a rewritten program, or None where its copies repeat so much of their rules
+    that it is beyond a limit; `whole` are those of the program itself.
+    """
+    columns = {
+        name: tuple(whole.read(origin.relation).columns[i][1] for i in origin.positions)
+        for name, origin in rewritten.origins.items()
+    }
+    program, session = rewritten.program, whole.session
+    relations = Relations(program, session.catalog, session.source, columns)
+    try:
+        for component in components(program, session.source):
+            relations.bind(component)
+    except QueryTooLarge:
+        return None
+    beyond = subqueries(relations.read(program.result).plan) > limits.subqueries
+    return None if beyond else relations
 
 
 def _check(program: Program, catalog: Catalog, source: Source) -> None:

@@ -9,14 +9,15 @@ An argument is bound if it is a constant, a variable that the body equates with 
 that stands in a bound argument of the head or in an earlier relation of which one is bound.
 Literals are taken in this order: those with a bound argument first, tables before relations that
 rules define, else as they stand. What is computed by an expression is not passed on, so that magic
-relations are finite; and what stands under a negation or in an aggregate is derived in full, so
-that no cycle through one can arise. A relation that something needs in full has no copies.
+relations are finite. What stands under a negation or in an aggregate is derived in full. What it
+reads in turn may have copies, unless a cycle through the negation arises, since what is asked for
+there depends on it: then that is derived in full, too.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from views.datalog.strata import is_recursive, reads
+from views.datalog.strata import below, is_recursive, is_stratified, negated, reads
 from views.datalog.syntax import (
     Aggregate,
     Argument,
@@ -94,6 +95,8 @@ def magic_sets(
         if len(rewriting.asked) > len(program.rules) + MAX_COPIES:
             return None
         full = {a.relation for a in rewriting.asked if not a.bound}
+        if not full & recursive and not is_stratified(rewriting.result()):
+            full = below(program, negated(program))
         if not full & recursive:
             break
         recursive -= full
@@ -102,9 +105,7 @@ def magic_sets(
         return None
     origins = {a.name: Origin(a.relation, tuple(range(a.width))) for a in copies}
     origins |= {a.magic: Origin(a.relation, a.bound) for a in copies}
-    rules = by_relation(rewriting.rules)
-    kept = {name: d for name, d in program.declarations.items() if name in rules}
-    return Rewritten(replace(program, declarations=kept, rules=rules), origins)
+    return Rewritten(rewriting.result(), origins)
 
 
 def _recursive(program: Program, components: Iterable[Sequence[str]]) -> set[str]:
@@ -142,6 +143,12 @@ class _Rewriting:
             self.asked[asked] = None
             for rule in self.program.rules[asked.relation]:
                 waiting += self._rule(rule, asked)
+
+    def result(self) -> Program:
+        """The program of the rules collected."""
+        rules = by_relation(self.rules)
+        kept = {name: d for name, d in self.program.declarations.items() if name in rules}
+        return replace(self.program, declarations=kept, rules=rules)
 
     def _rule(self, rule: Rule, asked: Asked) -> Iterator[Asked]:
         """Add `rule` as `asked` needs it; the answer is what it asks for in turn."""

@@ -5,7 +5,7 @@ another by negation or in an aggregate: what it then holds would depend on what 
 """
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from views.datalog.syntax import Aggregate, Atom, Comparison, Literal, Negation, Program
 from views.errors import NotStratified
@@ -33,6 +33,31 @@ def components(program: Program, source: Source) -> list[tuple[str, ...]]:
     for component in found:
         _check(program, source, component)
     return found
+
+
+def is_stratified(program: Program) -> bool:
+    """Whether no relation reads one of its component by negation or in an aggregate."""
+    found = _strongly_connected(_graph(program))
+    return all(next(_offences(program, component), None) is None for component in found)
+
+
+def below(program: Program, names: Iterable[str]) -> set[str]:
+    """The relations that rules define among `names`, and among all that these read."""
+    graph = _graph(program)
+    found: set[str] = set()
+    waiting = [*names]
+    while waiting:
+        name = waiting.pop()
+        if name in graph and name not in found:
+            found.add(name)
+            waiting += graph[name]
+    return found
+
+
+def negated(program: Program) -> set[str]:
+    """The relations and tables that a rule reads by negation or in an aggregate."""
+    bodies = (rule.body for rules in program.rules.values() for rule in rules)
+    return {atom.relation for body in bodies for atom, monotone in reads(body) if not monotone}
 
 
 def is_recursive(program: Program, component: Sequence[str]) -> bool:
@@ -82,18 +107,24 @@ def _strongly_connected(graph: Mapping[str, Sequence[str]]) -> list[tuple[str, .
 
 
 def _check(program: Program, source: Source, component: Sequence[str]) -> None:
+    for name, atom in _offences(program, component):
+        cycle = _path(program, component, atom.relation, name)
+        told = ", which reads ".join(repr(step) for step in cycle)
+        raise source.fault_at(
+            NotStratified,
+            f"{name!r} reads {told} here, by negation or in an aggregate; no relation "
+            "can depend on what it does not hold itself",
+            atom.at,
+        )
+
+
+def _offences(program: Program, component: Sequence[str]) -> Iterator[tuple[str, Atom]]:
+    """The relations of `component` that read one of it so, and where."""
     for name in component:
         for rule in program.rules[name]:
             for atom, monotone in reads(rule.body):
                 if atom.relation in component and not monotone:
-                    cycle = _path(program, component, atom.relation, name)
-                    told = ", which reads ".join(repr(step) for step in cycle)
-                    raise source.fault_at(
-                        NotStratified,
-                        f"{name!r} reads {told} here, by negation or in an aggregate; no relation "
-                        "can depend on what it does not hold itself",
-                        atom.at,
-                    )
+                    yield name, atom
 
 
 def _path(program: Program, component: Sequence[str], start: str, end: str) -> list[str]:

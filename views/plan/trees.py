@@ -96,6 +96,11 @@ def walk(plan: Plan) -> Iterator[Plan]:
         yield from walk(below)
 
 
+def subqueries(plan: Plan) -> int:
+    """How many subqueries and lateral joins a plan has."""
+    return sum(1 for node in walk(plan) if isinstance(node, Apply))
+
+
 def expressions(plan: Plan) -> tuple[Expression, ...]:
     """The expressions that this node itself evaluates."""
     match plan:

@@ -1,5 +1,6 @@
 """The batches of an input: what a checkpoint writes down, each of them once."""
 
+import gc
 from collections import Counter
 from typing import Any
 
@@ -112,3 +113,14 @@ def test_an_empty_input_has_no_batches() -> None:
 def test_only_inputs_have_batches() -> None:
     with pytest.raises(UnknownCollection, match="no input 'nobody'"):
         pool_of(1).batches("nobody")
+
+
+def test_a_batch_may_go_with_a_cycle_of_references() -> None:
+    """As one of an exception's frames may, which hold the exception."""
+    pool = pool_of(1)
+    feed(pool, range(5))
+    cycle: list[Any] = [pool.batches("people")]
+    cycle.append(cycle)
+    del cycle
+    gc.collect()
+    assert contents(pool.batches("people")) == scanned(pool)

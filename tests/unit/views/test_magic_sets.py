@@ -8,7 +8,9 @@ from ivm.pool import Pool
 from tests.property.shop import CATALOG, Row, feed
 from tests.unit.views.datalog import answers
 from views.compile import compile_view
+from views.datalog.bind import bind
 from views.explain import explain
+from views.limits import Limits
 
 LEFT = "path(x, y) :- follows(x, y). path(x, z) :- path(x, y), follows(y, z). "
 RIGHT = "path(x, y) :- follows(x, y). path(x, z) :- follows(x, y), path(y, z). "
@@ -111,6 +113,42 @@ def test_a_long_body_that_would_be_repeated_for_each_of_its_readings_is_left_as_
     steps = [f"path(x{i}, x{i + 1})" for i in range(50)]
     program = f"path(x, y) :- follows(x, y). path(x0, x50) :- {', '.join(steps)}. ?- path(1, y)."
     assert rewritten(program) == ""
+
+
+NEGATING = (
+    RIGHT
+    + """
+    lone(x) :- path(1, x).
+    top(x) :- follows(x, y), !lone(x).
+    top(y) :- follows(1, x), top(x), path(x, y).
+"""
+)
+
+
+def test_what_is_asked_for_makes_no_cycle_through_a_negation() -> None:
+    """`lone` asks for paths from 1, and `top`, which negates it, for paths from what it holds."""
+    assert rewritten(NEGATING + ".output top") == ""
+    facts = {"follows": [(1, 2), (2, 3), (4, 1), (3, 4), (5, 6)]}
+    assert answers(NEGATING + ".output top", facts) == {(5,)}
+
+
+def test_what_a_negated_relation_reads_is_derived_as_far_as_it_asks() -> None:
+    program = RIGHT + "lone(x) :- path(1, x). ?- follows(x, _), !lone(x)."
+    assert "path{bf}" in rewritten(program)
+
+
+@pytest.mark.parametrize(("most", "copied"), [(9, True), (8, False)])
+def test_a_program_whose_copies_repeat_too_many_negations_is_left_as_it_is(
+    most: int, copied: bool
+) -> None:
+    """The program has five, and nine with copies."""
+    program = (
+        "path(x, y) :- follows(x, y), !follows(y, x). "
+        "path(x, z) :- path(x, y), follows(y, z), !follows(z, y). "
+        "?- path(1, x), path(x, 2), !follows(x, x)."
+    )
+    stages = bind(program, CATALOG, Limits(subqueries=most)).stages()
+    assert ("magic_sets" in {stage.name for stage in stages}) == copied
 
 
 def test_computed_values_are_not_asked_for() -> None:
