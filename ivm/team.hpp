@@ -1,6 +1,7 @@
 // What Cython cannot say: threads that share tasks, and atomic numbers that they take these by.
 #pragma once
 #include <Python.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <atomic>
@@ -108,6 +109,10 @@ private:
 
     // Where there cannot be as many threads, there are fewer.
     void hire(Py_ssize_t helpers) {
+#ifdef M_ARENA_MAX
+        // An arena of a helper's own has no huge pages, and what is free in it nobody else gets.
+        if (hired_ == 0) mallopt(M_ARENA_MAX, 1);
+#endif
         try {
             for (; hired_ < helpers; ++hired_) std::thread([this] { help(); }).detach();
         } catch (const std::system_error&) {
