@@ -2,14 +2,15 @@
 #pragma once
 #include <Python.h>
 #include <malloc.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
 namespace ivm {
@@ -115,7 +116,7 @@ private:
 #endif
         try {
             for (; hired_ < helpers; ++hired_) std::thread([this] { help(); }).detach();
-        } catch (const std::system_error&) {
+        } catch (const std::exception&) {
         }
     }
 
@@ -177,9 +178,12 @@ private:
     std::condition_variable left_, finished_;
 };
 
-// There for as long as the process: helpers may be asleep in it when that ends.
+// There for as long as the process: helpers may be asleep in it when that ends. A forked child, in which they are
+// not, has another one.
 inline Team& team() {
-    static Team* const team = new Team;
+    static Team* team = new Team;
+    static const int forks = pthread_atfork(nullptr, nullptr, [] { team = new Team; });
+    (void)forks;
     return *team;
 }
 

@@ -12,15 +12,24 @@ from ivm.rows.shims import share_work
 
 PATIENCE = 10.0
 IN_A_CHILD = """
-import os
+import os, threading
 from ivm.rows.shims import share_work
-share_work(id, 2, 2)
+
+def share_some(times):
+    together = threading.Barrier(2)
+    for _ in range(times):
+        share_work(lambda part: together.wait(10), 2, 2)
+
+share_some(3)
 child = os.fork()
-done = []
-share_work(done.append, 3, 2)
+share_some(5)
 if child == 0:
-    os._exit(done != [0, 1, 2])
+    os._exit(0)
 raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+AT_THE_END = """
+from ivm.rows.shims import share_work
+share_work(id, 1000, 4)
 """
 
 
@@ -117,5 +126,10 @@ def test_a_caller_does_all_while_another_has_the_helpers() -> None:
     other.join(PATIENCE)
 
 
-def test_a_forked_child_does_all_by_itself() -> None:
+def test_a_forked_child_has_helpers_of_its_own() -> None:
     subprocess.run([sys.executable, "-c", IN_A_CHILD], check=True, timeout=PATIENCE)
+
+
+def test_a_process_may_end_while_helpers_begin() -> None:
+    for _ in range(10):
+        subprocess.run([sys.executable, "-c", AT_THE_END], check=True, timeout=PATIENCE)
