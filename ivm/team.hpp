@@ -1,7 +1,6 @@
 // What Cython cannot say: threads that share tasks, and atomic numbers that they take these by.
 #pragma once
 #include <Python.h>
-#include <malloc.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -110,10 +109,6 @@ private:
 
     // Where there cannot be as many threads, there are fewer.
     void hire(Py_ssize_t helpers) {
-#ifdef M_ARENA_MAX
-        // An arena of a helper's own has no huge pages, and what is free in it nobody else gets.
-        if (hired_ == 0) mallopt(M_ARENA_MAX, 1);
-#endif
         try {
             for (; hired_ < helpers; ++hired_) std::thread([this] { help(); }).detach();
         } catch (const std::exception&) {
@@ -121,9 +116,8 @@ private:
     }
 
     void help() {
-        // A state of its own, so that what a task has raised is there until it is kept.
-        PyGILState_Ensure();
-        PyEval_SaveThread();
+        // A Python state of its own, in which what a task has raised is there until it is kept. That takes no GIL.
+        PyThreadState_New(PyInterpreterState_Main());
         for (;;) {
             Patience patience;
             while (patience.wait())

@@ -8,6 +8,8 @@ beside, a step took six times as long by two threads as by one.
 A helper that finds nothing to do waits for a fifth of a millisecond, since most waits within a step and many
 between two are shorter, and then sleeps. While it waits it lets others have the processor, the caller first of
 all. Helpers need the GIL only to hand an error on.
+
+There is one team, which one thread has at a time: one that shares a large step meanwhile does it alone.
 """
 
 

@@ -18,6 +18,7 @@ cdef extern from *:
     bint replace "__sync_bool_compare_and_swap"(Py_ssize_t*, Py_ssize_t, Py_ssize_t) noexcept nogil
 
 cdef extern from "<malloc.h>" nogil:
+    enum: M_ARENA_MAX
     enum: M_MMAP_THRESHOLD
     enum: M_TRIM_THRESHOLD
     int mallopt(int parameter, int value)
@@ -31,6 +32,8 @@ MOST_UPDATES = 0xFFFFFFFE
 # again and again: a third of the time of sorting 16 Ki rows.
 mallopt(M_MMAP_THRESHOLD, KEPT_BYTES)
 mallopt(M_TRIM_THRESHOLD, KEPT_BYTES)
+# And a thread would have an arena of its own, without huge pages, in which nobody else gets what is free.
+mallopt(M_ARENA_MAX, 1)
 
 
 cdef void retain(Batch* b) noexcept nogil:

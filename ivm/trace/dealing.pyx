@@ -40,7 +40,8 @@ cdef enum:
     WORTH_BUCKETS = 1 << 14     # rows of a range, above which the second-level cache does not hold them
 
 
-# What all passes share.
+# What all passes share. Rows are divided among as many threads as there are, each of which has the next ones;
+# pointers to what a pass needs hold while it runs.
 cdef struct Dealing:
     const Part* parts
     Py_ssize_t rows
@@ -52,12 +53,12 @@ cdef struct Dealing:
     uint64_t mask
     Py_ssize_t buckets  # of each owner
     uint16_t* piles     # of each row: its owner and its bucket there, as one number
-    const void* partitioner     # tells the owners; NULL: the ranges of keys do
+    const void* partitioner     # tells the owners; NULL: the ranges of keys do, if there are several
     int key_words               # words of a key there
     const uint64_t* splitters   # the first key of each range but the first
     uint64_t* varying           # of each thread: the bits that vary in its rows
     int* others                 # of each thread: not 0 if bits vary that come before those of the buckets
-    Py_ssize_t* places          # of each thread: how many rows it has in each pile, or the place of the next one
+    Py_ssize_t* places          # of each thread: how many rows it has in each pile, then where the next goes
     Updates* pieces             # of each thread, what each owner gets
     Updates* dealt              # to each owner, before they are sorted
     const Py_ssize_t* ends      # of their buckets

@@ -52,7 +52,7 @@ cdef Batch* build_ranges(Ranges* ranges, int key_words, int threads) except NULL
             drop(made[t])
 
 
-# The batches of ranges, by who builds them.
+# What is built of ranges, and how.
 cdef struct Building:
     Ranges* ranges
     int key_words
@@ -137,7 +137,7 @@ cdef int append_range(void* context, Py_ssize_t t) except -1 nogil:
     filling.outcome = APPENDED
     if ranges.rows[t].length > 0:
         filling.outcome = append_dealt(&filling.part, &ranges.rows[t], ranges.ends.data() + first,
-                               ranges.first[t + 1] - first, &filling.diffs)
+                                       ranges.first[t + 1] - first, &filling.diffs)
         if filling.part.keys == filling.part.vals:
             filling.part.val_start = NULL
     return 0

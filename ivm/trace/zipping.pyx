@@ -25,7 +25,7 @@ cdef extern from *:
 
 cdef enum:
     ZIP_STEPS = 32      # rows chosen one by one between looks for a run
-    LOOK_AGAIN = 4      # times so many, after which it is looked again whether keys have one value each
+    LOOK_AGAIN = 4      # rounds of these, after which keys are looked at again that had several values
     SHORT_RUN = 4       # keys, from which a run is copied as a block
 
 
@@ -134,7 +134,7 @@ cdef void _zip_rows(Merge* m) noexcept nogil:
     cdef Batch* out = m.out
     cdef Zip z = Zip(m.a.key, m.b.key, m.a.val, m.b.val, out.keys, out.vals, 0)
     cdef Py_ssize_t n, from_a, from_b
-    cdef int unsure = 0     # before another look at whether keys have one value each
+    cdef int unsure = 0     # rounds since keys were looked at that had several values
     while True:
         n = min(min(m.a.val_end - z.va, m.b.val_end - z.vb), min(m.fuel, <Py_ssize_t> ZIP_STEPS))
         from_a = z.va

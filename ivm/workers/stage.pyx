@@ -150,7 +150,7 @@ cdef class Stage:
             (<Operator> self.shards[s]).part = <int> s if parts > 1 else 0
             (<Operator> self.shards[s]).parts = parts
 
-    # Every shard by a thread of its own.
+    # Several shards at once, each by the thread that is free.
     cdef int share(self) except -1 nogil:
         return share_work(step_shard, self.shards.data(), self.shards.size(), <int> self.shards.size())
 

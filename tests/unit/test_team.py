@@ -51,7 +51,7 @@ def test_helpers_that_sleep_are_woken() -> None:
     together = Barrier(2)
     for _ in range(3):
         share_work(lambda part: together.wait(PATIENCE), 2, 2)
-        time.sleep(0.01)  # a hundred times as long as a helper waits before it sleeps
+        time.sleep(0.01)  # fifty times as long as a helper waits before it sleeps
 
 
 def test_the_caller_waits_for_parts_that_helpers_have_begun() -> None:

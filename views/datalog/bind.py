@@ -7,7 +7,7 @@ from views.datalog.relations import Relations
 from views.datalog.strata import components
 from views.datalog.syntax import Program
 from views.datalog.text import program_text
-from views.errors import DuplicateColumn, QueryTooLarge, UnknownTable, suggestion
+from views.errors import DuplicateColumn, SqlError, UnknownTable, suggestion
 from views.limits import DEFAULT, Limits
 from views.plan.bound import Bound, Stage
 from views.plan.nodes import Project, Scan
@@ -26,10 +26,11 @@ def bind(query: str, catalog: Catalog, limits: Limits = DEFAULT) -> Bound:
     for component in found:
         relations.bind(component)
     rewritten = magic_sets(program, found, relations.names)
-    asked = None if rewritten is None else _bind_copies(rewritten, relations, limits)
-    if rewritten is not None and asked is not None:
-        stages.append(Stage("magic_sets", program_text(rewritten.program)))
-        relations = asked
+    if rewritten is not None:
+        asked = _bind_copies(rewritten, relations, limits)
+        if asked is not None:
+            stages.append(Stage("magic_sets", program_text(rewritten.program)))
+            relations = asked
     answer, numbers = relations.read(program.result), relations.session.numbers
     outputs = tuple((numbers.fresh(name, a), a.column) for name, a in answer.columns)
     plan = Project(answer.plan, outputs)
@@ -38,8 +39,10 @@ def bind(query: str, catalog: Catalog, limits: Limits = DEFAULT) -> Bound:
 
 
 def _bind_copies(rewritten: Rewritten, whole: Relations, limits: Limits) -> Relations | None:
-    """The relations of a rewritten program, or None where its copies repeat so much of their rules
-    that it is beyond a limit; `whole` are those of the program itself.
+    """The relations of a rewritten program; `whole` are those of the program itself.
+
+    None where it is beyond a limit or cannot be bound: copies repeat what their rules have, and a
+    constant that asks may be of a type of its own.
     """
     columns = {
         name: tuple(whole.read(origin.relation).columns[i][1] for i in origin.positions)
@@ -50,7 +53,7 @@ def _bind_copies(rewritten: Rewritten, whole: Relations, limits: Limits) -> Rela
     try:
         for component in components(program, session.source):
             relations.bind(component)
-    except QueryTooLarge:
+    except SqlError:
         return None
     beyond = subqueries(relations.read(program.result).plan) > limits.subqueries
     return None if beyond else relations

@@ -17,7 +17,7 @@ there depends on it: then that is derived in full, too.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from views.datalog.strata import below, is_recursive, is_stratified, negated, reads
+from views.datalog.strata import defined_below, is_recursive, is_stratified, negated, reads
 from views.datalog.syntax import (
     Aggregate,
     Argument,
@@ -96,7 +96,7 @@ def magic_sets(
             return None
         full = {a.relation for a in rewriting.asked if not a.bound}
         if not full & recursive and not is_stratified(rewriting.result()):
-            full = below(program, negated(program))
+            full = defined_below(program, negated(program))
         if not full & recursive:
             break
         recursive -= full
@@ -112,13 +112,13 @@ def _recursive(program: Program, components: Iterable[Sequence[str]]) -> set[str
     """The relations that are recursive or read one that is."""
     found: set[str] = set()
     for component in components:
-        below = {
+        read = {
             atom.relation
             for name in component
             for rule in program.rules[name]
             for atom, _ in reads(rule.body)
         }
-        if below & found or is_recursive(program, component):
+        if read & found or is_recursive(program, component):
             found |= set(component)
     return found
 

@@ -41,7 +41,7 @@ def is_stratified(program: Program) -> bool:
     return all(next(_offences(program, component), None) is None for component in found)
 
 
-def below(program: Program, names: Iterable[str]) -> set[str]:
+def defined_below(program: Program, names: Iterable[str]) -> set[str]:
     """The relations that rules define among `names`, and among all that these read."""
     graph = _graph(program)
     found: set[str] = set()
