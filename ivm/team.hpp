@@ -117,7 +117,7 @@ private:
 
     void help() {
         // A Python state of its own, in which what a task has raised is there until it is kept. That takes no GIL.
-        PyThreadState_New(PyInterpreterState_Main());
+        if (PyThreadState_New(PyInterpreterState_Main()) == nullptr) return;
         for (;;) {
             Patience patience;
             while (patience.wait())
