@@ -17,5 +17,6 @@ cdef class Arrange(Sealing):
     cdef bint dates             # whether it seals updates at other times than they have
     # Says at which times the updates to be sealed are, if it `dates`.
     cdef void date(self, Updates* updates) noexcept nogil
+    cdef int level(self) except -1 nogil
     cdef int seal(self) except -1 nogil
     cdef int seal_together(self) except -1 nogil

@@ -7,7 +7,7 @@ thread sorts those in a range of the keys, and all merge.
 from libcpp.vector cimport vector
 
 from ivm.operators.operator cimport Operator, Region, let_go, read_alone
-from ivm.rows.updates cimport Updates, append
+from ivm.rows.updates cimport Updates, append, dress, is_bare
 from ivm.trace.dealing cimport Part
 from ivm.trace.trace cimport Trace
 
@@ -58,6 +58,7 @@ cdef class Arrange(Sealing):
     cdef int step(self) except -1 nogil:
         cdef void* source
         self.out.length = 0
+        self.level()
         if self.given.size() > 1 and self.trace.key_words > 0 and self.load() >= WORTH_THREADS:
             self.seal_together()
         else:
@@ -66,6 +67,23 @@ cdef class Arrange(Sealing):
             if read_alone(<Operator> source):
                 (<Operator> source).out.length = 0
                 let_go(<Operator> source)
+        return 0
+
+    # Bare rows stay so if all are, and of one time.
+    cdef int level(self) except -1 nogil:
+        cdef Updates* first = NULL
+        cdef Updates* rows
+        cdef void* source
+        cdef bint alike = True
+        for source in self.given:
+            rows = &(<Operator> source).out
+            if rows.length > 0:
+                first = rows if first == NULL else first
+                alike &= rows.stride == first.stride and rows.time == first.time
+        for source in self.given:
+            rows = &(<Operator> source).out
+            if not alike and is_bare(rows) and dress(rows) < 0:
+                self._no_memory()
         return 0
 
     cdef int seal(self) except -1 nogil:
@@ -99,6 +117,8 @@ cdef class Arrange(Sealing):
         cdef void* source
         for source in self.given:
             rows = &(<Operator> source).out
+            if rows.length == 0:
+                continue
             if self.dates and not read_alone(<Operator> source):
                 if append(&self.out, rows.words, rows.length) < 0:
                     self._no_memory()

@@ -1,4 +1,8 @@
-"""Inputs: updates queue here, in any shard, until the frontier passes their times."""
+"""Inputs: updates queue here, in any shard, until the frontier passes their times.
+
+A load is many rows of one time: where an arrangement takes them, and nobody else, they queue without times and
+diffs, which is half of the memory that is written and read on their way.
+"""
 
 from libc.stdint cimport uint64_t
 from libc.string cimport memmove
@@ -6,15 +10,16 @@ from libcpp.vector cimport vector
 
 from ivm.operators.operator cimport KEPT_UPDATES, Operator, Region
 from ivm.rows.updates cimport (
-    Updates, append, empty_updates, push, release, reserve, update_at,
+    Updates, append, dress, empty_bare, empty_like, empty_updates, is_bare, push, release, reserve, update_at,
 )
 from ivm.trace.sort cimport consolidate
 
 
 cdef class Input(Operator):
-    """One shard of an input."""
+    """One shard of an input; `arranged` says that an arrangement reads it, and nobody else."""
 
-    def __init__(self, Region region, int row_words):
+    def __init__(self, Region region, int row_words, bint arranged):
+        self.arranged = arranged
         self.queue = empty_updates(row_words, 1)
         self.ordered = True
         self.start = 0
@@ -34,6 +39,9 @@ cdef class Input(Operator):
         if self.start == 0 and end == self.queue.length:
             self.out, self.queue = self.queue, self.out
             return 0
+        if is_bare(&self.out):
+            release(&self.out)
+            self.out = empty_like(&self.queue)
         if append(&self.out, update_at(&self.queue, self.start), end - self.start) < 0:
             with gil:
                 raise MemoryError("no memory for an input's updates")
@@ -51,11 +59,27 @@ cdef class Input(Operator):
             i = self._first_from(self._time(i) + 1)
         return 0xFFFFFFFFFFFFFFFF
 
+    cdef bint may_be_bare(self, uint64_t time) noexcept nogil:
+        return self.arranged and self.queue.row_words > 0 and (
+            self.load() == 0 or is_bare(&self.queue) and self.queue.time == time)
+
+    cdef int make_bare(self, bint bare, uint64_t time) except -1:
+        if self.load() == 0 and bare != is_bare(&self.queue):
+            release(&self.queue)
+            self.start = 0
+            self.queue = (empty_bare(self.queue.row_words, time) if bare
+                          else empty_updates(self.queue.row_words, 1))
+        elif self.load() == 0 and bare:
+            self.queue.time = time
+        elif not bare and dress(&self.queue) < 0:
+            raise MemoryError
+        return 0
+
     cdef bint follows(self, uint64_t time) noexcept nogil:
         return self.queue.length == self.start or self._time(self.queue.length - 1) <= time
 
     cdef inline uint64_t _time(self, Py_ssize_t i) noexcept nogil:
-        return update_at(&self.queue, i)[self.queue.row_words]
+        return self.queue.time if is_bare(&self.queue) else update_at(&self.queue, i)[self.queue.row_words]
 
     # The first queued update whose time is not below `time`.
     cdef Py_ssize_t _first_from(self, uint64_t time) noexcept nogil:

@@ -25,7 +25,7 @@ def plan_input(node: Arrange, shards: int, interner: Interner) -> PhysicalPlan:
     keys = ", ".join(node.schema.names[: len(node.key)])
     piece = PiecePlan(f"{node.input.name}[{keys}]", arranged=node)
     plan = Mechanics(piece, shards, interner)
-    rows = plan.stage(shape.together, Input)
+    rows = plan.stage(shape.together, Input, True)
     made = piece, Arranged(node, shape, plan.sealed(rows, shape.key.words, shape.strings))
     piece.finish()
     return PhysicalPlan(plan.depths, plan.stages, plan.root, [piece], {node: made}, made)

@@ -307,7 +307,7 @@ class Renderer(Windows, Reductions, Joins):
             batch = pa.RecordBatch.from_pylist(rows, schema=node.schema)
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
             raise SchemaMismatch(f"constant rows: {error}") from error
-        inputs = self.stage(row_format(node.schema), Input)
+        inputs = self.stage(row_format(node.schema), Input, False)
         self._constants.append((inputs.stage, Layout(node.schema), batch))
         return inputs
 

@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t, uint64_t
 from ivm.rows.columns cimport Column, read_rows
 from ivm.rows.layout cimport Layout
 from ivm.rows.strings cimport Interner, Strings
-from ivm.rows.updates cimport Updates, reserve, update_at
+from ivm.rows.updates cimport Updates, is_bare, reserve, update_at
 from ivm.team cimport share_work
 
 cdef enum:
@@ -69,7 +69,7 @@ cdef int append_block_rows(const Appending* all, Py_ssize_t start, Py_ssize_t en
         if read_rows(all.columns, all.count, start, next, update, out.stride, all.strings) < 0:
             return -1
         out.length += next - start
-        for i in range(start, next):
+        for i in range(start, start if is_bare(out) else next):
             update[out.row_words] = all.time if all.times == NULL else all.times[i]
             update[out.stride - 1] = <uint64_t> (all.diff if all.diffs == NULL else all.diffs[i])
             update += out.stride

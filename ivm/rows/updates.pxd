@@ -2,6 +2,9 @@
 #
 # An update is `stride` words: the row's words, then its time's coordinates (root first, then one
 # for each enclosing loop), then its diff as a two's complement word.
+#
+# Many rows that were inserted at one time may be bare: there is nothing beside their words. Inputs queue such
+# ones, and arrangements seal them; nobody else meets them.
 
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, realloc
@@ -15,7 +18,8 @@ cdef struct Updates:
     Py_ssize_t capacity   # updates that fit before the next allocation
     int row_words         # words of a row
     int time_words        # coordinates of a time
-    int stride            # row_words + time_words + 1
+    int stride            # row_words + time_words + 1; of bare ones, row_words
+    uint64_t time         # of bare ones
 
 
 cdef inline Updates empty_updates(int row_words, int time_words) noexcept nogil:
@@ -26,7 +30,33 @@ cdef inline Updates empty_updates(int row_words, int time_words) noexcept nogil:
     updates.row_words = row_words
     updates.time_words = time_words
     updates.stride = row_words + time_words + 1
+    updates.time = 0
     return updates
+
+
+cdef inline Updates empty_bare(int row_words, uint64_t time) noexcept nogil:
+    cdef Updates updates = empty_updates(row_words, 1)
+    updates.stride = row_words
+    updates.time = time
+    return updates
+
+
+# Of the format of others.
+cdef inline Updates empty_like(const Updates* others) noexcept nogil:
+    cdef Updates updates = others[0]
+    updates.words = NULL
+    updates.length = 0
+    updates.capacity = 0
+    return updates
+
+
+cdef inline bint is_bare(const Updates* updates) noexcept nogil:
+    return updates.stride == updates.row_words
+
+
+# The words that tell two updates apart: a row's, and its time's unless all have one.
+cdef inline int compared_words(const Updates* updates) noexcept nogil:
+    return updates.stride if is_bare(updates) else updates.stride - 1
 
 
 # Makes room for `more` further updates; -1 where memory is short, with nothing changed.
@@ -75,7 +105,9 @@ cdef inline int _reserve_block(Updates* updates, size_t bytes) noexcept nogil:
 
 # Copies an update; the most frequent widths as constants, which spares a call.
 cdef inline void copy_update(uint64_t* target, const uint64_t* update, int stride) noexcept nogil:
-    if stride == 4:
+    if stride == 2:
+        memcpy(target, update, 2 * sizeof(uint64_t))
+    elif stride == 4:
         memcpy(target, update, 4 * sizeof(uint64_t))
     elif stride == 5:
         memcpy(target, update, 5 * sizeof(uint64_t))
@@ -104,6 +136,33 @@ cdef inline int append(Updates* updates, const uint64_t* words, Py_ssize_t count
     memcpy(updates.words + updates.length * updates.stride, words,
            <size_t> count * updates.stride * sizeof(uint64_t))
     updates.length += count
+    return 0
+
+
+# Appends bare rows to others with their time, and a diff of 1; -1 where memory is short.
+cdef inline int append_dressed(Updates* updates, const Updates* bare) noexcept nogil:
+    cdef uint64_t* target
+    cdef Py_ssize_t i
+    if reserve(updates, bare.length) < 0:
+        return -1
+    for i in range(bare.length):
+        target = updates.words + (updates.length + i) * updates.stride
+        memcpy(target, bare.words + i * bare.stride, bare.stride * sizeof(uint64_t))
+        target[bare.stride] = bare.time
+        target[bare.stride + 1] = 1
+    updates.length += bare.length
+    return 0
+
+
+# Gives bare rows their time and a diff; -1 where memory is short, with nothing changed.
+cdef inline int dress(Updates* updates) noexcept nogil:
+    cdef Updates dressed = empty_updates(updates.row_words, 1)
+    if not is_bare(updates):
+        return 0
+    if append_dressed(&dressed, updates) < 0:
+        return -1
+    release(updates)
+    updates[0] = dressed
     return 0
 
 

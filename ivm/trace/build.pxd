@@ -7,27 +7,8 @@ from ivm.trace.batch cimport Batch
 # words and then a value's; NULL where memory is short.
 cdef Batch* build_batch(const Updates* updates, int key_words) noexcept nogil
 
-# The batch of updates in any order, at most MOST_UPDATES: it may be empty. They are lost. NULL where memory
-# is short.
-cdef Batch* build_unsorted(Updates* updates, int key_words) noexcept nogil
-
-# The same of one update or more that were dealt out by leading varying bits; `ends` are those of the buckets.
-cdef Batch* build_dealt(Updates* dealt, const Py_ssize_t* ends, Py_ssize_t buckets,
-                        int key_words) noexcept nogil
-
-# --- for who builds one batch in several parts ---
-
-# What came of appending rows to a batch.
-cdef enum Appended:
-    APPENDED
-    SEVERAL_TIMES       # a batch of one time cannot have them
-    NO_MEMORY
-
-# Appends what was dealt out to a batch with room for it, of one time and no diffs. The diffs go to `diffs`, unless all are 1.
-cdef Appended append_dealt(Batch* b, Updates* dealt, const Py_ssize_t* ends, Py_ssize_t buckets,
-                           Updates* diffs) noexcept nogil
-
-# --- of batches ---
+# The same of updates in any order, which are sorted and added up in their place; it may be empty.
+cdef Batch* build_in_place(Updates* updates, int key_words) noexcept nogil
 
 # The sum of `count` batches of few updates, at least one, with every time joined with `since`; it may
 # be empty. NULL where memory is short.

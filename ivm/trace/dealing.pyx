@@ -20,7 +20,8 @@ from libcpp.vector cimport vector
 
 from ivm.rows.hashing cimport Partitioner, shard_of
 from ivm.rows.updates cimport (
-    Updates, append, copy_update, empty_updates, push, release, release_large, reserve, update_at,
+    Updates, append, compared_words, copy_update, empty_like, empty_updates, push, release, release_large,
+    reserve, update_at,
 )
 from ivm.team cimport share_work
 from ivm.trace.sort cimport (
@@ -48,7 +49,7 @@ cdef struct Dealing:
     int threads
     int owners          # as many, of which each thread sorts what one gets; or 1 for all, if buckets are enough
     int stride
-    int compared        # words of a row and its time
+    int compared        # words that tell rows apart
     int word            # a row's bucket is given by the bits `mask` of this word
     uint64_t mask
     Py_ssize_t buckets  # of each owner
@@ -84,7 +85,7 @@ cdef int deal_out(Part* parts, int count, Partitioner partitioner, Updates** que
     if not begin_dealing(&dealing, parts, count, shards):
         return 0
     dealing.partitioner = <const void*> partitioner
-    dealt.resize(shards, empty_updates(parts[0].rows.row_words, parts[0].rows.time_words))
+    dealt.resize(shards, empty_like(parts[0].rows))
     try:
         if bits_to_deal(dealing.rows // shards) == 0:   # each shard's are one bucket
             deal_few(&dealing, parts, count, dealt.data(), &ends)
@@ -103,8 +104,8 @@ cdef int deal_ranges(Part* parts, int count, int key_words, Ranges* ranges, int 
     cdef Dealing dealing
     cdef vector[uint64_t] splitters
     cdef int t
-    ranges.rows.resize(threads, empty_updates(parts[0].rows.row_words, parts[0].rows.time_words))
-    ranges.dealt.resize(threads, empty_updates(parts[0].rows.row_words, parts[0].rows.time_words))
+    ranges.rows.resize(threads, empty_like(parts[0].rows))
+    ranges.dealt.resize(threads, empty_like(parts[0].rows))
     ranges.first.resize(threads + 1, 0)
     if not begin_dealing(&dealing, parts, count, threads):
         return 0
@@ -162,7 +163,7 @@ cdef bint begin_dealing(Dealing* dealing, const Part* parts, int count, int thre
     dealing.rows = total_of(parts, count)
     dealing.threads = dealing.owners = threads
     dealing.stride = parts[0].rows.stride
-    dealing.compared = dealing.stride - 1
+    dealing.compared = compared_words(parts[0].rows)
     dealing.word = 0
     dealing.mask = 0
     dealing.buckets = 1
@@ -221,7 +222,7 @@ cdef int deal_few(Dealing* dealing, Part* parts, int count, Updates* dealt,
     cdef vector[Updates] pieces
     cdef int threads = dealing.threads, t
     cdef size_t i
-    pieces.resize(threads * threads, empty_updates(parts[0].rows.row_words, parts[0].rows.time_words))
+    pieces.resize(threads * threads, empty_like(parts[0].rows))
     ends.resize(threads)
     dealing.pieces = pieces.data()
     dealing.dealt = dealt

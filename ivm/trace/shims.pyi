@@ -30,6 +30,9 @@ def seal_unsorted(trace: Trace, array: NDArray[np.uint64], since: int) -> None:
 def seal_together(trace: Trace, arrays: Sequence[NDArray[np.uint64]], since: int) -> None:
     """Seal the updates of all arrays, in any order, as the trace's fresh batch, by its threads."""
 
+def seal_bare(trace: Trace, arrays: Sequence[NDArray[np.uint64]], time: int, since: int) -> None:
+    """Seal bare rows as the trace's fresh batch: of several arrays, by its threads."""
+
 def share(trace: Trace, threads: int) -> None:
     """Let so many threads seal and merge many updates."""
 

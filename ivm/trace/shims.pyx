@@ -12,7 +12,7 @@ import numpy as np
 from ivm.rows.hashing cimport Partitioner
 from ivm.rows.layout cimport Layout
 from ivm.rows.strings cimport Interner
-from ivm.rows.updates cimport Updates, append, empty_updates, push, release
+from ivm.rows.updates cimport Updates, append, empty_bare, empty_updates, push, release
 from ivm.trace.batch cimport (
     Batch, batch_bytes, count_as_of, diff_of, drop, first_update, first_val, key_at, seek_key,
     time_of, val_at,
@@ -114,6 +114,32 @@ def seal_together(Trace trace, arrays, uint64_t since):
     try:
         with nogil:
             trace.seal_together(parts.data(), <int> parts.size(), since)
+    finally:
+        for i in range(given.size()):
+            release(&given[i])
+
+
+def seal_bare(Trace trace, arrays, uint64_t time, uint64_t since):
+    """Seal bare rows as the trace's fresh batch: of several arrays, by its threads."""
+    cdef vector[Updates] given
+    cdef vector[Part] parts
+    cdef const uint64_t[:, ::1] rows
+    cdef int row_words = trace.key_words + trace.val_words
+    cdef size_t i
+    given.resize(len(arrays), empty_bare(row_words, time))
+    try:
+        for i, array in enumerate(arrays):
+            rows = array
+            if rows.shape[1] != row_words:
+                raise ValueError(f"{rows.shape[1]} words were given for a row of {row_words}")
+            if rows.shape[0] > 0 and append(&given[i], &rows[0, 0], rows.shape[0]) < 0:
+                raise MemoryError("no memory for a test's rows")
+            parts.push_back(Part(&given[i], &given[i], False, True))
+        with nogil:
+            if parts.size() == 1:
+                trace.seal_unsorted(&given[0], since)
+            else:
+                trace.seal_together(parts.data(), <int> parts.size(), since)
     finally:
         for i in range(given.size()):
             release(&given[i])

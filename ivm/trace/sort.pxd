@@ -13,6 +13,9 @@ cdef enum:
 # survivors ascend strictly. 0, or -1 where memory is short (then nothing is lost, but unsorted).
 cdef int consolidate(Updates* updates) noexcept nogil
 
+# Whether updates ascend strictly, and none has a diff of 0.
+cdef bint ascends(const Updates* updates) noexcept nogil
+
 # Whether so many updates, in such an order, would be dealt out into buckets before they are sorted.
 cdef bint is_worth_dealing(const Updates* updates) noexcept nogil
 
@@ -25,7 +28,7 @@ cdef Py_ssize_t deal(const Updates* updates, Updates* dealt, Py_ssize_t* ends) n
 # What all rounds share.
 cdef struct Sorting:
     int stride
-    int compared        # words of a row and its time
+    int compared        # words that tell updates apart: all, if they are bare
     uint64_t* entries   # scratch for twice a bucket's rows, or twice all
 
 # For `n` rows at most; -1 where memory is short.
@@ -49,6 +52,11 @@ cdef bint are_leading(uint64_t mask, uint64_t varying, uint64_t before) noexcept
 # Sorts and adds up the `n` rows of a bucket into `into`, which has nothing else afterwards; -1 where memory is
 # short. Where they were, rows may have other places, and other diffs with the same sum.
 cdef int sort_bucket(const Sorting* sorting, uint64_t* rows, Py_ssize_t n, Updates* into) noexcept nogil
+
+# The same of bare rows, which stay so, in `bare`, if no two are equal, and become ordinary ones else, in `ordinary`,
+# which `sorting` is for: where they are then.
+cdef const Updates* sort_bare_bucket(const Sorting* sorting, uint64_t* words, Py_ssize_t n, Updates* bare,
+                                     Updates* ordinary) noexcept nogil
 
 # Sorts and adds up what was dealt out by leading varying bits; writes it to `target`, which has as much
 # room, and returns how many remain. `ends` are those of the buckets; `equal` says that no bit varies.

@@ -20,7 +20,9 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove, memset
 from libcpp.algorithm cimport sort
 
-from ivm.rows.updates cimport Updates, copy_update, empty_updates, release, reserve
+from ivm.rows.updates cimport (
+    Updates, append_dressed, compared_words, copy_update, empty_like, empty_updates, release, reserve,
+)
 from ivm.trace.times cimport compare_words
 
 cdef extern from "sort.hpp" namespace "ivm":
@@ -111,7 +113,8 @@ cdef Py_ssize_t _ascending_run(const Updates* updates, int compared) noexcept no
     cdef Py_ssize_t i
     cdef const uint64_t* row = updates.words
     for i in range(updates.length):
-        if row[stride - 1] == 0 or i > 0 and compare_words(row - stride, row, compared) >= 0:
+        if (compared < stride and row[stride - 1] == 0
+                or i > 0 and compare_words(row - stride, row, compared) >= 0):
             return i
         row += stride
     return updates.length
@@ -210,16 +213,19 @@ cdef int _deal_by_bits(const uint64_t* words, uint64_t* target, Py_ssize_t n, in
 
 cdef bint is_worth_dealing(const Updates* updates) noexcept nogil:
     return updates.length > BUCKET_LENGTH and (
-        LONG_RUN * _ascending_run(updates, updates.row_words + updates.time_words) < updates.length)
+        LONG_RUN * _ascending_run(updates, compared_words(updates)) < updates.length)
+
+
+cdef bint ascends(const Updates* updates) noexcept nogil:
+    return _ascending_run(updates, compared_words(updates)) == updates.length
 
 
 cdef Py_ssize_t deal(const Updates* updates, Updates* dealt, Py_ssize_t* ends) noexcept nogil:
-    cdef int stride = updates.stride
     if reserve(dealt, updates.length) < 0:
         return -1
     dealt.length = updates.length
-    return <Py_ssize_t> 1 << _deal_by_bits(updates.words, dealt.words, dealt.length, stride, stride - 1,
-                                           ends)
+    return <Py_ssize_t> 1 << _deal_by_bits(updates.words, dealt.words, dealt.length, updates.stride,
+                                           compared_words(updates), ends)
 
 
 cdef int sort_bucket(const Sorting* sorting, uint64_t* rows, Py_ssize_t n, Updates* into) noexcept nogil:
@@ -235,6 +241,40 @@ cdef int sort_bucket(const Sorting* sorting, uint64_t* rows, Py_ssize_t n, Updat
         for i in range(into.length, n):     # what is behind has been added up
             rows[(i + 1) * sorting.stride - 1] = 0
     return 0
+
+
+cdef const Updates* sort_bare_bucket(const Sorting* sorting, uint64_t* words, Py_ssize_t n, Updates* bare,
+                                     Updates* ordinary) noexcept nogil:
+    cdef Sorting words_alone = sorting[0]
+    cdef Updates rows = bare[0]
+    cdef bint whole
+    cdef int low
+    rows.words = words
+    rows.length = n
+    bare.length = ordinary.length = 0
+    if n > BUCKET_LENGTH:
+        return ordinary if _sort_dressed(sorting, &rows, ordinary) == 0 else NULL
+    if reserve(bare, n) < 0:
+        return NULL
+    words_alone.stride = words_alone.compared = rows.stride
+    whole = _sort_places(&words_alone, words, n, &low)
+    if _gather_distinct(&words_alone, words, bare.words, n, low, whole):
+        bare.length = n
+        return bare
+    if reserve(ordinary, n) < 0:
+        return NULL
+    ordinary.length = _gather_counted(&words_alone, &rows, ordinary.words, low, whole)
+    return ordinary
+
+
+# Sorts and adds up bare rows that were given times and diffs; -1 where memory is short.
+cdef int _sort_dressed(const Sorting* sorting, const Updates* bare, Updates* into) noexcept nogil:
+    cdef Updates dressed = empty_like(into)
+    cdef int failed = append_dressed(&dressed, bare)
+    if failed == 0:
+        failed = sort_bucket(sorting, dressed.words, dressed.length, into)
+    release(&dressed)
+    return failed
 
 
 cdef int bits_to_deal(Py_ssize_t n) noexcept nogil:
@@ -335,33 +375,57 @@ cdef Py_ssize_t _add_up_equal(const Sorting* sorting, const uint64_t* rows, uint
 
 cdef void note_varying_bits(const uint64_t* reference, const uint64_t* words, Py_ssize_t n,
                             int stride, int compared, uint64_t* masks) noexcept nogil:
+    # The most frequent widths, as constants.
+    if compared == 2:
+        _note_first_three(reference, words, n, stride, 2, masks)
+    elif compared == 3:
+        _note_first_three(reference, words, n, stride, 3, masks)
+    else:
+        _note_all(reference, words, n, stride, compared, masks)
+
+
+cdef inline void _note_first_three(const uint64_t* reference, const uint64_t* words, Py_ssize_t n,
+                                   int stride, int compared, uint64_t* masks) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef uint64_t first = 0, second = 0, third = 0
+    for i in range(n):
+        first |= words[0] ^ reference[0]
+        second |= words[1] ^ reference[1]
+        if compared == 3:
+            third |= words[2] ^ reference[2]
+        words += stride
+    masks[0] |= first
+    masks[1] |= second
+    if compared == 3:
+        masks[2] |= third
+
+
+cdef void _note_all(const uint64_t* reference, const uint64_t* words, Py_ssize_t n, int stride,
+                    int compared, uint64_t* masks) noexcept nogil:
     cdef Py_ssize_t i
     cdef int w
-    cdef uint64_t first, second, third
-    cdef const uint64_t* row = words
-    if compared == 3:
-        first = second = third = 0
-        for i in range(n):
-            first |= row[0] ^ reference[0]
-            second |= row[1] ^ reference[1]
-            third |= row[2] ^ reference[2]
-            row += stride
-        masks[0] |= first
-        masks[1] |= second
-        masks[2] |= third
-        return
     for i in range(n):
         for w in range(compared):
-            masks[w] |= row[w] ^ reference[w]
-        row += stride
+            masks[w] |= words[w] ^ reference[w]
+        words += stride
 
 
 # Moves the rows, sorted and added up, to `target`; returns how many remain.
 cdef Py_ssize_t _sort_bucket(const Sorting* sorting, const uint64_t* rows, uint64_t* target,
                              Py_ssize_t n) noexcept nogil:
+    cdef int low
+    cdef bint whole = _sort_places(sorting, rows, n, &low)
+    return _gather(sorting, rows, target, n, low, whole)
+
+
+# Sorts the entries of the rows, of which the last bits are positions; whether the others hold all bits
+# that vary.
+cdef bint _sort_places(const Sorting* sorting, const uint64_t* rows, Py_ssize_t n,
+                       int* bits_of_position) noexcept nogil:
     cdef uint64_t masks[MAX_WORDS]
     cdef int room, bits = 0, packed = 0, compared = sorting.compared
-    cdef int low = 1 if n < 2 else 64 - leading_zeros(n - 1)    # bits of a position
+    cdef int low = 1 if n < 2 else 64 - leading_zeros(n - 1)
+    bits_of_position[0] = low
     memset(masks, 0, compared * sizeof(uint64_t))
     note_varying_bits(rows, rows, n, sorting.stride, compared, masks)
     while packed < compared and bits + popcount(masks[packed]) <= 64 - low:
@@ -373,7 +437,7 @@ cdef Py_ssize_t _sort_bucket(const Sorting* sorting, const uint64_t* rows, uint6
     _sort_entries(sorting.entries, n, low, low + bits)
     if packed < compared:
         _sort_equal_entries(sorting, rows, n, low, packed)
-    return _gather(sorting, rows, target, n, low, packed == compared)
+    return packed == compared
 
 
 # Writes the entries: the varying bits of the first `packed` words, then `room` leading ones of the
@@ -505,3 +569,43 @@ cdef Py_ssize_t _gather(const Sorting* sorting, const uint64_t* rows, uint64_t* 
             out[diff] = total
             out += stride
     return (out - target) // stride
+
+
+# Moves bare rows to `target` in the order of the entries, unless some are equal: then it stops, and is False.
+cdef bint _gather_distinct(const Sorting* sorting, const uint64_t* rows, uint64_t* target, Py_ssize_t n, int low,
+                           bint whole) noexcept nogil:
+    cdef int stride = sorting.stride
+    cdef const uint64_t* entries = sorting.entries
+    cdef uint64_t position = (<uint64_t> 1 << low) - 1
+    cdef Py_ssize_t i
+    cdef const uint64_t* row
+    for i in range(n):
+        row = rows + (entries[i] & position) * stride
+        if i > 0 and entries[i] >> low == entries[i - 1] >> low and (
+                whole or compare_words(row, target - stride, stride) == 0):
+            return False
+        copy_update(target, row, stride)
+        target += stride
+    return True
+
+
+# As `_gather`, of bare rows that become ordinary: how often a row is there is its diff.
+cdef Py_ssize_t _gather_counted(const Sorting* sorting, const Updates* rows, uint64_t* target, int low,
+                                bint whole) noexcept nogil:
+    cdef int stride = sorting.stride
+    cdef const uint64_t* entries = sorting.entries
+    cdef uint64_t position = (<uint64_t> 1 << low) - 1
+    cdef Py_ssize_t i, kept = 0
+    cdef const uint64_t* row
+    for i in range(rows.length):
+        row = rows.words + (entries[i] & position) * stride
+        if i > 0 and entries[i] >> low == entries[i - 1] >> low and (
+                whole or compare_words(row, target - stride - 2, stride) == 0):
+            target[-1] += 1
+            continue
+        copy_update(target, row, stride)
+        target[stride] = rows.time
+        target[stride + 1] = 1
+        target += stride + 2
+        kept += 1
+    return kept

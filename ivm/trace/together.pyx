@@ -13,12 +13,12 @@ from ivm.team cimport share_work
 from ivm.trace.batch cimport (
     Batch, Room, allocate_batch, drop, first_update, first_val, pack_batch, retain,
 )
-from ivm.trace.build cimport (
-    APPENDED, NO_MEMORY, Appended, append_dealt, build_dealt, build_unsorted,
-)
 from ivm.trace.dealing cimport Part, Ranges, deal_ranges, release_ranges
 from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport compare_words
+from ivm.trace.unsorted cimport (
+    APPENDED, NO_MEMORY, Appended, append_dealt, build_dealt, build_unsorted,
+)
 
 
 cdef Batch* build_together(Part* parts, int count, int key_words, int threads) except NULL nogil:

@@ -39,13 +39,14 @@ from ivm.trace.batch cimport (
     MOST_UPDATES, Batch, append_batch, batch_bytes, diff_of, drop, first_update, first_val, follows,
     is_plain, retain, room_behind, time_of, val_at,
 )
-from ivm.trace.build cimport build_batch, build_unsorted, sum_batches
+from ivm.trace.build cimport build_batch, sum_batches
 from ivm.trace.merging cimport (
     Merging, finish_merging, free_merging, merge_at_once, start_merging, work_merging, work_together,
 )
 from ivm.trace.frontier cimport Antichain
 from ivm.trace.times cimport less_equal, meet_into
 from ivm.trace.together cimport build_together
+from ivm.trace.unsorted cimport build_unsorted
 
 from ivm.errors import TimeCompacted
 

@@ -21,7 +21,16 @@ from ivm.pool import Pool
 from ivm.rows.codec import round_trip
 from ivm.rows.layout import Layout
 from ivm.rows.strings import Interner
-from ivm.trace.shims import absorb, as_of, dealt, layers, seal_together, seal_unsorted, share
+from ivm.trace.shims import (
+    absorb,
+    as_of,
+    dealt,
+    layers,
+    seal_bare,
+    seal_together,
+    seal_unsorted,
+    share,
+)
 from ivm.trace.trace import Trace
 from tests.faults.arming import arm, disarm
 
@@ -55,6 +64,21 @@ def feeding() -> tuple[Act, Answer]:
     return lambda: pool.feed("pairs", rows, diffs, 0), answer
 
 
+def loading(diff: int) -> tuple[Act, Answer]:
+    """Two threads of a pool queue rows beside what waits without times and diffs."""
+    pool = Pool(2)
+    pool.create_input("pairs", PAIRS, ["a"])
+    rows = pa.record_batch([pa.array(np.tile(c, 2)) for c in (GROUPS, NUMBERS)], schema=PAIRS)
+    pool.feed("pairs", rows, np.ones(rows.num_rows, np.int64), 0)
+
+    def answer(_: None) -> object:
+        pool.advance(1)
+        return pool.scan("pairs").rows
+
+    few = rows.slice(0, 9_000)
+    return lambda: pool.feed("pairs", few, np.full(few.num_rows, diff), 0), answer
+
+
 def advancing() -> tuple[Act, Answer]:
     """Two threads of a pool exchange rows in a step."""
     pool = Pool(2)
@@ -78,6 +102,16 @@ def building_together(count: int, times: int) -> tuple[Act, Answer]:
     share(trace, 2)
     rows = _rows(count, times)
     return lambda: seal_together(trace, [rows], 0), lambda _: [*map(bytes, layers(trace))]
+
+
+def building_bare(count: int, parts: int) -> tuple[Act, Answer]:
+    """Rows without times and diffs, of which one is there twice, become a batch."""
+    trace = Trace(1, 1, 1, ())
+    share(trace, parts)
+    rows = _rows(count, 1)[:, :2].copy()
+    rows[0] = rows[1]
+    given = np.array_split(rows, parts)
+    return lambda: seal_bare(trace, given, 0, 0), lambda _: [*map(bytes, layers(trace))]
 
 
 def merging_together(times: int) -> tuple[Act, Answer]:
@@ -113,12 +147,17 @@ CALLS: dict[str, Callable[[], tuple[Act, Answer]]] = {
     "deal": partial(dealing, len(NUMBERS)),
     "deal few": partial(dealing, len(NUMBERS) // 2),
     "feed": feeding,
+    "feed what is bare": partial(loading, 1),
+    "feed beside what is bare": partial(loading, -1),
     "advance": advancing,
     "build": partial(building, 1),
     "build of several times": partial(building, 3),
     "build together": partial(building_together, 2 * len(NUMBERS), 1),
     "build few together": partial(building_together, len(NUMBERS) // 2, 1),
     "build together of several times": partial(building_together, 2 * len(NUMBERS), 3),
+    "build bare": partial(building_bare, 2 * len(NUMBERS), 1),
+    "build few bare": partial(building_bare, len(NUMBERS) // 2, 1),
+    "build bare together": partial(building_bare, 2 * len(NUMBERS), 2),
     "merge together": partial(merging_together, 1),
     "merge together of several times": partial(merging_together, 3),
     "decode": decoding,

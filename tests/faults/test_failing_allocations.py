@@ -56,8 +56,9 @@ def test_that_memory_is_short_while_rows_are_dealt_out_is_told(shortage: Path, c
     assert "no memory to exchange updates" in _told(shortage, call)
 
 
-def test_that_memory_is_short_while_threads_queue_rows_is_told(shortage: Path) -> None:
-    assert set(_told(shortage, "feed")) == {"input 'pairs': no memory"}
+@pytest.mark.parametrize("call", ["feed", "feed what is bare", "feed beside what is bare"])
+def test_that_memory_is_short_while_threads_queue_rows_is_told(shortage: Path, call: str) -> None:
+    assert set(_told(shortage, call)) == {"input 'pairs': no memory"}
 
 
 def test_a_step_names_the_arrangement_for_which_threads_could_not_exchange_rows(
@@ -75,6 +76,9 @@ def test_a_step_names_the_arrangement_for_which_threads_could_not_exchange_rows(
         "build together",
         "build few together",
         "build together of several times",
+        "build bare",
+        "build few bare",
+        "build bare together",
         "merge together",
         "merge together of several times",
     ],

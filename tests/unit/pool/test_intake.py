@@ -18,7 +18,7 @@ FIELDS: list[pa.Field] = [
     pa.field("part", pa.int32()),
 ]
 SCHEMA = pa.schema(FIELDS)
-HANDFUL, FEW, MANY = 5, 50, 40_000
+HANDFUL, FEW, MANY = 5, 50, 40_000  # so many of one time queue without times and diffs
 KEYS = [["id"], ["name"], ["part", "name"]]
 
 Rows = Counter[tuple[Any, ...]]
@@ -130,3 +130,76 @@ def test_of_rows_that_do_not_fit_none_is_queued(count: int) -> None:
     pool.advance(1)
     snapshot = pool.scan("people")
     assert counted(snapshot.rows, snapshot.counts) == counted(rows, ones)
+
+
+Feed = tuple[slice, int, int]  # some of the rows, all with one diff, at one time
+
+LOADS: dict[str, list[Feed]] = {
+    "at once": [(slice(0, MANY), 1, 0)],
+    "in pieces": [(slice(0, MANY), 1, 0), (slice(MANY, 2 * MANY), 1, 0), (slice(5, 9), 1, 0)],
+    "with rows twice": [(slice(0, MANY), 1, 0), (slice(0, MANY), 1, 0)],
+    "taken back": [(slice(0, MANY), 1, 0), (slice(0, MANY), -1, 0)],
+    "taken back later": [(slice(0, MANY), 1, 0), (slice(0, MANY), -1, 1)],
+    "after a few": [(slice(0, 3), 1, 0), (slice(0, MANY), 1, 0)],
+    "before a few": [(slice(0, MANY), 1, 0), (slice(0, 3), 1, 2), (slice(4, 5), 1, 1)],
+    "at two times": [(slice(0, MANY), 1, 1), (slice(MANY, 2 * MANY), 1, 0)],
+    "again": [(slice(0, MANY), 1, 0), (slice(MANY, 2 * MANY), 1, 2), (slice(0, MANY), 1, 4)],
+    "with diffs": [(slice(0, MANY), 3, 0), (slice(0, MANY), 1, 0)],
+}
+
+
+@pytest.mark.parametrize("feeds", LOADS.values(), ids=LOADS)
+@pytest.mark.parametrize("key", KEYS, ids="-".join)
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_a_load_changes_the_view_when_it_is_due(
+    workers: int, key: list[str], feeds: list[Feed]
+) -> None:
+    pool, rows = pool_of(workers, key), batch(2 * MANY)
+    pool.install("copy", Get("people", SCHEMA), ["id"])
+    for which, diff, time in feeds:
+        count = which.stop - which.start
+        pool.feed("people", rows.slice(which.start, count), np.full(count, diff), time)
+    total: Counter[int] = Counter()
+    for end in range(1, 6):
+        pool.advance(end)
+        for which, diff, time in feeds:
+            if time == end - 1:
+                for i in range(which.start, which.stop):
+                    total[i] += diff
+        deltas, snapshot = pool.drain("copy"), pool.scan("copy")
+        assert set(deltas.times.tolist()) <= {end - 1}
+        found = zip(snapshot.rows.column("id").to_pylist(), snapshot.counts.tolist(), strict=True)
+        assert dict(found) == {i: count for i, count in total.items() if count}
+    assert pool.scan("people").rows.num_rows == snapshot.rows.num_rows
+    some = rows.slice(7, 1).to_pylist()[0]
+    assert some in pool.peek("people", {name: some[name] for name in key}).rows.to_pylist() or (
+        total[7] == 0
+    )
+
+
+def test_diffs_that_are_not_all_1_are_kept_in_a_load() -> None:
+    pool, rows, diffs = pool_of(2, ["id"]), batch(MANY), np.ones(MANY, np.int64)
+    diffs[MANY // 2 + 1] = 5
+    pool.feed("people", rows, diffs, 0)
+    pool.advance(1)
+    snapshot = pool.scan("people")
+    assert counted(snapshot.rows, snapshot.counts) == counted(rows, diffs)
+
+
+def test_texts_that_wait_in_a_load_are_not_swept() -> None:
+    pool, rows = pool_of(2, ["id"]), batch(MANY)
+    pool.feed("people", rows, np.ones(MANY, np.int64), 1)
+    pool._sweep_at = 0
+    pool.advance(1)
+    pool.advance(2)
+    snapshot = pool.scan("people")
+    assert counted(snapshot.rows, snapshot.counts) == counted(rows, np.ones(MANY, np.int64))
+
+
+def test_of_a_load_that_does_not_fit_none_is_queued() -> None:
+    pool, rows, ones = pool_of(2, ["id"]), batch(MANY), np.ones(MANY, np.int64)
+    with pytest.raises(SchemaMismatch, match="'ident'"):
+        pool.feed("people", rows.rename_columns(["ident", "name", "part"]), ones, 0)
+    pool.feed("people", rows.slice(0, 3), ones[:3], 0)
+    pool.advance(1)
+    assert set(pool.scan("people").rows.column("id").to_pylist()) == {0, 1, 2}
