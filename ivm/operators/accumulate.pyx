@@ -5,19 +5,19 @@ and its new output, if they differ, in the order of their rows.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.string cimport memcmp, memcpy, memmove, memset
+from libc.string cimport memcpy, memmove, memset
 from libcpp.vector cimport vector
 
 from ivm.operators.accumulation cimport Accumulation
 from ivm.operators.fallible cimport Fallible
 from ivm.operators.flatten cimport Place, read_updates
-from ivm.operators.groups cimport Groups
+from ivm.operators.groups cimport ASKED, Groups
 from ivm.operators.operator cimport KEPT_UPDATES, Operator, Reader, Region
 from ivm.operators.ownership cimport OwnKeys, first_own, next_own
 from ivm.operators.settling cimport Settling
 from ivm.rows.hashing cimport Partitioner, owner_of
 from ivm.rows.packing cimport Packing
-from ivm.rows.updates cimport Updates, empty_updates, push, release, reserve, update_at
+from ivm.rows.updates cimport Updates, copy_few, empty_updates, push, release, reserve, update_at
 from ivm.trace.batch cimport (
     Batch, diff_of, first_update, first_val, key_at, val_at,
 )
@@ -255,8 +255,8 @@ cdef class Accumulate(Fallible):
             state[self.logic.state_words] = self.touched.size()
             self.before.resize(place + width)
             if self.known[entry % KNOWN] == entry + 1:
-                memcpy(self.before.data() + place, self.outputs.data() + entry % KNOWN * width,
-                       width * sizeof(uint64_t))
+                copy_few(self.before.data() + place, self.outputs.data() + entry % KNOWN * width,
+                         <int> width)
             else:
                 self._output(state, self.before.data() + place)
         return 0
@@ -291,13 +291,15 @@ cdef class Accumulate(Fallible):
         if more and n > 0:
             n -= 1
         for i in range(n):
+            if i + ASKED < n:
+                self.groups.prefetch_state(self.touched[i + ASKED])
             entry = self.touched[i]
             state = self.groups.state(entry)
             state[self.logic.state_words] = 0
             before = self.before.data() + i * width
             self._output(state, self.now.data())
-            if before[0] != self.now[0] or (before[0] and memcmp(
-                    before + 1, self.now.data() + 1, self.logic.out_words * sizeof(uint64_t)) != 0):
+            if before[0] != self.now[0] or (before[0] and compare_words(
+                    before + 1, self.now.data() + 1, self.logic.out_words) != 0):
                 emitted = into.length
                 if before[0]:
                     self._settle(entry, before + 1, time, -1, into)
@@ -305,9 +307,11 @@ cdef class Accumulate(Fallible):
                     self._settle(entry, self.now.data() + 1, time, 1, into)
                 if into.length == emitted + 2:
                     _order(into, emitted)
-            self.known[entry % KNOWN] = entry + 1
-            memcpy(self.outputs.data() + entry % KNOWN * width, self.now.data(),
-                   width * sizeof(uint64_t))
+            if n <= KNOWN:
+                self.known[entry % KNOWN] = entry + 1
+                copy_few(self.outputs.data() + entry % KNOWN * width, self.now.data(), <int> width)
+            elif self.known[entry % KNOWN] == entry + 1:
+                self.known[entry % KNOWN] = 0
             if self._is_empty(state):
                 self.known[entry % KNOWN] = 0
                 self.groups.remove(entry)

@@ -6,14 +6,13 @@ equal keys together. So few that one thread goes on with them all go to the firs
 """
 
 from libc.stdint cimport uint64_t
-from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from ivm.operators.operator cimport Operator, Region, let_go, read_alone
 from ivm.rows.hashing cimport Partitioner, owner_of
 from ivm.rows.packing cimport Packing
 from ivm.rows.updates cimport (
-    Updates, append, copy_update, empty_updates, push, release, reserve, update_at,
+    Updates, append, copy_few, copy_update, empty_updates, push, release, reserve, update_at,
 )
 from ivm.trace.dealing cimport Part, deal_out
 
@@ -151,4 +150,4 @@ cdef class Exchange(Operator):
 cdef void pack_update(const uint64_t* update, const Updates* given, Packing packing, uint64_t* row,
                       const Updates* out) noexcept nogil:
     packing.pack(update, NULL, NULL, row)
-    memcpy(row + out.row_words, update + given.row_words, (out.time_words + 1) * sizeof(uint64_t))
+    copy_few(row + out.row_words, update + given.row_words, out.time_words + 1)

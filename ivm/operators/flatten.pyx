@@ -1,11 +1,10 @@
 """An arrangement read as a collection: what is new in it, as plain updates."""
 
 from libc.stdint cimport uint64_t
-from libc.string cimport memcpy
 
 from ivm.operators.operator cimport Operator, Reader, Region, first_of
 from ivm.rows.packing cimport Packing
-from ivm.rows.updates cimport Updates, reserve, update_at
+from ivm.rows.updates cimport Updates, copy_few, reserve, update_at
 from ivm.trace.batch cimport (
     Batch, diff_of, find_key, find_val, first_update, first_val, key_at, time_of, val_at,
 )
@@ -61,7 +60,7 @@ cdef Py_ssize_t read_updates(const Batch* b, Place* place, Py_ssize_t most, Regi
             k += 1
         packing.pack(key_at(b, k), val_at(b, v), NULL, update)
         time = update + out.row_words
-        memcpy(time, region.at, out.time_words * sizeof(uint64_t))
+        copy_few(time, region.at, out.time_words)
         time[0] = region.lower
         join_into(time, time_of(b, u), b.time_words)
         update[out.stride - 1] = <uint64_t> diff_of(b, u)

@@ -6,9 +6,9 @@ they are many, on huge pages: else most look-ups in a large table would wait for
 """
 
 from libc.stdint cimport uint32_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
-from ivm.rows.updates cimport Updates, empty_updates, push, release, reserve
+from ivm.rows.updates cimport Updates, copy_few, empty_updates, push, release, reserve
 from ivm.trace.times cimport compare_words
 
 cdef enum:
@@ -87,6 +87,9 @@ cdef class Groups:
             slot = (slot + 1) & self.mask
         return 0
 
+    cdef void prefetch_state(self, uint32_t entry) noexcept nogil:
+        prefetch(self.state(entry))
+
     cdef void ask(self, const uint64_t* keys, Py_ssize_t stride, Py_ssize_t n) noexcept nogil:
         cdef uint32_t hashes[ASKED]
         cdef Py_ssize_t i
@@ -111,7 +114,7 @@ cdef class Groups:
         else:
             entry = self.holes.back()
             self.holes.pop_back()
-        memcpy(self.key(entry), key, self.key_words * sizeof(uint64_t))
+        copy_few(self.key(entry), key, self.key_words)
         memset(self.state(entry), 0, self.state_words * sizeof(uint64_t))
         self.slots.words[slot] = <uint64_t> hash << 32 | (entry + 1)
         self.used += 1

@@ -1,13 +1,12 @@
 """Results that are errors told apart from those that are rows."""
 
 from libc.stdint cimport uint64_t
-from libc.string cimport memcpy
 
 from ivm.rows.complaints cimport complain, text_of
 from ivm.rows.layout cimport Layout
 from ivm.rows.packing cimport Packing
 from ivm.rows.strings cimport Interner
-from ivm.rows.updates cimport Updates, push
+from ivm.rows.updates cimport Updates, copy_few, push
 
 
 cdef class Settling:
@@ -37,5 +36,5 @@ cdef class Settling:
             with gil:
                 target[0] = complain(text_of(result[0], self.interner), self.row.data(),
                                      self.named, self.interner)
-        memcpy(target + to.row_words, when, (to.time_words + 1) * sizeof(uint64_t))
+        copy_few(target + to.row_words, when, to.time_words + 1)
         return 0

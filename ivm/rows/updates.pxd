@@ -115,6 +115,16 @@ cdef inline void copy_update(uint64_t* target, const uint64_t* update, int strid
         memcpy(target, update, stride * sizeof(uint64_t))
 
 
+# Copies a few words, most often one or two, which spares a call.
+cdef inline void copy_few(uint64_t* target, const uint64_t* words, int count) noexcept nogil:
+    if count == 1:
+        target[0] = words[0]
+    elif count == 2:
+        memcpy(target, words, 2 * sizeof(uint64_t))
+    else:
+        memcpy(target, words, count * sizeof(uint64_t))
+
+
 # The words of a new, uninitialised last update; NULL where memory is short.
 cdef inline uint64_t* push(Updates* updates) noexcept nogil:
     if updates.length == updates.capacity and reserve(updates, 1) < 0:
