@@ -58,7 +58,8 @@ cdef class Arrange(Sealing):
     cdef int step(self) except -1 nogil:
         cdef void* source
         self.out.length = 0
-        self.level()
+        if self.given.size() > 1:
+            self.level()
         if self.given.size() > 1 and self.trace.key_words > 0 and self.load() >= WORTH_THREADS:
             self.seal_together()
         else:
@@ -80,9 +81,11 @@ cdef class Arrange(Sealing):
             if rows.length > 0:
                 first = rows if first == NULL else first
                 alike &= rows.stride == first.stride and rows.time == first.time
+        if alike:
+            return 0
         for source in self.given:
             rows = &(<Operator> source).out
-            if not alike and is_bare(rows) and dress(rows) < 0:
+            if is_bare(rows) and dress(rows) < 0:
                 self._no_memory()
         return 0
 

@@ -17,7 +17,6 @@ cdef enum:
     STRETCH = 1 << 10       # diffs that are looked at before any is told from 1
 
 
-
 @cython.freelist(16)    # they come and go with dataflows
 cdef class Intake:
     """Queues rows of `layout` at `inputs`, the operators of all shards."""
@@ -45,7 +44,7 @@ cdef class Intake:
         Raises SchemaMismatch, MemoryError; then nothing is queued.
         """
         cdef const uint64_t* at = NULL
-        cdef const int64_t* each = <const int64_t*> start_of(diffs)
+        cdef const int64_t* each
         cdef uint64_t constant = 0
         cdef Py_ssize_t rows = batch.num_rows
         cdef size_t s
@@ -53,6 +52,7 @@ cdef class Intake:
         cdef bint bare
         if rows == 0:
             return
+        each = <const int64_t*> start_of(diffs)
         if isinstance(times, int):
             constant = times
         else:
@@ -109,7 +109,8 @@ cdef bint are_ones(const int64_t* diffs, Py_ssize_t count, int threads) except -
 
 cdef int look_for_others(void* context, Py_ssize_t share) except -1 nogil:
     cdef Looking* looking = <Looking*> context
-    cdef Py_ssize_t i = share * looking.count // looking.shares, end = (share + 1) * looking.count // looking.shares
+    cdef Py_ssize_t i = share * looking.count // looking.shares
+    cdef Py_ssize_t end = (share + 1) * looking.count // looking.shares
     cdef int64_t others = 0
     cdef Py_ssize_t stop
     while i < end and others == 0:
