@@ -24,10 +24,8 @@ from ivm.rows.updates cimport (
     reserve, update_at,
 )
 from ivm.team cimport share_work
-from ivm.trace.sort cimport (
-    Sorting, are_leading, begin_sorting, bits_to_deal, consolidate, end_sorting, extract_bits,
-    leading_bits, note_varying_bits, sort_dealt,
-)
+from ivm.trace.bucket cimport Sorting, begin_sorting, end_sorting, extract_bits, note_varying_bits
+from ivm.trace.sort cimport are_leading, bits_to_deal, consolidate, leading_bits, sort_dealt
 from ivm.trace.times cimport compare_words
 
 cdef extern from *:

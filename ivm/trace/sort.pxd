@@ -1,13 +1,7 @@
 from libc.stdint cimport uint64_t
 
 from ivm.rows.updates cimport Updates
-
-cdef extern from "sort.hpp" namespace "ivm":
-    uint64_t extract_bits(uint64_t word, uint64_t mask) noexcept nogil
-
-cdef enum:
-    DIGIT_BITS = 11          # 2,048 counters stay in the first-level cache
-    MAX_WORDS = 256          # a row's words; `ivm.rows` refuses wider schemas
+from ivm.trace.bucket cimport Sorting
 
 # Sorts by (row, time), adds up the diffs of equal (row, time) and drops those that come to zero:
 # survivors ascend strictly. 0, or -1 where memory is short (then nothing is lost, but unsorted).
@@ -24,20 +18,6 @@ cdef bint is_worth_dealing(const Updates* updates) noexcept nogil
 cdef Py_ssize_t deal(const Updates* updates, Updates* dealt, Py_ssize_t* ends) noexcept nogil
 
 # --- for who deals rows out by himself, before they are sorted ---
-
-# What all rounds share.
-cdef struct Sorting:
-    int stride
-    int compared        # words that tell updates apart: all, if they are bare
-    uint64_t* entries   # scratch for twice a bucket's rows, or twice all
-
-# For `n` rows at most; -1 where memory is short.
-cdef int begin_sorting(Sorting* sorting, int stride, int compared, Py_ssize_t n) noexcept nogil
-cdef void end_sorting(Sorting* sorting) noexcept nogil
-
-# Adds to `masks`, per word, the bits that differ between any of `n` rows and `reference`.
-cdef void note_varying_bits(const uint64_t* reference, const uint64_t* words, Py_ssize_t n,
-                            int stride, int compared, uint64_t* masks) noexcept nogil
 
 # By how many bits `n` rows are to be dealt out into buckets.
 cdef int bits_to_deal(Py_ssize_t n) noexcept nogil

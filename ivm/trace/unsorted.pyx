@@ -13,11 +13,9 @@ from ivm.rows.updates cimport (
     reserve, update_at,
 )
 from ivm.trace.batch cimport Batch, Room, allocate_batch, copy_batch, drop, pack_batch
+from ivm.trace.bucket cimport DIGIT_BITS, Sorting, begin_sorting, end_sorting
 from ivm.trace.build cimport build_in_place
-from ivm.trace.sort cimport (
-    DIGIT_BITS, Sorting, ascends, begin_sorting, deal, end_sorting, is_worth_dealing, sort_bare_bucket,
-    sort_bucket, sort_dealt,
-)
+from ivm.trace.sort cimport ascends, deal, is_worth_dealing, sort_bare_bucket, sort_bucket, sort_dealt
 
 
 cdef Batch* build_unsorted(Updates* updates, int key_words) noexcept nogil:
