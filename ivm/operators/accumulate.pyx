@@ -292,7 +292,7 @@ cdef class Accumulate(Fallible):
             n -= 1
         for i in range(n):
             if i + ASKED < n:
-                self.groups.prefetch_state(self.touched[i + ASKED])
+                self.groups.prefetch_all(self.touched[i + ASKED])
             entry = self.touched[i]
             state = self.groups.state(entry)
             state[self.logic.state_words] = 0

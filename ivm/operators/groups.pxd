@@ -37,8 +37,8 @@ cdef class Groups:
     cdef uint32_t prefetch_slot(self, const uint64_t* key) noexcept nogil
     # Asks for the entry that has this hash, and returns it, plus 1; 0 if there is none.
     cdef uint32_t prefetch_entry(self, uint32_t hash) noexcept nogil
-    # Asks for the state of an entry.
-    cdef void prefetch_state(self, uint32_t entry) noexcept nogil
+    # Asks for the memory of an entry.
+    cdef void prefetch_all(self, uint32_t entry) noexcept nogil
     # Asks for all that looking up the next n <= ASKED keys will read, each `stride` words after the one before.
     cdef void ask(self, const uint64_t* keys, Py_ssize_t stride, Py_ssize_t n) noexcept nogil
     cdef uint64_t* key(self, uint32_t entry) noexcept nogil
