@@ -11,11 +11,24 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 namespace ivm {
 
 // Does a part of something; -1 where it raised.
 using Task = int (*)(void* context, Py_ssize_t i);
+
+// The same of what cannot fail.
+using SafeTask = void (*)(void* context, Py_ssize_t i);
+
+// Parts that helpers do beside who posted them.
+struct Chore {
+    SafeTask task;
+    void* context;
+    Py_ssize_t parts;
+    Py_ssize_t next;                        // to be begun; the team's guard guards it
+    std::atomic<Py_ssize_t> unfinished;
+};
 
 // Waits in small steps, and lets others have the processor now and then.
 class Patience {
@@ -53,12 +66,47 @@ public:
         tasks_.store(turn << TURN | static_cast<uint64_t>(tasks) << COUNT);
         wake(std::min<Py_ssize_t>(tasks, threads) - 1);
         for (Py_ssize_t i; take(&i);) perform(i);
-        await_all();
+        await_all(unfinished_);
         const bool failed = failed_;
         if (failed) raise_error();
         busy_.store(false);
         return failed ? -1 : 0;
     }
+
+    // Nothing where memory is short.
+    Chore* post(SafeTask task, void* context, Py_ssize_t parts, int threads) noexcept {
+        Chore* chore = nullptr;
+        try {
+            chore = new Chore{task, context, parts, 0, {parts}};
+            std::lock_guard lock(guard_);
+            chores_.push_back(chore);
+            posted_.store(chores_.size());
+        } catch (const std::bad_alloc&) {
+            delete chore;
+            return nullptr;
+        }
+        hire(std::min<Py_ssize_t>(parts, threads - 1));
+        wake(parts);
+        return chore;
+    }
+
+    // Does what nobody has begun, waits for the rest, and frees the chore.
+    void finish(Chore* chore) noexcept {
+        for (Py_ssize_t i; take(chore, &i);) perform(chore, i);
+        await_all(chore->unfinished);
+        delete chore;
+    }
+
+    // Before the process forks: no helper, which the child will not have, is within a chore then.
+    void hold_chores() {
+        Patience patience;
+        for (guard_.lock(); in_chores_.load() > 0; guard_.lock()) {
+            guard_.unlock();
+            patience.wait();
+        }
+    }
+
+    void let_chores() { guard_.unlock(); }
 
 private:
     // The turn, how many tasks it has, and which is the next one, as one number: who takes a task by changing
@@ -90,25 +138,64 @@ private:
         within_ = true;
         if (task_(context_, i) < 0) keep_error();
         within_ = false;
-        if (unfinished_.fetch_sub(1) == 1 && caller_sleeps_.load()) {
-            { std::lock_guard lock(guard_); }
-            finished_.notify_one();
+        if (unfinished_.fetch_sub(1) == 1) tell_sleepers();
+    }
+
+    bool take(Chore* chore, Py_ssize_t* i) {
+        std::lock_guard lock(guard_);
+        return take_locked(chore, i);
+    }
+
+    // The next part of the oldest chore.
+    bool take_any(Chore** chore, Py_ssize_t* i) {
+        if (posted_.load(std::memory_order_relaxed) == 0) return false;
+        std::lock_guard lock(guard_);
+        if (chores_.empty()) return false;
+        *chore = chores_.front();
+        in_chores_.fetch_add(1);
+        return take_locked(*chore, i);
+    }
+
+    // A chore of which all is begun is no longer among those to be taken from.
+    bool take_locked(Chore* chore, Py_ssize_t* i) {
+        if (chore->next == chore->parts) return false;
+        *i = chore->next++;
+        if (chore->next == chore->parts) {
+            // A forked child has chores of another team.
+            const auto posted = std::find(chores_.begin(), chores_.end(), chore);
+            if (posted != chores_.end()) chores_.erase(posted);
+            posted_.store(chores_.size());
+        }
+        return true;
+    }
+
+    // After this the chore may not be touched: who waits for it may have freed it.
+    void perform(Chore* chore, Py_ssize_t i) {
+        chore->task(chore->context, i);
+        if (chore->unfinished.fetch_sub(1) == 1) tell_sleepers();
+    }
+
+    void await_all(const std::atomic<Py_ssize_t>& unfinished) {
+        Patience patience;
+        while (unfinished.load(std::memory_order_acquire) > 0) {
+            if (patience.wait()) continue;
+            std::unique_lock lock(guard_);
+            ++waiting_;
+            finished_.wait(lock, [&] { return unfinished.load() == 0; });
+            --waiting_;
         }
     }
 
-    void await_all() {
-        Patience patience;
-        while (unfinished_.load(std::memory_order_acquire) > 0) {
-            if (patience.wait()) continue;
-            std::unique_lock lock(guard_);
-            caller_sleeps_.store(true);
-            finished_.wait(lock, [this] { return unfinished_.load() == 0; });
-            caller_sleeps_.store(false);
-        }
+    void tell_sleepers() {
+        if (waiting_.load() == 0) return;
+        { std::lock_guard lock(guard_); }
+        finished_.notify_all();
     }
 
     // Where there cannot be as many threads, there are fewer.
     void hire(Py_ssize_t helpers) {
+        if (hired_.load() >= helpers) return;
+        std::lock_guard lock(guard_);
         try {
             for (; hired_ < helpers; ++hired_) std::thread([this] { help(); }).detach();
         } catch (const std::exception&) {
@@ -120,11 +207,21 @@ private:
         if (PyThreadState_New(PyInterpreterState_Main()) == nullptr) return;
         for (;;) {
             Patience patience;
-            while (patience.wait())
-                for (Py_ssize_t i; take(&i); patience = Patience()) perform(i);
+            while (patience.wait()) {
+                Py_ssize_t i;
+                Chore* chore;
+                if (take(&i))
+                    perform(i);
+                else if (take_any(&chore, &i)) {
+                    perform(chore, i);
+                    in_chores_.fetch_sub(1);
+                } else
+                    continue;
+                patience = Patience();
+            }
             std::unique_lock lock(guard_);
             ++sleeping_;
-            left_.wait(lock, [this] { return are_left(tasks_.load()); });
+            left_.wait(lock, [this] { return are_left(tasks_.load()) || !chores_.empty(); });
             --sleeping_;
         }
     }
@@ -158,8 +255,7 @@ private:
     inline static thread_local bool within_ = false;    // one of its tasks runs in this thread
 
     std::atomic<bool> busy_{false};
-    Py_ssize_t hired_ = 0;      // this, and what is below, belongs to the caller
-    Task task_ = nullptr;
+    Task task_ = nullptr;       // this, and what is below, belongs to the caller
     void* context_ = nullptr;
     bool failed_ = false;       // the GIL guards it, and the error, while tasks run
     PyObject *type_ = nullptr, *value_ = nullptr, *traceback_ = nullptr;
@@ -167,16 +263,22 @@ private:
     alignas(64) std::atomic<uint64_t> tasks_{0};
     alignas(64) std::atomic<Py_ssize_t> unfinished_{0};
     alignas(64) std::atomic<Py_ssize_t> sleeping_{0};
-    std::atomic<bool> caller_sleeps_{false};
-    std::mutex guard_;          // of falling asleep
+    std::atomic<Py_ssize_t> waiting_{0};    // who sleep until helpers have finished
+    std::atomic<Py_ssize_t> hired_{0};
+    std::mutex guard_;          // of falling asleep, of chores, and of who is hired
     std::condition_variable left_, finished_;
+
+    std::vector<Chore*> chores_;            // of which not all is begun
+    std::atomic<size_t> posted_{0};         // how many these are
+    std::atomic<Py_ssize_t> in_chores_{0};  // helpers
 };
 
 // There for as long as the process: helpers may be asleep in it when that ends. A forked child, in which they are
 // not, has another one.
 inline Team& team() {
     static Team* team = new Team;
-    static const int forks = pthread_atfork(nullptr, nullptr, [] { team = new Team; });
+    static const int forks = pthread_atfork(
+        [] { team->hold_chores(); }, [] { team->let_chores(); }, [] { team = new Team; });
     (void)forks;
     return *team;
 }

@@ -8,3 +8,21 @@ ctypedef int (*Task)(void* context, Py_ssize_t i) except -1 nogil
 # Within a part, while another thread has the helpers, and of more than 65,535 parts, the caller does all. The GIL
 # must not be held: a helper needs it to hand an error on.
 cdef int share_work(Task task, void* context, Py_ssize_t parts, int threads) except -1 nogil
+
+
+# Parts that helpers do beside who has begun them.
+cdef extern from *:
+    """
+    namespace ivm { struct Chore; }
+    """
+    cdef cppclass Chore "ivm::Chore"
+
+# The same of what cannot fail.
+ctypedef void (*SafeTask)(void* context, Py_ssize_t i) noexcept nogil
+
+# Lets up to `threads` - 1 helpers do all of so many parts, at least one, while the caller goes on; NULL where memory is
+# short, when nothing is begun.
+cdef Chore* begin_chore(SafeTask task, void* context, Py_ssize_t parts, int threads) noexcept nogil
+
+# Does what no helper has begun, waits for the rest, and frees the chore.
+cdef void end_chore(Chore* chore) noexcept nogil

@@ -9,6 +9,9 @@ A helper that finds nothing to do waits for a fifth of a millisecond, since most
 between two are shorter, and then sleeps. While it waits it lets others have the processor, the caller first of
 all. Helpers need the GIL only to hand an error on.
 
+A chore is done beside its caller, by helpers that have nothing else to do: nobody waits for it until its result is
+needed, and what no helper has begun by then the caller does. It needs no GIL, and raises nothing.
+
 There is one team, which one thread has at a time: one that shares a large step meanwhile does it alone.
 """
 
@@ -16,8 +19,18 @@ There is one team, which one thread has at a time: one that shares a large step 
 cdef extern from "team.hpp" namespace "ivm":
     cdef cppclass Team:
         int run(Task task, void* context, Py_ssize_t tasks, int threads) except -1 nogil
+        Chore* post(SafeTask task, void* context, Py_ssize_t parts, int threads) noexcept nogil
+        void finish(Chore* chore) noexcept nogil
     Team& team() noexcept nogil
 
 
 cdef int share_work(Task task, void* context, Py_ssize_t parts, int threads) except -1 nogil:
     return team().run(task, context, parts, threads)
+
+
+cdef Chore* begin_chore(SafeTask task, void* context, Py_ssize_t parts, int threads) noexcept nogil:
+    return team().post(task, context, parts, threads)
+
+
+cdef void end_chore(Chore* chore) noexcept nogil:
+    team().finish(chore)

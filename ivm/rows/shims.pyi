@@ -12,6 +12,13 @@ MOVES_TOGETHER: bool
 def share_work(do: Callable[[int], object], parts: int, threads: int) -> None:
     """Let threads call `do` with each number below `parts`."""
 
+class Chore:
+    """Helpers call `do`, which must not raise, with each number below `parts`, until `end`."""
+
+    def __init__(self, do: Callable[[int], object], parts: int, threads: int) -> None: ...
+    def end(self) -> None:
+        """Do what nobody has begun, and wait for the rest: once."""
+
 class Block:
     """A block with room for so many bytes, given back by `close`, or when nothing refers to it."""
 

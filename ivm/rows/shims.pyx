@@ -9,6 +9,7 @@ from ivm.rows.codec cimport encode_key
 from ivm.rows.hashing cimport Partitioner, hash_prefix
 from ivm.rows.layout cimport Layout
 from ivm.rows.strings cimport Interner, prefix_of
+from ivm.team cimport Chore as Posted, begin_chore, end_chore
 from ivm.team cimport share_work as share
 
 MOVES_TOGETHER = moves_together
@@ -24,6 +25,29 @@ def share_work(do, Py_ssize_t parts, int threads):
     """Let threads call `do` with each number below `parts`."""
     with nogil:
         share(_do, <void*> do, parts, threads)
+
+
+cdef void _do_safely(void* context, Py_ssize_t i) noexcept nogil:
+    with gil:
+        (<object> context)(i)
+
+
+cdef class Chore:
+    """Helpers call `do`, which must not raise, with each number below `parts`, until `end`."""
+
+    cdef Posted* posted
+    cdef object do
+
+    def __init__(self, do, Py_ssize_t parts, int threads):
+        self.do = do
+        self.posted = begin_chore(_do_safely, <void*> do, parts, threads)
+        if self.posted == NULL:
+            raise MemoryError("no memory for a chore")
+
+    def end(self):
+        """Do what nobody has begun, and wait for the rest: once."""
+        with nogil:
+            end_chore(self.posted)
 
 
 cdef class Block:

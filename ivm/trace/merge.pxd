@@ -11,8 +11,6 @@ cdef struct Side:
     bint single             # every value has one update
     Py_ssize_t key          # keys before are merged, and the values of this one before `val`
     Py_ssize_t val          # values before are merged
-    Py_ssize_t end          # keys from this one on are not to be merged,
-    Py_ssize_t val_end      # nor values from this one on
 
 
 # A merge in progress. The batches are untouched, and the result is nobody's, until it is finished.
@@ -46,13 +44,3 @@ cdef void free_merge(Merge* m) noexcept nogil
 
 # The sum in one go; NULL where memory is short.
 cdef Batch* merge_batches(Batch* a, Batch* b, const uint64_t* since) noexcept nogil
-
-# --- for who merges in several parts ---
-
-# Starts to add up some of each one's keys, from `first` to before `end`, to `out`, which has room for it; the
-# caller keeps that. NULL where memory is short.
-cdef Merge* start_part(Batch* a, Py_ssize_t a_first, Py_ssize_t a_end, Batch* b, Py_ssize_t b_first,
-                       Py_ssize_t b_end, const uint64_t* since, Batch* out) noexcept nogil
-
-# Whether a merge only puts keys and values of one batch behind those of another, and they are large.
-cdef bint appends_only(const Batch* a, const Batch* b, const uint64_t* since) noexcept nogil

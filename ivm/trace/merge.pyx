@@ -33,10 +33,35 @@ cdef int64_t WITHOUT_END = <int64_t> 1 << 62     # of fuel
 # --- starting and ending ---
 
 cdef Merge* start_merge(Batch* a, Batch* b, const uint64_t* since) noexcept nogil:
+    cdef Py_ssize_t times = a.time_count + b.time_count
+    cdef size_t words = times * (1 + a.time_words)
+    cdef Merge* m = <Merge*> malloc(sizeof(Merge) + words * 8 + 3 * times * sizeof(uint32_t))
+    if m == NULL:
+        return NULL
+    memset(m, 0, sizeof(Merge))
+    m.a.b = a
+    m.b.b = b
+    m.slot_diff = <int64_t*> (m + 1)
+    m.slot_time = <uint32_t*> (m.slot_diff + words)
+    m.a.mapped = m.slot_time + times
+    m.b.mapped = m.a.mapped + a.time_count
+    m.out = _allocate_sum(a, b, since)
+    if m.out == NULL or merge_times(m, since, <uint64_t*> m.slot_diff + times) < 0:
+        free_merge(m)
+        return NULL
+    memset(m.slot_diff, 0, m.out.time_count * sizeof(int64_t))
+    if m.out.time_count == 1:
+        m.out.time_of = NULL
+    m.diffs_from = 0 if a.diff != NULL or b.diff != NULL else -1
+    m.vals_from = 0 if a.val_start != NULL or b.val_start != NULL else -1
+    m.updates_from = 0 if a.update_start != NULL or b.update_start != NULL else -1
+    return m
+
+
+cdef Batch* _allocate_sum(const Batch* a, const Batch* b, const uint64_t* since) noexcept nogil:
     cdef Room room
-    cdef bint appends = appends_only(a, b, since)
+    cdef bint appends = _appends_only(a, b, since)
     cdef Batch* out
-    cdef Merge* m = NULL
     room.keys = a.keys + b.keys + 1     # one more, for what is written before it is known to count
     room.vals = a.vals + b.vals
     room.updates = a.updates + b.updates
@@ -49,48 +74,11 @@ cdef Merge* start_merge(Batch* a, Batch* b, const uint64_t* since) noexcept nogi
     out = allocate_batch(a.key_words, a.val_words, a.time_words, &room)
     if out != NULL:
         out.room = room.keys if appends else 0
-        m = start_part(a, 0, a.keys, b, 0, b.keys, since, out)
-    if m == NULL:
-        drop(out)
-    return m
+    return out
 
 
-cdef Merge* start_part(Batch* a, Py_ssize_t a_first, Py_ssize_t a_end, Batch* b, Py_ssize_t b_first,
-                       Py_ssize_t b_end, const uint64_t* since, Batch* out) noexcept nogil:
-    cdef Py_ssize_t times = a.time_count + b.time_count
-    cdef size_t words = times * (1 + a.time_words)
-    cdef Merge* m = <Merge*> malloc(sizeof(Merge) + words * 8 + 3 * times * sizeof(uint32_t))
-    if m == NULL:
-        return NULL
-    memset(m, 0, sizeof(Merge))
-    _begin(&m.a, a, a_first, a_end)
-    _begin(&m.b, b, b_first, b_end)
-    m.slot_diff = <int64_t*> (m + 1)
-    m.slot_time = <uint32_t*> (m.slot_diff + words)
-    m.a.mapped = m.slot_time + times
-    m.b.mapped = m.a.mapped + a.time_count
-    m.out = out
-    if merge_times(m, since, <uint64_t*> m.slot_diff + times) < 0:
-        free(m)
-        return NULL
-    memset(m.slot_diff, 0, out.time_count * sizeof(int64_t))
-    if out.time_count == 1:
-        out.time_of = NULL
-    m.diffs_from = 0 if a.diff != NULL or b.diff != NULL else -1
-    m.vals_from = 0 if a.val_start != NULL or b.val_start != NULL else -1
-    m.updates_from = 0 if a.update_start != NULL or b.update_start != NULL else -1
-    return m
-
-
-cdef inline void _begin(Side* side, Batch* b, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
-    side.b = b
-    side.key = first
-    side.val = first_val(b, first)
-    side.end = end
-    side.val_end = first_val(b, end)
-
-
-cdef bint appends_only(const Batch* a, const Batch* b, const uint64_t* since) noexcept nogil:
+# Whether a merge only puts keys and values of one batch behind those of another, and they are large.
+cdef bint _appends_only(const Batch* a, const Batch* b, const uint64_t* since) noexcept nogil:
     return ((a.keys + b.keys) * (a.key_words + a.val_words) * sizeof(uint64_t) >= LARGE
             and is_plain(a, since[0]) and is_plain(b, since[0]) and follows(a, b))
 
@@ -261,13 +249,13 @@ cdef void _merge_rows(Merge* m) noexcept nogil:
     cdef Side* side
     cdef Side* other
     while m.fuel > 0:
-        if m.a.key == m.a.end and m.b.key == m.b.end:
+        if m.a.key == m.a.b.keys and m.b.key == m.b.b.keys:
             return
-        if m.a.key == m.a.end:
-            _copy_rows(m, &m.b, m.b.end)
+        if m.a.key == m.a.b.keys:
+            _copy_rows(m, &m.b, m.b.b.keys)
             continue
-        if m.b.key == m.b.end:
-            _copy_rows(m, &m.a, m.a.end)
+        if m.b.key == m.b.b.keys:
+            _copy_rows(m, &m.a, m.a.b.keys)
             continue
         order = compare_words(key_at(m.a.b, m.a.key), key_at(m.b.b, m.b.key), m.out.key_words)
         same = order == 0
@@ -283,7 +271,7 @@ cdef void _merge_rows(Merge* m) noexcept nogil:
             if not zip_sides(m, side, end - side.val, same):
                 _copy_vals(m, side, end)
         else:
-            end = min(side.end, seek_key(side.b, key_at(other.b, other.key), side.key + 1))
+            end = min(side.b.keys, seek_key(side.b, key_at(other.b, other.key), side.key + 1))
             if not zip_sides(m, side, end - side.key, same):
                 _copy_rows(m, side, end)
 

@@ -2,10 +2,11 @@ from libc.stdint cimport int64_t, uint64_t
 from libcpp.vector cimport vector
 
 from ivm.rows.updates cimport Updates
+from ivm.team cimport Chore
 from ivm.trace.batch cimport Batch
 from ivm.trace.dealing cimport Part
 from ivm.trace.frontier cimport Antichain
-from ivm.trace.merging cimport Merging
+from ivm.trace.merge cimport Merge
 from ivm.trace.times cimport MAX_COORDINATES
 
 cdef extern from "<mutex>" namespace "std" nogil:
@@ -37,7 +38,7 @@ cdef class Trace:
     cdef readonly int key_words
     cdef readonly int val_words
     cdef readonly int time_words
-    cdef int threads                # that seal and merge many updates together
+    cdef int threads                # that seal many updates together, and merge them beside the step
     cdef readonly tuple strings     # (word of a key followed by a value, complemented?)
     cdef vector[Batch*] layers
     cdef Batch* fresh
@@ -45,7 +46,9 @@ cdef class Trace:
     cdef vector[Batch*] upcoming                      # prepared to be published
     cdef bint stale                                   # `published` lags behind
     cdef uint64_t since[MAX_COORDINATES]              # times before may be compacted already
-    cdef vector[Merging*] merges                        # in progress, each of two adjacent layers
+    cdef vector[Merge*] merges                        # in progress, each of two adjacent layers
+    cdef Py_ssize_t fuel                              # of each
+    cdef Chore* chore                                 # what works at them, or NULL
     cdef bint closed                                  # only handles read on
     cdef void* stage                                  # the root's stage that seals it, or NULL
     cdef mutex guard                                  # of the following two and of `since`
@@ -73,7 +76,7 @@ cdef class Trace:
 
     # The spine's own.
     cdef bint opens(self, Py_ssize_t updates, uint64_t since) except -1 nogil
-    cdef int begin(self, Batch* b) except -1 nogil
+    cdef int begin(self, Batch* b, uint64_t since) except -1 nogil
     cdef int deliver(self, Batch* b) except -1 nogil
     cdef uint64_t advance(self, uint64_t root) noexcept nogil
     cdef bint mergeable(self, uint64_t apart) noexcept nogil
@@ -85,8 +88,8 @@ cdef class Trace:
     cdef int merge_last(self) except -1 nogil
     cdef void replace(self, size_t i, size_t count, Batch* merged) noexcept nogil
     cdef int start_merges(self, uint64_t apart) except -1 nogil
-    cdef int parts_of(self, const Batch* elder, const Batch* younger) noexcept nogil
-    cdef int work(self, Py_ssize_t fuel) except -1 nogil
+    cdef void begin_work(self, Py_ssize_t fuel) noexcept nogil
+    cdef void end_work(self) noexcept nogil
     cdef void finish_merges(self) noexcept nogil
     cdef void forget(self) noexcept nogil
     cdef void release_unread(self) noexcept

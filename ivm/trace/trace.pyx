@@ -13,6 +13,10 @@ whose younger side is of class c moves less than 4 * 64 * 2^c updates, so it is 
 class has at most one merge in progress and few layers that wait, and absorbing a batch of n updates
 moves at most EFFORT * n updates, and SMALL, for each class, whatever the trace holds.
 
+With helpers, merges of many updates are all in progress, and fuel for many is used up beside the step: one
+helper works at each merge until the next batch is absorbed, and the caller merges what none has begun by
+then. Nobody splits a merge, closes up what several have written, or waits while there is something else to do.
+
 Layers of a few updates wait until there are WAITING of them, and are summed then: most of the cost of
 a merge does not depend on how much is merged. Other small layers merge at once with whatever comes, so
 they are always compacted. A large batch first merges the smaller layers before it with each other, and a
@@ -35,13 +39,14 @@ from libcpp.algorithm cimport sort, unique
 from libcpp.vector cimport vector
 
 from ivm.rows.updates cimport Updates, push
+from ivm.team cimport begin_chore, end_chore
 from ivm.trace.batch cimport (
     MOST_UPDATES, Batch, append_batch, batch_bytes, diff_of, drop, first_update, first_val, follows,
     is_plain, retain, room_behind, time_of, val_at,
 )
 from ivm.trace.build cimport build_batch, sum_batches
-from ivm.trace.merging cimport (
-    Merging, finish_merging, free_merging, merge_at_once, start_merging, work_merging, work_together,
+from ivm.trace.merge cimport (
+    Merge, finish_merge, free_merge, merge_batches, start_merge, work_merge,
 )
 from ivm.trace.frontier cimport Antichain
 from ivm.trace.times cimport less_equal, meet_into
@@ -60,7 +65,7 @@ cdef enum:
     SMALL = 128         # updates that a merge may move whatever was sealed
     EFFORT = 4          # updates that a merge in progress moves for each sealed one
     BASE_EFFORT = 64    # and for each sealed batch
-    WORTH_THREADS = 1 << 13     # updates that threads merge together
+    WORTH_A_HELPER = 1 << 13    # updates that a helper merges
 
 NEVER = 0xFFFFFFFFFFFFFFFF
 
@@ -82,6 +87,7 @@ cdef class Trace:
         self.stale = False
         self.closed = False
         self.stage = NULL
+        self.chore = NULL
         memset(self.since, 0, sizeof(self.since))
 
     def __dealloc__(self):
@@ -89,9 +95,10 @@ cdef class Trace:
 
     cdef void forget(self) noexcept nogil:
         cdef Batch* b
-        cdef Merging* m
+        cdef Merge* m
+        self.end_work()
         for m in self.merges:
-            free_merging(m)
+            free_merge(m)
         self.merges.clear()
         for b in self.layers:
             drop(b)
@@ -103,42 +110,43 @@ cdef class Trace:
         self.published.clear()
 
     cdef int seal(self, const Updates* updates, uint64_t since) except -1 nogil:
-        if self.opens(updates.length, since):
-            self.begin(build_batch(updates, self.key_words))
-        return 0
+        if not self.opens(updates.length, since):
+            return 0
+        return self.begin(build_batch(updates, self.key_words), since)
 
     cdef int seal_unsorted(self, Updates* updates, uint64_t since) except -1 nogil:
-        if self.opens(updates.length, since):
-            self.begin(build_unsorted(updates, self.key_words))
-        return 0
+        if not self.opens(updates.length, since):
+            return 0
+        return self.begin(build_unsorted(updates, self.key_words), since)
 
     cdef int seal_together(self, Part* parts, int count, uint64_t since) except -1 nogil:
         cdef Py_ssize_t updates = 0
         cdef int p
         for p in range(count):
             updates += parts[p].rows.length
-        if self.opens(updates, since):
-            self.begin(build_together(parts, count, self.key_words, self.threads))
-        return 0
+        if not self.opens(updates, since):
+            return 0
+        return self.begin(build_together(parts, count, self.key_words, self.threads), since)
 
-    # Absorbs the fresh batch; whether there are `updates` for another one, which must not be too many.
+    # Absorbs the fresh batch, unless helpers still merge, who have time until there is another one; whether there
+    # are `updates` for that, which must not be too many.
     cdef bint opens(self, Py_ssize_t updates, uint64_t since) except -1 nogil:
-        self.absorb(since)
+        if self.chore == NULL or updates == 0:
+            self.absorb(since)
         refuse_many(updates)
         return updates > 0
 
     # Makes `b` the fresh batch, which it has the only reference of; NULL says that memory was short.
-    cdef int begin(self, Batch* b) except -1 nogil:
+    cdef int begin(self, Batch* b, uint64_t since) except -1 nogil:
         if b == NULL:
             no_memory()
-        if b.updates == 0:
-            drop(b)
-            return 0
         try:
-            self.deliver(b)
-            self.fresh = b
+            self.absorb(since)
+            if b.updates > 0:
+                self.deliver(b)
+                self.fresh = b
         finally:
-            if self.fresh == NULL:
+            if self.fresh != b:
                 drop(b)
         self.stale = True
         return 0
@@ -170,13 +178,18 @@ cdef class Trace:
 
     cdef int absorb(self, uint64_t since) except -1 nogil:
         cdef uint64_t apart
-        cdef Py_ssize_t inserted
+        cdef Py_ssize_t inserted, fuel, at_once
         if self.fresh == NULL:
             return 0
         self.layers.reserve(self.layers.size() + 1)
         inserted = self.fresh.updates
+        fuel = EFFORT * inserted + BASE_EFFORT
+        at_once = SMALL + EFFORT * inserted
+        if self.threads > 1:
+            at_once = min(at_once, <Py_ssize_t> WORTH_A_HELPER)
         apart = self.advance(since)
-        self.work(EFFORT * inserted + BASE_EFFORT)
+        self.end_work()
+        self.finish_merges()
         while self.mergeable(apart) and size_class(
                 self.layers[self.layers.size() - 2].updates) < size_class(inserted):
             self.merge_last()
@@ -185,15 +198,17 @@ cdef class Trace:
         self.stale = True
         if inserted <= FEW:
             if self.waiting() < WAITING:
+                self.begin_work(fuel)
                 return 0
             self.sum_waiting(apart)
         while self.mergeable(apart) and (
-                due(self.layers[self.layers.size() - 2], self.layers.back(),
-                    SMALL + EFFORT * inserted)
+                due(self.layers[self.layers.size() - 2], self.layers.back(), at_once)
                 or self.layers.back().updates <= SMALL + EFFORT * inserted
                 and self.may_append(self.layers[self.layers.size() - 2], self.layers.back())):
             self.merge_last()
-        return self.start_merges(apart)
+        self.start_merges(apart)
+        self.begin_work(fuel)
+        return 0
 
     # How many of the last layers have few updates, at most WAITING.
     cdef size_t waiting(self) noexcept nogil:
@@ -224,9 +239,9 @@ cdef class Trace:
                 and not self.merging(self.layers[n - 1]) and not self.merging(self.layers[n - 2]))
 
     cdef bint merging(self, const Batch* b) noexcept nogil:
-        cdef Merging* m
+        cdef Merge* m
         for m in self.merges:
-            if m.a == b or m.b == b:
+            if m.a.b == b or m.b.b == b:
                 return True
         return False
 
@@ -249,8 +264,7 @@ cdef class Trace:
         if self.may_append(self.layers[n - 2], self.layers[n - 1]):
             merged = append_batch(self.layers[n - 2], self.layers[n - 1], self.since[0])
         if merged == NULL:
-            merged = merge_at_once(self.layers[n - 2], self.layers[n - 1], self.since,
-                                   self.parts_of(self.layers[n - 2], self.layers[n - 1]))
+            merged = merge_batches(self.layers[n - 2], self.layers[n - 1], self.since)
         if merged == NULL:
             no_memory()
         self.replace(n - 2, 2, merged)
@@ -272,7 +286,7 @@ cdef class Trace:
     # outgrows its room, and that are free, the youngest first.
     cdef int start_merges(self, uint64_t apart) except -1 nogil:
         cdef size_t i = self.layers.size()
-        cdef Merging* m
+        cdef Merge* m
         while i > 1:
             i -= 1
             if (not due(self.layers[i - 1], self.layers[i], MOST_UPDATES)
@@ -283,43 +297,43 @@ cdef class Trace:
                     or self.merging(self.layers[i - 1]) or self.merging(self.layers[i])):
                 continue
             self.merges.reserve(self.merges.size() + 1)
-            m = start_merging(self.layers[i - 1], self.layers[i], self.since,
-                              self.parts_of(self.layers[i - 1], self.layers[i]))
+            m = start_merge(self.layers[i - 1], self.layers[i], self.since)
             if m == NULL:
                 no_memory()
             self.merges.push_back(m)
             i -= 1
         return 0
 
-    # In how many parts two layers are merged.
-    cdef int parts_of(self, const Batch* elder, const Batch* younger) noexcept nogil:
-        return self.threads if elder.updates + younger.updates >= WORTH_THREADS else 1
+    # Moves `fuel` updates in each merge in progress; much of it beside the step, if there are helpers.
+    cdef void begin_work(self, Py_ssize_t fuel) noexcept nogil:
+        cdef size_t i
+        self.fuel = fuel
+        if self.threads > 1 and fuel * <Py_ssize_t> self.merges.size() >= WORTH_A_HELPER:
+            self.chore = begin_chore(work_at, <void*> self, self.merges.size(), self.threads)
+        if self.chore == NULL:
+            for i in range(self.merges.size()):
+                work_at(<void*> self, i)
+            self.finish_merges()
 
-    # Moves `fuel` updates in each merge in progress, much of it by threads.
-    cdef int work(self, Py_ssize_t fuel) except -1 nogil:
-        cdef Merging* m
-        if self.threads > 1 and fuel >= WORTH_THREADS:
-            work_together(self.merges, fuel, self.threads)
-        else:
-            for m in self.merges:
-                work_merging(m, fuel)
-        self.finish_merges()
-        return 0
+    cdef void end_work(self) noexcept nogil:
+        if self.chore != NULL:
+            end_chore(self.chore)
+            self.chore = NULL
 
     # Puts the results of what is merged in its place.
     cdef void finish_merges(self) noexcept nogil:
         cdef size_t i = 0, at
-        cdef Merging* m
+        cdef Merge* m
         while i < self.merges.size():
             m = self.merges[i]
-            if m.left <= 0:
+            if m.fuel <= 0:
                 i += 1
                 continue
             at = 0
-            while self.layers[at] != m.a:
+            while self.layers[at] != m.a.b:
                 at += 1
             self.merges.erase(self.merges.begin() + i)
-            self.replace(at, 2, finish_merging(m))
+            self.replace(at, 2, finish_merge(m))
 
     # Advances `since` as far as the holds allow; the root time from which batches stay apart.
     cdef uint64_t advance(self, uint64_t root) noexcept nogil:
@@ -468,6 +482,11 @@ cdef class Trace:
             records += b.updates
             memory += batch_bytes(b)
         return records, memory
+
+
+# Works at a trace's i-th merge.
+cdef void work_at(void* context, Py_ssize_t i) noexcept nogil:
+    work_merge((<Trace> context).merges[i], (<Trace> context).fuel)
 
 
 cdef int refuse_many(Py_ssize_t updates) except -1 nogil:

@@ -64,7 +64,7 @@ cdef inline void _zip_keys(Merge* m, int key_words, int val_words) noexcept nogi
     cdef uint64_t mask
     cdef int order
     while True:
-        n = min(min(m.a.end - i, m.b.end - j), min(m.fuel, <Py_ssize_t> ZIP_STEPS))
+        n = min(min(m.a.b.keys - i, m.b.b.keys - j), min(m.fuel, <Py_ssize_t> ZIP_STEPS))
         from_a = i
         for s in range(n):
             x = a.key + i * key_words
@@ -136,7 +136,7 @@ cdef void _zip_rows(Merge* m) noexcept nogil:
     cdef Py_ssize_t n, from_a, from_b
     cdef int unsure = 0     # rounds since keys were looked at that had several values
     while True:
-        n = min(min(m.a.val_end - z.va, m.b.val_end - z.vb), min(m.fuel, <Py_ssize_t> ZIP_STEPS))
+        n = min(min(m.a.b.vals - z.va, m.b.b.vals - z.vb), min(m.fuel, <Py_ssize_t> ZIP_STEPS))
         from_a = z.va
         from_b = z.vb
         if n < ZIP_STEPS or unsure > 0 or not _are_single(m, &z):
@@ -228,8 +228,8 @@ cdef inline void _zip_any_words(Merge* m, Zip* z, Py_ssize_t n, int key_words, i
 cdef inline bint _are_single(const Merge* m, const Zip* z) noexcept nogil:
     cdef const Batch* a = m.a.b
     cdef const Batch* b = m.b.b
-    return (z.i + ZIP_STEPS <= m.a.end and first_val(a, z.i + ZIP_STEPS) == z.va + ZIP_STEPS
-            and z.j + ZIP_STEPS <= m.b.end and first_val(b, z.j + ZIP_STEPS) == z.vb + ZIP_STEPS
+    return (z.i + ZIP_STEPS <= m.a.b.keys and first_val(a, z.i + ZIP_STEPS) == z.va + ZIP_STEPS
+            and z.j + ZIP_STEPS <= m.b.b.keys and first_val(b, z.j + ZIP_STEPS) == z.vb + ZIP_STEPS
             and not is_last_key(m.out, z.k, key_at(a, z.i))
             and not is_last_key(m.out, z.k, key_at(b, z.j)))
 

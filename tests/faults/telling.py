@@ -114,8 +114,8 @@ def building_bare(count: int, parts: int) -> tuple[Act, Answer]:
     return lambda: seal_bare(trace, given, 0, 0), lambda _: [*map(bytes, layers(trace))]
 
 
-def merging_together(times: int) -> tuple[Act, Answer]:
-    """Two threads add up the batches of a trace."""
+def merging(times: int) -> tuple[Act, Answer]:
+    """A helper adds up the batches of a trace."""
     trace = Trace(1, 1, 1, ())
     share(trace, 2)
     for _ in range(2):
@@ -158,8 +158,8 @@ CALLS: dict[str, Callable[[], tuple[Act, Answer]]] = {
     "build bare": partial(building_bare, 2 * len(NUMBERS), 1),
     "build few bare": partial(building_bare, len(NUMBERS) // 2, 1),
     "build bare together": partial(building_bare, 2 * len(NUMBERS), 2),
-    "merge together": partial(merging_together, 1),
-    "merge together of several times": partial(merging_together, 3),
+    "merge": partial(merging, 1),
+    "merge of several times": partial(merging, 3),
     "decode": decoding,
 }
 

@@ -79,12 +79,15 @@ def test_a_step_names_the_arrangement_for_which_threads_could_not_exchange_rows(
         "build bare",
         "build few bare",
         "build bare together",
-        "merge together",
-        "merge together of several times",
     ],
 )
 def test_that_memory_is_short_for_a_batch_of_many_rows_is_told(shortage: Path, call: str) -> None:
     assert _told(shortage, call).count("no memory for a batch of an arrangement") > 2
+
+
+@pytest.mark.parametrize("call", ["merge", "merge of several times"])
+def test_that_memory_is_short_for_a_merge_is_told(shortage: Path, call: str) -> None:
+    assert "no memory for a batch of an arrangement" in _told(shortage, call)
 
 
 def test_that_memory_is_short_for_any_part_of_a_decoded_column_is_told(shortage: Path) -> None:

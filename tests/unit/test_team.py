@@ -8,7 +8,7 @@ from threading import Barrier, Event, Thread, get_ident
 
 import pytest
 
-from ivm.rows.shims import share_work
+from ivm.rows.shims import Chore, share_work
 
 PATIENCE = 10.0
 IN_A_CHILD = """
@@ -124,6 +124,72 @@ def test_a_caller_does_all_while_another_has_the_helpers() -> None:
     assert by == [get_ident()] * 5
     over.set()
     other.join(PATIENCE)
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+@pytest.mark.parametrize("parts", [1, 2, 7, 1_000])
+def test_each_part_of_a_chore_is_done_once(parts: int, threads: int) -> None:
+    done = Counter[int]()
+    Chore(lambda part: done.update([part]), parts, threads).end()
+    assert done == Counter(range(parts))
+
+
+def test_helpers_do_a_chore_while_its_caller_goes_on() -> None:
+    together = Barrier(2)
+    chore = Chore(lambda part: together.wait(PATIENCE), 1, 2)
+    together.wait(PATIENCE)
+    chore.end()
+
+
+def test_the_caller_does_what_helpers_have_not_begun() -> None:
+    over, by = Event(), list[int]()
+    kept_busy = Chore(lambda part: over.wait(PATIENCE), 8, 5)  # all that were ever hired here
+    chore = Chore(lambda part: by.append(get_ident()), 3, 2)
+    chore.end()
+    assert by == [get_ident()] * 3
+    over.set()
+    kept_busy.end()
+
+
+def test_the_end_of_a_chore_waits_for_what_helpers_have_begun() -> None:
+    begun, over, ended = Event(), Event(), list[int]()
+
+    def do(part: int) -> None:
+        begun.set()
+        over.wait(PATIENCE)
+        ended.append(part)
+
+    chore = Chore(do, 1, 2)
+    assert begun.wait(PATIENCE)
+    waiting = Thread(target=chore.end)
+    waiting.start()
+    assert not ended
+    over.set()
+    waiting.join(PATIENCE)
+    assert ended == [0]
+
+
+def test_work_is_shared_while_helpers_do_chores() -> None:
+    begun, over, done = Event(), Event(), list[int]()
+
+    def do(part: int) -> None:
+        begun.set()
+        over.wait(PATIENCE)
+
+    chore = Chore(do, 1, 2)
+    assert begun.wait(PATIENCE)
+    share_work(done.append, 5, 2)
+    assert sorted(done) == [0, 1, 2, 3, 4]
+    over.set()
+    chore.end()
+
+
+def test_chores_that_end_in_another_order_are_all_done() -> None:
+    done = Counter[int]()
+    chores = [Chore(lambda part: done.update([part]), 5, 3) for _ in range(20)]
+    for chore in reversed(chores):
+        chore.end()
+    assert done == Counter(dict.fromkeys(range(5), 20))
 
 
 def test_a_forked_child_has_helpers_of_its_own() -> None:

@@ -47,7 +47,7 @@ def test_what_follows_is_appended_whatever_the_sizes() -> None:
         step(trace, rows(time * MANY, MANY, time), time)
         held.append([length // MANY for length in lengths(trace)])
     step(trace, rows(8 * MANY, 20, 8), 8)
-    assert held == [[1], [2], [3], [4], [4, 1], [4, 1, 1], [7], [8]]  # the fifth has no room
+    assert held == [[1], [2], [3], [4], [4, 1], [5, 1], [7], [8]]  # the fifth has no room
     assert lengths(trace) == [8 * MANY + 20]
 
 
