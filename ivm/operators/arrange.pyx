@@ -12,7 +12,7 @@ from ivm.trace.dealing cimport Part
 from ivm.trace.trace cimport Trace
 
 cdef enum:
-    WORTH_THREADS = 1 << 12     # updates that threads seal together
+    WORTH_THREADS = 1 << 14     # updates that threads seal together
 
 
 cdef class Sealing(Operator):
