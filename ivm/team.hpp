@@ -85,9 +85,13 @@ public:
             delete chore;
             return nullptr;
         }
-        hire(std::min<Py_ssize_t>(parts, threads - 1));
-        wake(parts);
+        hire(threads - 1);
+        wake(std::min<Py_ssize_t>(parts, threads - 1));
         return chore;
+    }
+
+    static bool is_over(const Chore* chore) {
+        return chore->unfinished.load(std::memory_order_acquire) == 0;
     }
 
     // Does what nobody has begun, waits for the rest, and frees the chore.
@@ -97,7 +101,19 @@ public:
         delete chore;
     }
 
-    // Before the process forks: no helper, which the child will not have, is within a chore then.
+    // The same, but what nobody has begun nobody does.
+    void drop(Chore* chore) noexcept {
+        {
+            std::lock_guard lock(guard_);
+            chore->unfinished.fetch_sub(chore->parts - chore->next);
+            chore->next = chore->parts;
+            withdraw(chore);
+        }
+        await_all(chore->unfinished);
+        delete chore;
+    }
+
+    // Before the process forks: no thread, which the child will not have, is within a chore then.
     void hold_chores() {
         Patience patience;
         for (guard_.lock(); in_chores_.load() > 0; guard_.lock()) {
@@ -152,27 +168,30 @@ private:
         std::lock_guard lock(guard_);
         if (chores_.empty()) return false;
         *chore = chores_.front();
-        in_chores_.fetch_add(1);
         return take_locked(*chore, i);
     }
 
-    // A chore of which all is begun is no longer among those to be taken from.
     bool take_locked(Chore* chore, Py_ssize_t* i) {
         if (chore->next == chore->parts) return false;
         *i = chore->next++;
-        if (chore->next == chore->parts) {
-            // A forked child has chores of another team.
-            const auto posted = std::find(chores_.begin(), chores_.end(), chore);
-            if (posted != chores_.end()) chores_.erase(posted);
-            posted_.store(chores_.size());
-        }
+        if (chore->next == chore->parts) withdraw(chore);
+        ++in_chores_;
         return true;
     }
 
-    // After this the chore may not be touched: who waits for it may have freed it.
+    // Of a chore of which all is begun nothing is to be taken. A forked child has chores of another team.
+    void withdraw(Chore* chore) {
+        const auto posted = std::find(chores_.begin(), chores_.end(), chore);
+        if (posted != chores_.end()) chores_.erase(posted);
+        posted_.store(chores_.size());
+    }
+
     void perform(Chore* chore, Py_ssize_t i) {
         chore->task(chore->context, i);
-        if (chore->unfinished.fetch_sub(1) == 1) tell_sleepers();
+        const bool last = chore->unfinished.fetch_sub(1) == 1;
+        // After this the chore may not be touched: who waits for it may have freed it.
+        if (last) tell_sleepers();
+        --in_chores_;
     }
 
     void await_all(const std::atomic<Py_ssize_t>& unfinished) {
@@ -206,19 +225,11 @@ private:
         // A Python state of its own, in which what a task has raised is there until it is kept. That takes no GIL.
         if (PyThreadState_New(PyInterpreterState_Main()) == nullptr) return;
         for (;;) {
+            ++idle_;
             Patience patience;
-            while (patience.wait()) {
-                Py_ssize_t i;
-                Chore* chore;
-                if (take(&i))
-                    perform(i);
-                else if (take_any(&chore, &i)) {
-                    perform(chore, i);
-                    in_chores_.fetch_sub(1);
-                } else
-                    continue;
-                patience = Patience();
-            }
+            while (patience.wait())
+                for (; help_once(); patience = Patience()) {}
+            --idle_;
             std::unique_lock lock(guard_);
             ++sleeping_;
             left_.wait(lock, [this] { return are_left(tasks_.load()) || !chores_.empty(); });
@@ -226,10 +237,23 @@ private:
         }
     }
 
-    // Wakes helpers, unless as many as are wanted are awake.
+    // Does a part, if there is any to be begun: of what its caller waits for first.
+    bool help_once() {
+        Py_ssize_t i;
+        Chore* chore = nullptr;
+        if (!take(&i) && !take_any(&chore, &i)) return false;
+        --idle_;
+        if (chore != nullptr)
+            perform(chore, i);
+        else
+            perform(i);
+        ++idle_;
+        return true;
+    }
+
+    // Wakes helpers, unless as many as are wanted are awake and have nothing to do.
     void wake(Py_ssize_t helpers) {
-        const Py_ssize_t sleeping = sleeping_.load();
-        Py_ssize_t wanted = std::min(helpers - (hired_ - sleeping), sleeping);
+        Py_ssize_t wanted = std::min(helpers - idle_.load(), sleeping_.load());
         if (wanted <= 0) return;
         { std::lock_guard lock(guard_); }
         for (; wanted > 0; --wanted) left_.notify_one();
@@ -262,7 +286,8 @@ private:
 
     alignas(64) std::atomic<uint64_t> tasks_{0};
     alignas(64) std::atomic<Py_ssize_t> unfinished_{0};
-    alignas(64) std::atomic<Py_ssize_t> sleeping_{0};
+    alignas(64) std::atomic<Py_ssize_t> idle_{0};   // helpers that are awake and have nothing to do
+    std::atomic<Py_ssize_t> sleeping_{0};
     std::atomic<Py_ssize_t> waiting_{0};    // who sleep until helpers have finished
     std::atomic<Py_ssize_t> hired_{0};
     std::mutex guard_;          // of falling asleep, of chores, and of who is hired
@@ -270,7 +295,7 @@ private:
 
     std::vector<Chore*> chores_;            // of which not all is begun
     std::atomic<size_t> posted_{0};         // how many these are
-    std::atomic<Py_ssize_t> in_chores_{0};  // helpers
+    std::atomic<Py_ssize_t> in_chores_{0};  // threads that do a part of one
 };
 
 // There for as long as the process: helpers may be asleep in it when that ends. A forked child, in which they are

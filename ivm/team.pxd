@@ -26,3 +26,9 @@ cdef Chore* begin_chore(SafeTask task, void* context, Py_ssize_t parts, int thre
 
 # Does what no helper has begun, waits for the rest, and frees the chore.
 cdef void end_chore(Chore* chore) noexcept nogil
+
+# Waits for what helpers have begun, and frees the chore; the rest is not done.
+cdef void drop_chore(Chore* chore) noexcept nogil
+
+# Whether all is done.
+cdef bint is_over(const Chore* chore) noexcept nogil

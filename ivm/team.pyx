@@ -21,6 +21,8 @@ cdef extern from "team.hpp" namespace "ivm":
         int run(Task task, void* context, Py_ssize_t tasks, int threads) except -1 nogil
         Chore* post(SafeTask task, void* context, Py_ssize_t parts, int threads) noexcept nogil
         void finish(Chore* chore) noexcept nogil
+        void drop(Chore* chore) noexcept nogil
+        bint is_over(const Chore* chore) noexcept nogil
     Team& team() noexcept nogil
 
 
@@ -34,3 +36,11 @@ cdef Chore* begin_chore(SafeTask task, void* context, Py_ssize_t parts, int thre
 
 cdef void end_chore(Chore* chore) noexcept nogil:
     team().finish(chore)
+
+
+cdef void drop_chore(Chore* chore) noexcept nogil:
+    team().drop(chore)
+
+
+cdef bint is_over(const Chore* chore) noexcept nogil:
+    return team().is_over(chore)

@@ -49,6 +49,7 @@ cdef class Trace:
     cdef vector[Merge*] merges                        # in progress, each of two adjacent layers
     cdef Py_ssize_t fuel                              # of each
     cdef Chore* chore                                 # what works at them, or NULL
+    cdef Py_ssize_t unpaid                            # updates that have brought no fuel so far
     cdef bint closed                                  # only handles read on
     cdef void* stage                                  # the root's stage that seals it, or NULL
     cdef mutex guard                                  # of the following two and of `since`
@@ -65,6 +66,9 @@ cdef class Trace:
     cdef int adopt(self, Batch* b, uint64_t since) except -1 nogil
     # Moves the fresh batch into the layers, and merges in proportion to its size.
     cdef int absorb(self, uint64_t since) except -1 nogil
+    # Takes over what helpers have merged, once they have done all that they were to, and lets them go on with what
+    # is due then; whether anything has become one layer.
+    cdef int take_merged(self) except -1 nogil
     # Lets readers see the layers; the caller holds the GIL, as readers do. Call `prepare` before,
     # for all traces: it is what memory can be too short for.
     cdef int prepare(self) except -1
@@ -76,21 +80,23 @@ cdef class Trace:
 
     # The spine's own.
     cdef bint opens(self, Py_ssize_t updates, uint64_t since) except -1 nogil
-    cdef int begin(self, Batch* b, uint64_t since) except -1 nogil
+    cdef int begin(self, Batch* b) except -1 nogil
     cdef int deliver(self, Batch* b) except -1 nogil
     cdef uint64_t advance(self, uint64_t root) noexcept nogil
     cdef bint mergeable(self, uint64_t apart) noexcept nogil
     cdef bint merging(self, const Batch* b) noexcept nogil
     cdef bint may_append(self, const Batch* elder, const Batch* younger) noexcept nogil
     cdef bint outgrows(self, const Batch* elder, const Batch* younger) noexcept nogil
+    cdef bint may_go_on(self, Py_ssize_t inserted) noexcept nogil
+    cdef int merge_small(self, Py_ssize_t inserted, uint64_t apart) except -1 nogil
     cdef size_t waiting(self) noexcept nogil
     cdef int sum_waiting(self, uint64_t apart) except -1 nogil
     cdef int merge_last(self) except -1 nogil
     cdef void replace(self, size_t i, size_t count, Batch* merged) noexcept nogil
     cdef int start_merges(self, uint64_t apart) except -1 nogil
     cdef void begin_work(self, Py_ssize_t fuel) noexcept nogil
-    cdef void end_work(self) noexcept nogil
-    cdef void finish_merges(self) noexcept nogil
+    cdef Py_ssize_t end_work(self) noexcept nogil
+    cdef Py_ssize_t finish_merges(self) noexcept nogil
     cdef void forget(self) noexcept nogil
     cdef void release_unread(self) noexcept
 

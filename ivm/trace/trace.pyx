@@ -14,8 +14,10 @@ class has at most one merge in progress and few layers that wait, and absorbing 
 moves at most EFFORT * n updates, and SMALL, for each class, whatever the trace holds.
 
 With helpers, merges of many updates are all in progress, and fuel for many is used up beside the step: one
-helper works at each merge until the next batch is absorbed, and the caller merges what none has begun by
-then. Nobody splits a merge, closes up what several have written, or waits while there is something else to do.
+helper works at each merge. While they do, a batch of any size or several small ones may come, whose fuel
+waits; with the next one the caller merges what no helper has begun. So nobody has to split a merge, to close
+up what several have written, or, most often, to wait. What is merged is taken over with the next batch, or
+at the end of a step, and what is due then has fuel again.
 
 Layers of a few updates wait until there are WAITING of them, and are summed then: most of the cost of
 a merge does not depend on how much is merged. Other small layers merge at once with whatever comes, so
@@ -39,7 +41,7 @@ from libcpp.algorithm cimport sort, unique
 from libcpp.vector cimport vector
 
 from ivm.rows.updates cimport Updates, push
-from ivm.team cimport begin_chore, end_chore
+from ivm.team cimport begin_chore, drop_chore, end_chore, is_over
 from ivm.trace.batch cimport (
     MOST_UPDATES, Batch, append_batch, batch_bytes, diff_of, drop, first_update, first_val, follows,
     is_plain, retain, room_behind, time_of, val_at,
@@ -66,6 +68,7 @@ cdef enum:
     EFFORT = 4          # updates that a merge in progress moves for each sealed one
     BASE_EFFORT = 64    # and for each sealed batch
     WORTH_A_HELPER = 1 << 13    # updates that a helper merges
+    MOST_UNPAID = 1 << 11       # updates absorbed while helpers are at work; or one batch of any size
 
 NEVER = 0xFFFFFFFFFFFFFFFF
 
@@ -96,7 +99,9 @@ cdef class Trace:
     cdef void forget(self) noexcept nogil:
         cdef Batch* b
         cdef Merge* m
-        self.end_work()
+        if self.chore != NULL:
+            drop_chore(self.chore)
+            self.chore = NULL
         for m in self.merges:
             free_merge(m)
         self.merges.clear()
@@ -110,43 +115,42 @@ cdef class Trace:
         self.published.clear()
 
     cdef int seal(self, const Updates* updates, uint64_t since) except -1 nogil:
-        if not self.opens(updates.length, since):
-            return 0
-        return self.begin(build_batch(updates, self.key_words), since)
+        if self.opens(updates.length, since):
+            self.begin(build_batch(updates, self.key_words))
+        return 0
 
     cdef int seal_unsorted(self, Updates* updates, uint64_t since) except -1 nogil:
-        if not self.opens(updates.length, since):
-            return 0
-        return self.begin(build_unsorted(updates, self.key_words), since)
+        if self.opens(updates.length, since):
+            self.begin(build_unsorted(updates, self.key_words))
+        return 0
 
     cdef int seal_together(self, Part* parts, int count, uint64_t since) except -1 nogil:
         cdef Py_ssize_t updates = 0
         cdef int p
         for p in range(count):
             updates += parts[p].rows.length
-        if not self.opens(updates, since):
-            return 0
-        return self.begin(build_together(parts, count, self.key_words, self.threads), since)
+        if self.opens(updates, since):
+            self.begin(build_together(parts, count, self.key_words, self.threads))
+        return 0
 
-    # Absorbs the fresh batch, unless helpers still merge, who have time until there is another one; whether there
-    # are `updates` for that, which must not be too many.
+    # Absorbs the fresh batch; whether there are `updates` for another one, which must not be too many.
     cdef bint opens(self, Py_ssize_t updates, uint64_t since) except -1 nogil:
-        if self.chore == NULL or updates == 0:
-            self.absorb(since)
+        self.absorb(since)
         refuse_many(updates)
         return updates > 0
 
     # Makes `b` the fresh batch, which it has the only reference of; NULL says that memory was short.
-    cdef int begin(self, Batch* b, uint64_t since) except -1 nogil:
+    cdef int begin(self, Batch* b) except -1 nogil:
         if b == NULL:
             no_memory()
+        if b.updates == 0:
+            drop(b)
+            return 0
         try:
-            self.absorb(since)
-            if b.updates > 0:
-                self.deliver(b)
-                self.fresh = b
+            self.deliver(b)
+            self.fresh = b
         finally:
-            if self.fresh != b:
+            if self.fresh == NULL:
                 drop(b)
         self.stale = True
         return 0
@@ -178,36 +182,46 @@ cdef class Trace:
 
     cdef int absorb(self, uint64_t since) except -1 nogil:
         cdef uint64_t apart
-        cdef Py_ssize_t inserted, fuel, at_once
+        cdef Py_ssize_t inserted, left = 0
         if self.fresh == NULL:
             return 0
         self.layers.reserve(self.layers.size() + 1)
         inserted = self.fresh.updates
-        fuel = EFFORT * inserted + BASE_EFFORT
-        at_once = SMALL + EFFORT * inserted
-        if self.threads > 1:
-            at_once = min(at_once, <Py_ssize_t> WORTH_A_HELPER)
         apart = self.advance(since)
-        self.end_work()
-        self.finish_merges()
+        if not self.may_go_on(inserted):
+            left = self.end_work()
         while self.mergeable(apart) and size_class(
                 self.layers[self.layers.size() - 2].updates) < size_class(inserted):
             self.merge_last()
         self.layers.push_back(self.fresh)
         self.fresh = NULL
         self.stale = True
+        self.unpaid += inserted
+        if inserted > FEW or self.waiting() == WAITING:
+            self.merge_small(inserted, apart)
+            if self.chore == NULL:
+                self.start_merges(apart)
+        if self.chore == NULL:
+            self.begin_work(max(left, EFFORT * self.unpaid + BASE_EFFORT))
+            self.unpaid = 0
+        return 0
+
+    # Whether helpers are at work, and may go on while so many updates are absorbed.
+    cdef bint may_go_on(self, Py_ssize_t inserted) noexcept nogil:
+        return (self.chore != NULL and not is_over(self.chore)
+                and (self.unpaid == 0 or self.unpaid + inserted <= MOST_UNPAID))
+
+    # Merges the last layers at once as long as they are small beside what was inserted.
+    cdef int merge_small(self, Py_ssize_t inserted, uint64_t apart) except -1 nogil:
+        cdef Py_ssize_t most = SMALL + EFFORT * inserted
+        cdef Py_ssize_t own = most if self.threads == 1 else min(most, <Py_ssize_t> WORTH_A_HELPER)
         if inserted <= FEW:
-            if self.waiting() < WAITING:
-                self.begin_work(fuel)
-                return 0
             self.sum_waiting(apart)
         while self.mergeable(apart) and (
-                due(self.layers[self.layers.size() - 2], self.layers.back(), at_once)
-                or self.layers.back().updates <= SMALL + EFFORT * inserted
+                due(self.layers[self.layers.size() - 2], self.layers.back(), own)
+                or self.layers.back().updates <= most
                 and self.may_append(self.layers[self.layers.size() - 2], self.layers.back())):
             self.merge_last()
-        self.start_merges(apart)
-        self.begin_work(fuel)
         return 0
 
     # How many of the last layers have few updates, at most WAITING.
@@ -304,7 +318,7 @@ cdef class Trace:
             i -= 1
         return 0
 
-    # Moves `fuel` updates in each merge in progress; much of it beside the step, if there are helpers.
+    # Moves `fuel` updates in each merge in progress; many of them beside the step, if there are helpers.
     cdef void begin_work(self, Py_ssize_t fuel) noexcept nogil:
         cdef size_t i
         self.fuel = fuel
@@ -315,14 +329,31 @@ cdef class Trace:
                 work_at(<void*> self, i)
             self.finish_merges()
 
-    cdef void end_work(self) noexcept nogil:
-        if self.chore != NULL:
-            end_chore(self.chore)
-            self.chore = NULL
+    # Waits for what helpers have begun, and does the rest. The fuel for what is due then: as much again, at most, if
+    # a merge is complete.
+    cdef Py_ssize_t end_work(self) noexcept nogil:
+        if self.chore == NULL:
+            return 0
+        end_chore(self.chore)
+        self.chore = NULL
+        return min(self.fuel, EFFORT * self.finish_merges())
 
-    # Puts the results of what is merged in its place.
-    cdef void finish_merges(self) noexcept nogil:
+    cdef int take_merged(self) except -1 nogil:
+        cdef size_t merges = self.merges.size()
+        cdef Py_ssize_t fuel
+        if self.chore == NULL or not is_over(self.chore):
+            return False
+        fuel = self.end_work()
+        if fuel > 0:
+            self.start_merges(self.advance(self.since[0]))
+            self.begin_work(fuel)
+        return self.merges.size() < merges or fuel > 0
+
+    # Puts the results of what is merged in its place; the updates of the largest.
+    cdef Py_ssize_t finish_merges(self) noexcept nogil:
+        cdef Py_ssize_t largest = 0
         cdef size_t i = 0, at
+        cdef Batch* merged
         cdef Merge* m
         while i < self.merges.size():
             m = self.merges[i]
@@ -333,7 +364,10 @@ cdef class Trace:
             while self.layers[at] != m.a.b:
                 at += 1
             self.merges.erase(self.merges.begin() + i)
-            self.replace(at, 2, finish_merge(m))
+            merged = finish_merge(m)
+            largest = max(largest, merged.updates)
+            self.replace(at, 2, merged)
+        return largest
 
     # Advances `since` as far as the holds allow; the root time from which batches stay apart.
     cdef uint64_t advance(self, uint64_t root) noexcept nogil:

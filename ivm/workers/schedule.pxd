@@ -13,6 +13,7 @@ cdef class Schedule:
     cdef vector[void*] inputs           # stages that read nothing
     cdef vector[void*] ready            # stages to run, the next one last
     cdef vector[void*] ran              # stages that have run in the present or last step
+    cdef vector[void*] merging          # stages whose traces helpers merge beside the steps
     cdef size_t settled                 # how many of these are done
     cdef void* running
     cpdef int run(self, uint64_t lower, uint64_t upper) except -1
@@ -23,4 +24,5 @@ cdef class Schedule:
     cpdef int publish_all(self) except -1
     cdef int call(self, void* stage) except -1 nogil
     cdef int drain(self) except -1 nogil
+    cdef int take_merged(self) except -1 nogil
     cdef int read(self, void* stage) except -1 nogil

@@ -61,6 +61,8 @@ cdef class Schedule:
             follow(stage, stage, <void*> self)
             if stage.sources.empty():
                 self.inputs.push_back(<void*> stage)
+            if stage.merges():
+                self.merging.push_back(<void*> stage)
         return 0
 
     def remove(self, stages) -> None:
@@ -79,6 +81,7 @@ cdef class Schedule:
                 _erase(&(<Stage> stage.sources[i]).followers, <void*> stage)
             _erase(&self.inputs, <void*> stage)
             _erase(&self.ran, <void*> stage)
+            _erase(&self.merging, <void*> stage)
 
     cpdef int run(self, uint64_t lower, uint64_t upper) except -1:
         """Run to completion on all updates at times from `lower` to below `upper`.
@@ -192,12 +195,30 @@ cdef class Schedule:
                     (<Stage> stage).rest()
             for i in range((<Stage> stage).sources.size()):
                 self.read((<Stage> stage).sources[i])
+        self.take_merged()
         while self.settled < self.ran.size():
             self.running = self.ran[self.settled]
             self.settled += 1
             if (<Stage> self.running).settles:
                 (<Stage> self.running).settle()
         give_needless_back()
+        return 0
+
+    # Lets traces take over what helpers have merged beside this step, and beside those before. Readers are to see it.
+    cdef int take_merged(self) except -1 nogil:
+        cdef size_t i
+        for i in range(self.ran.size()):
+            if (<Stage> self.ran[i]).merges():
+                _insert(&self.merging, self.ran[i])
+        i = 0
+        while i < self.merging.size():
+            self.running = self.merging[i]
+            if (<Stage> self.running).take_merged():
+                _insert(&self.ran, self.running)
+            if (<Stage> self.running).merges():
+                i += 1
+            else:
+                self.merging.erase(self.merging.begin() + i)
         return 0
 
     # One follower more has read what `stage` left behind.
@@ -221,6 +242,16 @@ cdef void _publish_traces(Stage stage) noexcept:
     cdef size_t i
     for i in range(stage.traces.size()):
         (<Trace> stage.traces[i]).publish()
+
+
+# Puts a stage behind the others, unless it is among them.
+cdef int _insert(vector[void*]* stages, void* stage) except -1 nogil:
+    cdef size_t i
+    for i in range(stages.size()):
+        if stages[0][i] == stage:
+            return 0
+    stages.push_back(stage)
+    return 0
 
 
 cdef void _erase(vector[void*]* stages, void* stage) noexcept:

@@ -50,6 +50,10 @@ cdef class Stage:
     cdef int rest(self) except -1 nogil
     cdef int settle(self) except -1 nogil
     cdef void abandon(self) noexcept nogil
+    # Whether helpers merge what is in a trace that it writes; and takes over what they have merged, if they have
+    # done so: whether there was any.
+    cdef bint merges(self) noexcept nogil
+    cdef int take_merged(self) except -1 nogil
 
 
 # Lets `stage` follow the stages of `owner`, a schedule or a loop, that `part` of it reads: itself, or a

@@ -217,6 +217,21 @@ cdef class Stage:
         for s in range(self.shards.size()):
             (<Operator> self.shards[s]).abandon()
 
+    cdef bint merges(self) noexcept nogil:
+        cdef size_t i
+        for i in range(self.traces.size()):
+            if (<Trace> self.traces[i]).chore != NULL:
+                return True
+        return False
+
+    cdef int take_merged(self) except -1 nogil:
+        cdef size_t i
+        cdef bint taken = False
+        for i in range(self.traces.size()):
+            if (<Trace> self.traces[i]).take_merged():
+                taken = True
+        return taken
+
 
 # --- what threads do for a shard: `context` are the operators of all ---
 

@@ -4,7 +4,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from threading import Barrier, Event, Thread, get_ident
+from threading import Barrier, Event, Semaphore, Thread, get_ident
 
 import pytest
 
@@ -182,6 +182,22 @@ def test_work_is_shared_while_helpers_do_chores() -> None:
     assert sorted(done) == [0, 1, 2, 3, 4]
     over.set()
     chore.end()
+
+
+def test_a_helper_is_woken_for_a_chore_while_others_are_at_work() -> None:
+    begun, over, chores = Semaphore(0), Event(), []
+
+    def do(part: int) -> None:
+        begun.release()
+        over.wait(PATIENCE)
+
+    for _ in range(4):  # each of which another helper does
+        time.sleep(0.01)  # fifty times as long as a helper waits before it sleeps
+        chores.append(Chore(do, 1, 5))
+        assert begun.acquire(timeout=PATIENCE)
+    over.set()
+    for chore in chores:
+        chore.end()
 
 
 def test_chores_that_end_in_another_order_are_all_done() -> None:
