@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from benchmarks.course import NUMBER, Outputs, batch, pair
 from benchmarks.inputs import interleaved, read, sliding, write
+from benchmarks.turns import TURNS
 from benchmarks.workload import Phase, Scale, Workload, changed
 from ivm.aggregates import Aggregate
 from ivm.dataflow import Get, Reduce
@@ -48,6 +49,7 @@ class _Course:
 
     def load(self, rows: pa.RecordBatch) -> None:
         ones = np.ones(rows.num_rows, np.int64)
+        TURNS.go_on()
         began = perf_counter_ns()
         self.pool.feed("rows", rows, ones, 0)
         self.pool.advance(1)
@@ -56,6 +58,7 @@ class _Course:
         print(json.dumps({"bytes": info.bytes, "records": info.records}), flush=True)
 
     def run(self, phase: Phase) -> None:
+        TURNS.go_on()
         if phase.rounds == 0:
             self.count(phase)
         elif phase.rate:
@@ -71,6 +74,7 @@ class _Course:
         self.report(phase.case, [took])
 
     def round(self, width: int) -> int:
+        TURNS.go_on()
         began = perf_counter_ns()
         self.feed(width, self.time)
         self.time += 1

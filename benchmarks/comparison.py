@@ -1,14 +1,17 @@
 """Two sides over one workload, in turn: answers are compared first, and then times."""
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from subprocess import Popen
 
 import numpy as np
 
 from benchmarks.errors import BenchmarkError
-from benchmarks.sides import Case, Run, Side, run
+from benchmarks.sides import Case, Run, Side, finish, start
+from benchmarks.turns import Ends, two_ends
 from benchmarks.workload import Phase, Workload, changed
 
 LATENCIES = 100  # rounds from which on a case shows quantiles
@@ -65,18 +68,42 @@ def measure(
 ) -> dict[str, list[Run]]:
     """Run every side `pairs` times, A B A B; `step` hears the side's name before each run.
 
-    Raises BenchmarkError naming the workload and the case when the answers differ.
+    Two that can take turns do so within a run too, slice by slice. Raises BenchmarkError naming the
+    workload and the case when the answers differ.
     """
+    started = {side: [*command, setting.workload.name] for side, command in commands.items()}
     runs: dict[str, list[Run]] = {side.name: [] for side in commands}
     for _ in range(pairs):
-        for side, command in commands.items():
+        if len(started) == 2 and all(side.takes_turns for side in started):
+            for side in started:
+                step(side.name)
+            for side, run in zip(started, _run_in_turn(setting, started), strict=True):
+                runs[side.name].append(run)
+            continue
+        for side, command in started.items():
             step(side.name)
-            started = [*command, setting.workload.name]
-            workers, phases = side.workers or setting.workers, setting.phases
-            rehearsed = setting.workload.rehearsal(phases) if side.rehearses else None
-            runs[side.name].append(run(started, setting.file, workers, phases, rehearsed))
+            runs[side.name].append(finish(_start(setting, side, command), command))
     compare_answers(setting.workload.name, runs)
     return runs
+
+
+def _run_in_turn(setting: Setting, started: dict[Side, list[str]]) -> list[Run]:
+    """Run two sides, each of which waits while the other one runs."""
+    with two_ends() as both:
+        processes = [
+            _start(setting, side, command, ends)
+            for (side, command), ends in zip(started.items(), both, strict=True)
+        ]
+    with ThreadPoolExecutor() as readers:  # neither waits until the other's output is read
+        return [*readers.map(finish, processes, started.values())]
+
+
+def _start(
+    setting: Setting, side: Side, command: list[str], ends: Ends | None = None
+) -> Popen[str]:
+    workers, phases = side.workers or setting.workers, setting.phases
+    rehearsed = setting.workload.rehearsal(phases) if side.rehearses else None
+    return start(command, setting.file, workers, phases, rehearsed, ends)
 
 
 def compare_answers(workload: str, runs: dict[str, list[Run]]) -> None:

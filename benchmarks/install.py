@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from benchmarks.course import Outputs, batch, pair
 from benchmarks.inputs import read, rows_and_keys, write
+from benchmarks.turns import TURNS
 from benchmarks.workload import Phase, Scale, Workload, changed
 from ivm.dataflow import Arrange, Get, Join
 from ivm.pool import Pool
@@ -39,6 +40,7 @@ def run(path: Path, workers: int, phases: Sequence[Phase]) -> None:
         took = []
         each = np.ones(phase.size, np.int64)
         for _ in range(phase.rounds):
+            TURNS.go_on()
             took.append(_join(pool, queries.slice(at, phase.size), each, outputs))
             at += phase.size
         outputs.report(phase.case, took)

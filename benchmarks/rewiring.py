@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from benchmarks.course import NUMBER, Outputs, batch, pair
 from benchmarks.inputs import Pairs, interleaved, read, sliding, write
+from benchmarks.turns import TURNS
 from benchmarks.workload import Phase, Scale, changed
 from ivm.dataflow import Get, Node
 from ivm.expressions import Call, Column, Expression, Literal
@@ -50,6 +51,7 @@ def run(
     outputs = Outputs(pool, "out")
 
     loaded, ones = batch(initial, EDGES), np.ones(len(initial), np.int64)
+    TURNS.go_on()
     began = perf_counter_ns()
     pool.feed("edges", loaded, ones, 0)
     pool.advance(1)
@@ -77,6 +79,7 @@ def _rewire(
         for _ in range(phase.rounds):
             fed, changes = rows.slice(at, width), diffs[at : at + width]
             times = time if phase.times == 1 else offsets + np.uint64(time)
+            TURNS.go_on()
             began = perf_counter_ns()
             pool.feed("edges", fed, changes, times)
             time += phase.times

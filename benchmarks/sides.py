@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.errors import BenchmarkError
+from benchmarks.turns import Ends, told
 from benchmarks.workload import Phase
 
 HERE = Path(__file__).parent
@@ -60,7 +61,8 @@ class Side:
     """A program; `prepare` builds it and returns the command that starts it.
 
     It runs with so many `workers`, whatever a comparison asks for; None: with as many as that.
-    `rehearses` says whether it can run other phases first.
+    `rehearses` says whether it can run other phases first, and `takes_turns` whether it can run in
+    slices of time between those of another program.
     """
 
     name: str
@@ -68,27 +70,41 @@ class Side:
     prepare: Callable[[], list[str]]
     workers: int | None = None
     rehearses: bool = False
+    takes_turns: bool = False
 
 
-def run(
+def start(
     command: Sequence[str],
     file: Path,
     workers: int,
     phases: Sequence[Phase],
     rehearsed: Sequence[Phase] | None = None,
-) -> Run:
-    """Run `command`, which ends with the workload's name, on `phases` (raises BenchmarkError).
+    ends: Ends | None = None,
+) -> subprocess.Popen[str]:
+    """Start `command`, which ends with the workload's name, on `phases`.
 
-    Those that are `rehearsed` run first, unless that is None, and are not measured.
+    Those that are `rehearsed` run first, unless that is None, and are not measured. With `ends` it
+    runs in turn with another program.
     """
     first = [] if rehearsed is None else [*map(str, rehearsed), "--"]
-    arguments = [*command, str(file), str(workers), *first, *map(str, phases)]
-    environment = MEMORY | os.environ
-    done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        last = "\n".join(done.stderr.strip().splitlines()[-5:])
-        raise BenchmarkError(f"{' '.join(command)} ended with status {done.returncode}:\n{last}")
-    return parse(done.stdout)
+    return subprocess.Popen(
+        [*command, str(file), str(workers), *first, *map(str, phases)],
+        env=MEMORY | os.environ | (told(ends) if ends else {}),
+        pass_fds=ends or (),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process: subprocess.Popen[str], command: Sequence[str]) -> Run:
+    """What a side, started by `command`, has measured once it ends (raises BenchmarkError)."""
+    output, errors = process.communicate()
+    if process.returncode != 0:
+        last = "\n".join(errors.strip().splitlines()[-5:])
+        status = f"ended with status {process.returncode}"
+        raise BenchmarkError(f"{' '.join(command)} {status}:\n{last}")
+    return parse(output)
 
 
 def parse(output: str) -> Run:
@@ -142,9 +158,9 @@ def _package(name: str) -> list[str]:
 
 
 ALL = frozenset({"arrange", "install", "count", "bfs", "wcc", "scc", "reach", "tpch"})
-OURS = Side("ivm", ALL, _ours, rehearses=True)
+OURS = Side("ivm", ALL, _ours, rehearses=True, takes_turns=True)
 PEERS = {
-    "ivm": Side("one worker", ALL, _ours, workers=1, rehearses=True),
+    "ivm": Side("one worker", ALL, _ours, workers=1, rehearses=True, takes_turns=True),
     "differential": Side("differential", ALL, partial(_crate, "differential"), rehearses=True),
     "dbsp": Side("dbsp", frozenset({"count", "bfs", "reach"}), partial(_crate, "dbsp")),
     "pathway": Side(
