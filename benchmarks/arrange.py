@@ -6,7 +6,7 @@ a latency is counted from that moment.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import perf_counter_ns
 
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from benchmarks.course import NUMBER, Outputs, batch, pair
 from benchmarks.inputs import interleaved, read, sliding, write
-from benchmarks.turns import TURNS
 from benchmarks.workload import Phase, Scale, Workload, changed
 from ivm.aggregates import Aggregate
 from ivm.dataflow import Get, Reduce
@@ -27,14 +26,16 @@ SAMPLED = 100  # in an open loop the latency of every so manieth change is kept
 COUNTS = Reduce(Get("rows", ROWS), (0,), (Aggregate("count", None, "count", NUMBER, False),))
 
 
-def run(path: Path, workers: int, phases: Sequence[Phase]) -> None:
+def run(path: Path, workers: int, phases: Sequence[Phase]) -> Iterator[None]:
     """Maintain the arrangement and the count over the rows of `path`, printing every case."""
     initial, removed, inserted = read(path)
     changes, diffs = interleaved(removed, inserted)
     course = _Course(Pool(workers), batch(changes, ROWS), diffs)
+    yield
     course.load(batch(initial, ROWS))
     for phase in phases:
-        course.run(phase)
+        yield
+        yield from course.run(phase)
 
 
 class _Course:
@@ -49,7 +50,6 @@ class _Course:
 
     def load(self, rows: pa.RecordBatch) -> None:
         ones = np.ones(rows.num_rows, np.int64)
-        TURNS.go_on()
         began = perf_counter_ns()
         self.pool.feed("rows", rows, ones, 0)
         self.pool.advance(1)
@@ -57,14 +57,17 @@ class _Course:
         (info,) = self.pool.arrangements()
         print(json.dumps({"bytes": info.bytes, "records": info.records}), flush=True)
 
-    def run(self, phase: Phase) -> None:
-        TURNS.go_on()
+    def run(self, phase: Phase) -> Iterator[None]:
         if phase.rounds == 0:
             self.count(phase)
         elif phase.rate:
             self.report(phase.case, self.open_loop(phase))
         else:
-            self.report(phase.case, [self.round(2 * phase.size) for _ in range(phase.rounds)])
+            took = []
+            for _ in range(phase.rounds):
+                took.append(self.round(2 * phase.size))
+                yield
+            self.report(phase.case, took)
 
     def count(self, phase: Phase) -> None:
         began = perf_counter_ns()
@@ -74,7 +77,6 @@ class _Course:
         self.report(phase.case, [took])
 
     def round(self, width: int) -> int:
-        TURNS.go_on()
         began = perf_counter_ns()
         self.feed(width, self.time)
         self.time += 1

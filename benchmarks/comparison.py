@@ -1,17 +1,14 @@
 """Two sides over one workload, in turn: answers are compared first, and then times."""
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from subprocess import Popen
 
 import numpy as np
 
 from benchmarks.errors import BenchmarkError
-from benchmarks.sides import Case, Run, Side, finish, start
-from benchmarks.turns import Ends, two_ends
+from benchmarks.sides import Case, Run, Side, run
 from benchmarks.workload import Phase, Workload, changed
 
 LATENCIES = 100  # rounds from which on a case shows quantiles
@@ -68,42 +65,28 @@ def measure(
 ) -> dict[str, list[Run]]:
     """Run every side `pairs` times, A B A B; `step` hears the side's name before each run.
 
-    Two that can take turns do so within a run too, slice by slice. Raises BenchmarkError naming the
-    workload and the case when the answers differ.
+    Two that take turns run in one process, slice by slice, and the other one begins each time: the
+    first load takes longer. Raises BenchmarkError naming the workload and the case when the answers
+    differ.
     """
-    started = {side: [*command, setting.workload.name] for side, command in commands.items()}
     runs: dict[str, list[Run]] = {side.name: [] for side in commands}
-    for _ in range(pairs):
-        if len(started) == 2 and all(side.takes_turns for side in started):
-            for side in started:
+    sides = list(commands)
+    together = len(sides) > 1 and all(side.takes_turns for side in sides)
+    for pair in range(pairs):
+        for group in [sides[:: -1 if pair % 2 else 1]] if together else [[side] for side in sides]:
+            for side in group:
                 step(side.name)
-            for side, run in zip(started, _run_in_turn(setting, started), strict=True):
-                runs[side.name].append(run)
-            continue
-        for side, command in started.items():
-            step(side.name)
-            runs[side.name].append(finish(_start(setting, side, command), command))
+            for side, run_ in zip(group, _run(setting, group, commands[group[0]]), strict=True):
+                runs[side.name].append(run_)
     compare_answers(setting.workload.name, runs)
     return runs
 
 
-def _run_in_turn(setting: Setting, started: dict[Side, list[str]]) -> list[Run]:
-    """Run two sides, each of which waits while the other one runs."""
-    with two_ends() as both:
-        processes = [
-            _start(setting, side, command, ends)
-            for (side, command), ends in zip(started.items(), both, strict=True)
-        ]
-    with ThreadPoolExecutor() as readers:  # neither waits until the other's output is read
-        return [*readers.map(finish, processes, started.values())]
-
-
-def _start(
-    setting: Setting, side: Side, command: list[str], ends: Ends | None = None
-) -> Popen[str]:
-    workers, phases = side.workers or setting.workers, setting.phases
-    rehearsed = setting.workload.rehearsal(phases) if side.rehearses else None
-    return start(command, setting.file, workers, phases, rehearsed, ends)
+def _run(setting: Setting, sides: Sequence[Side], command: Sequence[str]) -> list[Run]:
+    """Run sides that have this command in common."""
+    workers, phases = [side.workers or setting.workers for side in sides], setting.phases
+    rehearsed = setting.workload.rehearsal(phases) if sides[0].rehearses else None
+    return run([*command, setting.workload.name], setting.file, workers, phases, rehearsed)
 
 
 def compare_answers(workload: str, runs: dict[str, list[Run]]) -> None:

@@ -4,7 +4,7 @@ A round creates an input for the keys, installs the join, feeds the keys, waits 
 drops both again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import perf_counter_ns
 
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from benchmarks.course import Outputs, batch, pair
 from benchmarks.inputs import read, rows_and_keys, write
-from benchmarks.turns import TURNS
 from benchmarks.workload import Phase, Scale, Workload, changed
 from ivm.dataflow import Arrange, Get, Join
 from ivm.pool import Pool
@@ -26,7 +25,7 @@ JOINED = Join(
 )
 
 
-def run(path: Path, workers: int, phases: Sequence[Phase]) -> None:
+def run(path: Path, workers: int, phases: Sequence[Phase]) -> Iterator[None]:
     """Join keys of `path` with its rows, printing every case."""
     initial, keys = read(path)
     pool = Pool(workers)
@@ -40,9 +39,9 @@ def run(path: Path, workers: int, phases: Sequence[Phase]) -> None:
         took = []
         each = np.ones(phase.size, np.int64)
         for _ in range(phase.rounds):
-            TURNS.go_on()
             took.append(_join(pool, queries.slice(at, phase.size), each, outputs))
             at += phase.size
+            yield
         outputs.report(phase.case, took)
 
 

@@ -3,7 +3,7 @@
 A round feeds its edges at one or several logical times and advances past them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter_ns
 
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from benchmarks.course import NUMBER, Outputs, batch, pair
 from benchmarks.inputs import Pairs, interleaved, read, sliding, write
-from benchmarks.turns import TURNS
 from benchmarks.workload import Phase, Scale, changed
 from ivm.dataflow import Get, Node
 from ivm.expressions import Call, Column, Expression, Literal
@@ -39,7 +38,7 @@ def small_first(label: Column) -> Call:
 
 def run(
     node: Node, constants: Mapping[str, Pairs], path: Path, workers: int, phases: Sequence[Phase]
-) -> None:
+) -> Iterator[None]:
     """Maintain `node` over the edges of `path` and the inputs `constants`, printing every case."""
     initial, removed, inserted = read(path)
     pool = Pool(workers)
@@ -51,7 +50,7 @@ def run(
     outputs = Outputs(pool, "out")
 
     loaded, ones = batch(initial, EDGES), np.ones(len(initial), np.int64)
-    TURNS.go_on()
+    yield
     began = perf_counter_ns()
     pool.feed("edges", loaded, ones, 0)
     pool.advance(1)
@@ -61,7 +60,7 @@ def run(
     del loaded, ones
 
     rewires, diffs = interleaved(removed, inserted)
-    _rewire(pool, outputs, batch(rewires, EDGES), diffs, phases)
+    yield from _rewire(pool, outputs, batch(rewires, EDGES), diffs, phases)
 
 
 def _rewire(
@@ -70,7 +69,7 @@ def _rewire(
     rows: pa.RecordBatch,
     diffs: NDArray[np.int64],
     phases: Sequence[Phase],
-) -> None:
+) -> Iterator[None]:
     at, time = 0, 1
     for phase in phases:
         width = 2 * phase.times * phase.size
@@ -79,7 +78,6 @@ def _rewire(
         for _ in range(phase.rounds):
             fed, changes = rows.slice(at, width), diffs[at : at + width]
             times = time if phase.times == 1 else offsets + np.uint64(time)
-            TURNS.go_on()
             began = perf_counter_ns()
             pool.feed("edges", fed, changes, times)
             time += phase.times
@@ -87,4 +85,5 @@ def _rewire(
             took.append(perf_counter_ns() - began)
             at += width
             outputs.drain()
+            yield
         outputs.report(phase.case, took)

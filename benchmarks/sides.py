@@ -17,7 +17,6 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.errors import BenchmarkError
-from benchmarks.turns import Ends, told
 from benchmarks.workload import Phase
 
 HERE = Path(__file__).parent
@@ -61,8 +60,8 @@ class Side:
     """A program; `prepare` builds it and returns the command that starts it.
 
     It runs with so many `workers`, whatever a comparison asks for; None: with as many as that.
-    `rehearses` says whether it can run other phases first, and `takes_turns` whether it can run in
-    slices of time between those of another program.
+    `rehearses` says whether it can run other phases first, and `takes_turns` whether it can run
+    several courses in turn in one process.
     """
 
     name: str
@@ -73,52 +72,45 @@ class Side:
     takes_turns: bool = False
 
 
-def start(
+def run(
     command: Sequence[str],
     file: Path,
-    workers: int,
+    workers: Sequence[int],
     phases: Sequence[Phase],
     rehearsed: Sequence[Phase] | None = None,
-    ends: Ends | None = None,
-) -> subprocess.Popen[str]:
-    """Start `command`, which ends with the workload's name, on `phases`.
+) -> list[Run]:
+    """Run `command`, which ends with the workload's name, on `phases` (raises BenchmarkError).
 
-    Those that are `rehearsed` run first, unless that is None, and are not measured. With `ends` it
-    runs in turn with another program.
+    Those that are `rehearsed` run first, unless that is None, and are not measured. One that takes
+    turns may be given several numbers of `workers`, and runs as many courses.
     """
     first = [] if rehearsed is None else [*map(str, rehearsed), "--"]
-    return subprocess.Popen(
-        [*command, str(file), str(workers), *first, *map(str, phases)],
-        env=MEMORY | os.environ | (told(ends) if ends else {}),
-        pass_fds=ends or (),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    each = ",".join(map(str, workers))
+    arguments = [*command, str(file), each, *first, *map(str, phases)]
+    environment = MEMORY | os.environ
+    done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        last = "\n".join(done.stderr.strip().splitlines()[-5:])
+        raise BenchmarkError(f"{' '.join(command)} ended with status {done.returncode}:\n{last}")
+    return parse(done.stdout, len(workers))
 
 
-def finish(process: subprocess.Popen[str], command: Sequence[str]) -> Run:
-    """What a side, started by `command`, has measured once it ends (raises BenchmarkError)."""
-    output, errors = process.communicate()
-    if process.returncode != 0:
-        last = "\n".join(errors.strip().splitlines()[-5:])
-        status = f"ended with status {process.returncode}"
-        raise BenchmarkError(f"{' '.join(command)} {status}:\n{last}")
-    return parse(output)
-
-
-def parse(output: str) -> Run:
-    """What a side printed."""
-    measured = Run()
+def parse(output: str, courses: int = 1) -> list[Run]:
+    """What a side printed of each of its courses, which a line tells when another one goes on."""
+    runs = [Run() for _ in range(courses)]
+    measured = runs[0]
     for line in map(json.loads, output.splitlines()):
-        if "rehearsed" in line:
-            measured.cases.clear()
+        if "course" in line:
+            measured = runs[line["course"]]
+        elif "rehearsed" in line:
+            for run_ in runs:
+                run_.cases.clear()
         elif "case" in line:
             digest = line["rows"], line["sum"], line["differences"]
             measured.cases.append(Case(line["case"], line["ns"], *digest, line.get("tuples", 0)))
         else:
             measured.row_bytes = line["bytes"] / line["records"]
-    return measured
+    return runs
 
 
 def build(arguments: Sequence[str], folder: Path, what: str) -> None:

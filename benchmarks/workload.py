@@ -1,6 +1,6 @@
 """What a workload is: inputs to generate, phases to measure, and our program for it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -50,13 +50,14 @@ def each_once(phases: Sequence[Phase]) -> Sequence[Phase]:
 class Workload:
     """`run` maintains the workload over an input with so many workers, and prints its cases.
 
-    A process runs the phases that `rehearsal` makes of its own first, from the load on, and what it
-    prints of them does not count: pages that a process never had cost it many times what others do.
+    It yields wherever another course may go on. A process runs the phases that `rehearsal` makes of
+    its own first, from the load on, and what it prints of them does not count: pages that a process
+    never had cost it many times what others do.
     """
 
     name: str
     scales: dict[str, Scale]
-    run: Callable[[Path, int, Sequence[Phase]], None]
+    run: Callable[[Path, int, Sequence[Phase]], Iterator[None]]
     rehearsal: Callable[[Sequence[Phase]], Sequence[Phase]] = each_once
 
 

@@ -4,7 +4,7 @@ The stream takes a row of each table, then the next of each, and goes on without
 ended. A logical time has as many rows as the phase says; `ROUND` rows are fed together.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from time import perf_counter_ns
@@ -26,14 +26,14 @@ BATCHES = (1, 1_000, 100_000)  # rows of a logical time
 Stream = list[tuple[Table, pa.RecordBatch, NDArray[np.int64]]]
 
 
-def run(path: Path, workers: int, phases: Sequence[Phase]) -> None:
+def run(path: Path, workers: int, phases: Sequence[Phase]) -> Iterator[None]:
     """Maintain the query of each phase while the tables in `path` stream in, printing its case."""
     rows = {table.name: read(path, table) for table in TABLES}
     for phase in phases:
         view = compile_view(QUERIES[phase.case.split()[0]], catalog())
         tables = [table for table in TABLES if table.name in view.dependencies]
         stream = in_turn([(table, rows[table.name]) for table in tables])
-        _measure(Pool(workers), view, stream, phase)
+        yield from _measure(Pool(workers), view, stream, phase)
 
 
 def in_turn(tables: Sequence[tuple[Table, pa.RecordBatch]]) -> Stream:
@@ -50,7 +50,7 @@ def in_turn(tables: Sequence[tuple[Table, pa.RecordBatch]]) -> Stream:
     ]
 
 
-def _measure(pool: Pool, view: CompiledView, stream: Stream, phase: Phase) -> None:
+def _measure(pool: Pool, view: CompiledView, stream: Stream, phase: Phase) -> Iterator[None]:
     for table, _, _ in stream:
         pool.create_input(table.name, table.schema, table.key)
     pool.install("view", view.node, view.key)
@@ -66,6 +66,7 @@ def _measure(pool: Pool, view: CompiledView, stream: Stream, phase: Phase) -> No
         pool.advance(last // phase.size + 1)
         took.append(perf_counter_ns() - began)
         outputs.drain()
+        yield
     outputs.report(phase.case, took, total)
 
 

@@ -14,7 +14,7 @@ from benchmarks.sides import OURS, PEERS, Case, Run, parse
 from benchmarks.workload import Phase, Scale, Workload, each_once
 
 WORKLOAD = Workload(
-    "bfs", {"small": Scale(lambda path: None, ())}, lambda path, workers, phases: None
+    "bfs", {"small": Scale(lambda path: None, ())}, lambda path, workers, phases: iter(())
 )
 SETTING = Setting(WORKLOAD, "small", 1, Path())
 
@@ -113,8 +113,9 @@ def test_a_side_that_cannot_rehearse_is_asked_for_what_is_measured_only() -> Non
 def test_beside_itself_it_runs_with_one_worker() -> None:
     program = """
 import json, sys
-workers = int(sys.argv[3])
-print(json.dumps({"case": "load", "ns": [workers], "rows": 1, "sum": 1, "differences": 1}))
+for course, workers in enumerate(map(int, sys.argv[3].split(","))):
+    print(json.dumps({"course": course}))
+    print(json.dumps({"case": "load", "ns": [workers], "rows": 1, "sum": 1, "differences": 1}))
 """
     workload = replace(WORKLOAD, scales={"small": Scale(lambda path: None, ())})
     setting = Setting(workload, "small", 2, Path())
@@ -124,11 +125,27 @@ print(json.dumps({"case": "load", "ns": [workers], "rows": 1, "sum": 1, "differe
 
 
 def test_a_side_prints_cases_and_the_memory_of_a_row() -> None:
-    run = parse(
+    (run,) = parse(
         '{"case": "load", "ns": [1], "rows": 2, "sum": 3, "differences": 4}\n'
         '{"bytes": 40, "records": 2}\n'
     )
     assert run == Run([Case("load", [1], 2, 3, 4)], 20)
+
+
+def test_cases_belong_to_the_course_that_goes_on() -> None:
+    lines = [
+        {"course": 1},
+        {"case": "load", "ns": [9], "rows": 9, "sum": 9, "differences": 9},
+        {"rehearsed": True},
+        {"course": 0},
+        {"case": "load", "ns": [1], "rows": 2, "sum": 3, "differences": 4},
+        {"course": 1},
+        {"case": "load", "ns": [5], "rows": 2, "sum": 3, "differences": 4},
+    ]
+    assert parse("\n".join(map(json.dumps, lines)), 2) == [
+        Run([Case("load", [1], 2, 3, 4)]),
+        Run([Case("load", [5], 2, 3, 4)]),
+    ]
 
 
 def test_the_chart_is_of_latencies_that_all_sides_have(tmp_path: Path) -> None:

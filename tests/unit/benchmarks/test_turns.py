@@ -1,74 +1,49 @@
-"""Two programs in turn: one runs at a time, and whoever is left runs on."""
+"""Courses in turn: each has a slice of time, and whoever is left runs on."""
 
-import json
-import os
-import subprocess
-import sys
-from itertools import groupby, pairwise
-from operator import itemgetter
+from collections.abc import Iterator
+from itertools import groupby
+from time import perf_counter
 
-import pytest
+from benchmarks.turns import SLICE, run_in_turn
 
-from benchmarks.turns import Turns, told, two_ends
-
-PATIENCE = 20
-PROGRAM = """
-import json, sys, time
-from benchmarks.turns import TURNS
-name, rounds, status = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-TURNS.begin()
-took = []
-for _ in range(rounds):
-    TURNS.go_on()
-    began = time.monotonic_ns()
-    while time.monotonic_ns() < began + 5_000_000:
-        pass
-    took.append((began, time.monotonic_ns(), name))
-print(json.dumps(took))
-sys.exit(status)
-"""
-
-Round = tuple[int, int, str]
+Round = tuple[str, float]
 
 
-def rounds_of(first: tuple[int, int], second: tuple[int, int]) -> list[Round]:
-    """When two programs of so many rounds, which end with a status, had each of them."""
-    with two_ends() as both:
-        running = [
-            subprocess.Popen(
-                [sys.executable, "-c", PROGRAM, name, *map(str, program)],
-                env=os.environ | told(ends),
-                pass_fds=ends,
-                stdout=subprocess.PIPE,
-            )
-            for name, program, ends in zip("AB", (first, second), both, strict=True)
-        ]
-    outputs = [process.communicate(timeout=PATIENCE)[0] for process in running]
-    return sorted(tuple(one) for output in outputs for one in json.loads(output))
+def course(name: str, rounds: int, ran: list[Round]) -> Iterator[None]:
+    """Rounds of a quarter of a slice, each of which notes the name and when it was over."""
+    for _ in range(rounds):
+        end = perf_counter() + SLICE / 4
+        while perf_counter() < end:
+            pass
+        ran.append((name, perf_counter()))
+        yield
 
 
-def test_one_program_runs_at_a_time_and_the_first_begins() -> None:
-    rounds = rounds_of((30, 0), (30, 0))
-    assert all(end <= begin for (_, end, _), (begin, _, _) in pairwise(rounds))
-    assert rounds[0][2] == "A"
+def ran_in_turn(**rounds: int) -> list[Round]:
+    """What courses of so many rounds noted."""
+    ran: list[Round] = []
+    run_in_turn([course(name, count, ran) for name, count in rounds.items()], lambda _: None)
+    return ran
 
 
-def test_each_runs_for_slices_of_several_rounds() -> None:
-    slices = [[*rounds] for _, rounds in groupby(rounds_of((40, 0), (40, 0)), itemgetter(2))]
+def test_each_course_runs_for_a_slice_of_time() -> None:
+    slices = [[*rounds] for _, rounds in groupby(ran_in_turn(a=20, b=20), lambda one: one[0])]
     assert len(slices) > 2
-    for rounds in slices[:-2]:
-        assert rounds[-1][1] - rounds[0][0] > 15_000_000
+    for rounds in slices[:-2]:  # the first round of which began a quarter before it was over
+        assert rounds[-1][1] - rounds[0][1] > SLICE / 2
 
 
-@pytest.mark.parametrize(("first", "second"), [((4, 0), (40, 0)), ((40, 0), (4, 0))])
-@pytest.mark.parametrize("status", [0, 3])
-def test_who_is_left_runs_on(first: tuple[int, int], second: tuple[int, int], status: int) -> None:
-    rounds = rounds_of((first[0], status), second)
-    assert len(rounds) == 44
+def test_all_rounds_of_all_courses_run() -> None:
+    names = [name for name, _ in ran_in_turn(a=2, b=30, c=0)]
+    assert (names.count("a"), names.count("b")) == (2, 30)
 
 
-def test_a_program_by_itself_never_waits() -> None:
-    turns = Turns({})
-    turns.begin()
-    for _ in range(3):
-        turns.go_on()
+def test_who_goes_on_is_announced() -> None:
+    told: list[object] = []
+
+    def course(name: str) -> Iterator[None]:
+        told.append(name)
+        yield
+
+    run_in_turn([course("first"), course("second")], told.append)
+    assert told == [0, "first", 1, "second"]
