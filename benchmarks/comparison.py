@@ -73,7 +73,8 @@ def measure(
     sides = list(commands)
     together = len(sides) > 1 and all(side.takes_turns for side in sides)
     for pair in range(pairs):
-        for group in [sides[:: -1 if pair % 2 else 1]] if together else [[side] for side in sides]:
+        both = sides if pair % 2 == 0 else sides[::-1]
+        for group in [both] if together else [[side] for side in sides]:
             for side in group:
                 step(side.name)
             for side, run_ in zip(group, _run(setting, group, commands[group[0]]), strict=True):
