@@ -2,40 +2,49 @@
 
 from collections.abc import Iterator
 from itertools import groupby
-from time import perf_counter
 
+import pytest
+
+from benchmarks import turns
 from benchmarks.turns import SLICE, run_in_turn
 
-Round = tuple[str, float]
+
+class Clock:
+    """A clock that goes on in rounds only."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.ran: list[str] = []
+
+    def __call__(self) -> float:
+        return self.now
+
+    def course(self, name: str, rounds: int) -> Iterator[None]:
+        """Rounds of a third of a slice, each of which notes the name."""
+        for _ in range(rounds):
+            self.now += SLICE / 3
+            self.ran.append(name)
+            yield
 
 
-def course(name: str, rounds: int, ran: list[Round]) -> Iterator[None]:
-    """Rounds of a quarter of a slice, each of which notes the name and when it was over."""
-    for _ in range(rounds):
-        end = perf_counter() + SLICE / 4
-        while perf_counter() < end:
-            pass
-        ran.append((name, perf_counter()))
-        yield
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(turns, "perf_counter", clock)
+    return clock
 
 
-def ran_in_turn(**rounds: int) -> list[Round]:
-    """What courses of so many rounds noted."""
-    ran: list[Round] = []
-    run_in_turn([course(name, count, ran) for name, count in rounds.items()], lambda _: None)
-    return ran
+def test_each_course_runs_for_a_slice_of_time_and_who_is_left_runs_on(clock: Clock) -> None:
+    run_in_turn([clock.course("a", 12), clock.course("b", 30)], lambda _: None)
+    slices = [(name, len([*rounds])) for name, rounds in groupby(clock.ran)]
+    assert [name for name, _ in slices[:6]] == ["a", "b"] * 3
+    assert {rounds for _, rounds in slices[:4]} <= {3, 4}  # thirds do not add up to a whole
+    assert (clock.ran.count("a"), clock.ran.count("b")) == (12, 30)
 
 
-def test_each_course_runs_for_a_slice_of_time() -> None:
-    slices = [[*rounds] for _, rounds in groupby(ran_in_turn(a=20, b=20), lambda one: one[0])]
-    assert len(slices) > 2
-    for rounds in slices[:-2]:  # the first round of which began a quarter before it was over
-        assert rounds[-1][1] - rounds[0][1] > SLICE / 2
-
-
-def test_all_rounds_of_all_courses_run() -> None:
-    names = [name for name, _ in ran_in_turn(a=2, b=30, c=0)]
-    assert (names.count("a"), names.count("b")) == (2, 30)
+def test_a_course_without_rounds_is_over_at_once(clock: Clock) -> None:
+    run_in_turn([clock.course("a", 0), clock.course("b", 2)], lambda _: None)
+    assert clock.ran == ["b", "b"]
 
 
 def test_who_goes_on_is_announced() -> None:
