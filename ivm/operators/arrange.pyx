@@ -1,7 +1,7 @@
 """Arranging: a collection's updates sealed into the batches of a trace that many may read.
 
-There is one trace, whatever the number of shards. Few updates are sealed by one thread; for many each
-thread sorts those in a range of the keys, and all merge.
+There is one trace, whatever the number of shards. Few updates are sealed by one thread; of many each
+thread sorts those in a range of the keys.
 """
 
 from libcpp.vector cimport vector

@@ -47,9 +47,7 @@ from ivm.trace.batch cimport (
     is_plain, retain, room_behind, time_of, val_at,
 )
 from ivm.trace.build cimport build_batch, sum_batches
-from ivm.trace.merge cimport (
-    Merge, finish_merge, free_merge, merge_batches, start_merge, work_merge,
-)
+from ivm.trace.merge cimport Merge, finish_merge, free_merge, merge_batches, start_merge, work_merge
 from ivm.trace.frontier cimport Antichain
 from ivm.trace.times cimport less_equal, meet_into
 from ivm.trace.together cimport build_together

@@ -9,7 +9,6 @@ from libc.stdint cimport int64_t, uint64_t
 from libcpp.vector cimport vector
 
 from ivm.operators.input cimport Input
-from ivm.operators.operator cimport Operator
 from ivm.rows.blocks cimport give_needless_back
 from ivm.trace.trace cimport Trace
 from ivm.workers.stage cimport Loop, Stage, follow
