@@ -115,12 +115,11 @@ def building_bare(count: int, parts: int) -> tuple[Act, Answer]:
 
 
 def merging(times: int) -> tuple[Act, Answer]:
-    """A helper adds up the batches of a trace."""
+    """The batches of a trace are to be added up by a helper."""
     trace = Trace(1, 1, 1, ())
     share(trace, 2)
-    for _ in range(2):
-        seal_together(trace, [_rows(len(NUMBERS), times)], 0)
-        absorb(trace, 0)
+    seal_together(trace, [_rows(len(NUMBERS), times)], 0)
+    absorb(trace, 0)
     seal_together(trace, [_rows(2 * len(NUMBERS), times)], 0)
 
     def answer(_: None) -> object:

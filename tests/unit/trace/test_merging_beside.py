@@ -1,17 +1,20 @@
 """Helpers merge while their caller goes on: nobody can tell, and it may stop at any time."""
 
 import os
+from threading import Event
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from ivm.rows.shims import Chore
 from ivm.trace.frontier import Antichain
 from ivm.trace.handle import Handle
 from ivm.trace.shims import absorb, as_of, consolidated, layers, seal_together, seal_unsorted, share
 from ivm.trace.trace import Trace
 
 MANY = 20_000  # updates, whose merges take helpers longer than it takes to begin them
+PATIENCE = 60  # seconds
 
 Updates = NDArray[np.uint64]
 
@@ -54,15 +57,21 @@ def test_what_is_being_merged_is_read_as_it_was(threads: int) -> None:
         np.testing.assert_array_equal(sums(layers(trace)), sums(given))
 
 
-def test_there_are_few_layers_once_helpers_have_merged() -> None:
-    together, alone = busy(steps=40)[0], Trace(1, 1, 1, ())
-    for step in range(40):
-        seal_unsorted(alone, some(step), step)
-    for trace in (together, alone):
-        for step in range(40, 60):  # which gives merges the fuel to end
-            seal_unsorted(trace, some(step)[:5_000], step)
-            absorb(trace, step)
-    assert len(layers(together)) <= len(layers(alone)) + 4
+@pytest.mark.parametrize("size", [2_000, 5_000, MANY])
+def test_layers_stay_few_where_no_helper_comes(size: int) -> None:
+    over, steps = Event(), 60
+    kept_busy = Chore(lambda part: over.wait(PATIENCE), 16, 2)  # all that were ever hired here
+    most = {}
+    for threads in (1, 2):
+        trace, seen = Trace(1, 1, 1, ()), []
+        share(trace, threads)
+        for step in range(steps):
+            seal_unsorted(trace, some(step)[:size], step)
+            seen.append(len(layers(trace)))
+        most[threads] = max(seen)
+    over.set()
+    kept_busy.end()
+    assert most[2] <= most[1] + 4 < steps / 4
 
 
 def test_a_handle_keeps_times_apart_that_helpers_merge() -> None:
