@@ -1,5 +1,4 @@
 from libc.stdint cimport uint32_t, uint64_t
-from libcpp.vector cimport vector
 
 from ivm.operators.entries cimport Entries
 from ivm.operators.groups cimport Groups
@@ -48,15 +47,14 @@ cdef class Curves:
     cdef int words                      # of a value
     cdef int stride                     # words of an entry
     cdef int said_stride                # and of one of the output's
-    cdef vector[Touch] touches          # the first `used` are of this step
-    cdef vector[uint64_t] bounds        # for each touch the least upper bound of all its times
-    cdef size_t used
+    cdef Updates touches                # of this step, bare: a `Touch`, then its bound
     cdef Slab slab                      # the memory of all entries
     cdef Updates tail                   # scratch
     cdef Py_ssize_t records             # entries of all histories
     cdef Py_ssize_t room                # bytes of these, for those who ask beside a step
     cdef Curve* curve(self, uint32_t key) noexcept nogil
-    # The least upper bound of a touched key's times.
+    # A touch, until the next key is touched; and the least upper bound of its key's times.
+    cdef Touch* touch_at(self, uint32_t place) noexcept nogil
     cdef uint64_t* bound(self, uint32_t place) noexcept nogil
     # Asks for the memory that touching and adding to the keys of `n` updates from `first` on will read.
     cdef void prefetch(self, const Updates* updates, Py_ssize_t first, Py_ssize_t n) noexcept nogil
@@ -81,6 +79,7 @@ cdef class Curves:
     cdef int say(self, uint32_t place, const uint64_t* entry) except -1 nogil
     # Makes what is new past, at the end of a step.
     cdef int settle(self) except -1 nogil
+    cdef void _release_touch(self, Touch* touch) noexcept nogil
     cdef int _note_axes(self, Touch* touch, const uint64_t* time) except -1 nogil
     cdef int _absorb(self, Curve* curve, Entries* now) except -1 nogil
     cdef int _merge(self, Entries* into, const uint64_t* added, uint32_t n) except -1 nogil

@@ -13,7 +13,6 @@ many changes of it there are.
 
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memset
-from libcpp.vector cimport vector
 
 from ivm.operators.entries cimport (
     Entries, add_entry, entry_at, lower_bound, merge_entries, open_at, release_entries, widen,
@@ -21,7 +20,9 @@ from ivm.operators.entries cimport (
 from ivm.operators.groups cimport Groups
 from ivm.operators.slab cimport MOST_WORDS, Slab, adopt_chunks, release_chunks, room_for, take_words
 from ivm.rows.blocks cimport LARGE
-from ivm.rows.updates cimport Updates, append, empty_updates, release, update_at
+from ivm.rows.updates cimport (
+    Updates, append, empty_bare, empty_updates, push, release, reserve, update_at,
+)
 from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport compare_words, join_into
 
@@ -29,8 +30,9 @@ cdef extern from *:
     void prefetch "__builtin_prefetch"(const void*) noexcept nogil
 
 cdef enum:
+    TOUCH_WORDS = sizeof(Touch) // sizeof(uint64_t)
     AXIS_WORDS = 4          # axis, coordinate, least coordinate on the other axis, 0
-    KEPT_TOUCHES = 1 << 12  # keys for which there is room from step to step
+    KEPT_TOUCHES = 1 << 12  # after a step that touched more keys their room is given back
     MANY = 64               # new entries of a key, from which on those out of order wait in a tail
     FEW = 4                 # entries up to which inserting each beats a merge
     AHEAD = 8               # touches whose histories are asked for before they are needed
@@ -54,21 +56,20 @@ cdef class Curves:
         self.stride = words + time_words + 1
         self.said_stride = said_words + time_words + 1
         memset(&self.slab, 0, sizeof(Slab))
-        self.used = 0
+        self.touches = empty_bare(TOUCH_WORDS + time_words, 0)
         self.tail = empty_updates(words, time_words)
         self.records = self.room = 0
 
     def __dealloc__(self):
         cdef uint32_t key
-        cdef size_t i
+        cdef uint32_t place
         if self.groups is not None:
-            for i in range(self.used):      # of a step that failed
-                release_entries(&self.touches[i].now, self.stride, &self.slab)
-                release_entries(&self.touches[i].said, self.said_stride, &self.slab)
-                release_entries(&self.touches[i].axes, AXIS_WORDS, &self.slab)
+            for place in range(self.touches.length):    # of a step that failed
+                self._release_touch(self.touch_at(place))
             for key in range(self.groups.length()):
                 release_entries(&self.curve(key).past, self.stride, &self.slab)
         release_chunks(&self.slab)
+        release(&self.touches)
         release(&self.tail)
 
     def account(self) -> tuple[int, int]:
@@ -90,7 +91,7 @@ cdef class Curves:
                 places[i] = self.prefetch_touched(places[i])
         for i in range(n):
             if places[i] != 0:
-                prefetch(self.touches[places[i] - 1].now.words)
+                prefetch(self.touch_at(places[i] - 1).now.words)
 
     cdef uint32_t prefetch_touched(self, uint32_t entry) noexcept nogil:
         cdef uint32_t place = <uint32_t> self.curve(entry - 1).touched
@@ -99,54 +100,55 @@ cdef class Curves:
         return place
 
     cdef void prefetch_touch(self, uint32_t place) noexcept nogil:
-        prefetch(&self.touches[place])
-        prefetch(self.bound(place))
+        prefetch(self.touch_at(place))
+        prefetch(self.bound(place) + self.time_words - 1)
 
     cdef void prefetch_histories(self, uint32_t place) noexcept nogil:
-        cdef const Touch* touch = &self.touches[place]
+        cdef const Touch* touch = self.touch_at(place)
         prefetch(self.curve(touch.key))
         prefetch(touch.now.words)
         prefetch(touch.said.words)
 
+    cdef Touch* touch_at(self, uint32_t place) noexcept nogil:
+        return <Touch*> update_at(&self.touches, place)
+
     cdef uint64_t* bound(self, uint32_t place) noexcept nogil:
-        return self.bounds.data() + <size_t> place * self.time_words
+        return update_at(&self.touches, place) + TOUCH_WORDS
 
     cdef int expect(self, size_t keys) except -1 nogil:
         if keys > self.groups.used:
             self.groups.reserve(keys - self.groups.used)
-        self.touches.reserve(keys)
-        self.bounds.reserve(keys * self.time_words)
+        if reserve(&self.touches, keys) < 0:
+            self._no_memory()
         return 0
 
     cdef uint32_t touch(self, const uint64_t* key) except? 0xFFFFFFFF nogil:
-        cdef uint32_t entry = self.groups.find(key), i
+        cdef uint32_t entry = self.groups.find(key), place, i
         cdef Curve* curve = self.curve(entry)
         cdef Touch* touch
         if curve.touched:
             return <uint32_t> curve.touched - 1
-        if self.used == self.touches.size():
-            self.bounds.resize((self.used + 1) * self.time_words)
-            self.touches.resize(self.used + 1)
-        touch = &self.touches[self.used]
-        memset(touch, 0, sizeof(Touch))
-        self.used += 1
-        curve.touched = self.used
+        touch = <Touch*> push(&self.touches)
+        if touch == NULL:
+            self._no_memory()
+        memset(touch, 0, self.touches.stride * sizeof(uint64_t))
         touch.key = entry
-        memset(self.bound(self.used - 1), 0, self.time_words * sizeof(uint64_t))
+        curve.touched = self.touches.length
+        place = <uint32_t> curve.touched - 1
         for i in range(curve.past.length):
-            join_into(self.bound(self.used - 1),
-                      entry_at(&curve.past, i, self.stride) + self.words, self.time_words)
-        return <uint32_t> curve.touched - 1
+            join_into(self.bound(place), entry_at(&curve.past, i, self.stride) + self.words,
+                      self.time_words)
+        return place
 
     cdef int make_room(self, uint32_t place, Py_ssize_t more) except -1 nogil:
-        cdef Entries* now = &self.touches[place].now
+        cdef Entries* now = &self.touch_at(place).now
         cdef Py_ssize_t wanted = now.length + more
         if wanted > now.capacity and widen(now, <uint32_t> wanted, self.stride, &self.slab) < 0:
             self._no_memory()
         return 0
 
     cdef int add(self, uint32_t place, const uint64_t* entry) except -1 nogil:
-        cdef Touch* touch = &self.touches[place]
+        cdef Touch* touch = self.touch_at(place)
         cdef const uint64_t* time = entry + self.words
         cdef uint32_t n = touch.now.length
         cdef uint64_t* last
@@ -168,7 +170,7 @@ cdef class Curves:
         return 0
 
     cdef int order(self, uint32_t place) except -1 nogil:
-        cdef Touch* touch = &self.touches[place]
+        cdef Touch* touch = self.touch_at(place)
         cdef uint32_t n = touch.now.length - touch.ordered
         if n == 0:
             return 0
@@ -195,7 +197,7 @@ cdef class Curves:
         return 0
 
     cdef int find_axes(self, uint32_t place) except -1 nogil:
-        cdef Touch* touch = &self.touches[place]
+        cdef Touch* touch = self.touch_at(place)
         cdef Curve* curve = self.curve(touch.key)
         cdef uint32_t i
         if touch.axes.length > 0:
@@ -229,42 +231,42 @@ cdef class Curves:
         return 0
 
     cdef int say(self, uint32_t place, const uint64_t* entry) except -1 nogil:
-        if add_entry(&self.touches[place].said, entry, self.said_stride, &self.slab) < 0:
+        if add_entry(&self.touch_at(place).said, entry, self.said_stride, &self.slab) < 0:
             self._no_memory()
         return 0
 
     cdef int settle(self) except -1 nogil:
-        cdef size_t i
+        cdef uint32_t i, touched = <uint32_t> self.touches.length
         cdef Touch* touch
         cdef Curve* curve
-        for i in range(self.used):
-            if i + AHEAD < self.used:
-                self.prefetch_histories(<uint32_t> (i + AHEAD))
-            touch = &self.touches[i]
+        for i in range(touched):
+            if i + AHEAD < touched:
+                self.prefetch_histories(i + AHEAD)
+            touch = self.touch_at(i)
             curve = self.curve(touch.key)
             self.records -= curve.past.length
-            self.order(<uint32_t> i)
+            self.order(i)
             self._absorb(curve, &touch.now)
             self.records += curve.past.length
-            release_entries(&touch.now, self.stride, &self.slab)
-            release_entries(&touch.said, self.said_stride, &self.slab)
-            release_entries(&touch.axes, AXIS_WORDS, &self.slab)
+            self._release_touch(touch)
             curve.touched = 0
             if curve.past.length == 0:
                 release_entries(&curve.past, self.stride, &self.slab)
                 self.groups.remove(touch.key)
         if (self.slab.waiting > LARGE and 2 * self.slab.waiting > self.slab.bytes
-                and LARGE_SHARE * self.used >= self.groups.used):
+                and LARGE_SHARE * touched >= self.groups.used):
             self._pack()
         self.room = self.slab.bytes
-        if self.used > KEPT_TOUCHES:
-            self.touches.resize(KEPT_TOUCHES)
-            self.touches.shrink_to_fit()
-            self.bounds.resize(KEPT_TOUCHES * self.time_words)
-            self.bounds.shrink_to_fit()
+        self.touches.length = 0
+        if touched > KEPT_TOUCHES:
+            release(&self.touches)
             release(&self.tail)
-        self.used = 0
         return 0
+
+    cdef void _release_touch(self, Touch* touch) noexcept nogil:
+        release_entries(&touch.now, self.stride, &self.slab)
+        release_entries(&touch.said, self.said_stride, &self.slab)
+        release_entries(&touch.axes, AXIS_WORDS, &self.slab)
 
     cdef int _absorb(self, Curve* curve, Entries* now) except -1 nogil:
         cdef uint32_t i
