@@ -3,7 +3,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from ivm.operators.entries cimport Entries
 from ivm.operators.groups cimport Groups
 from ivm.operators.slab cimport Slab
-from ivm.rows.updates cimport Updates
+from ivm.rows.updates cimport Updates, update_at
 
 cdef enum:
     PREFETCHED = 64     # updates whose keys are asked for at once
@@ -22,6 +22,11 @@ cdef struct Touch:
     Entries now                 # the input's changes
     Entries said                # the output's changes
     Entries axes                # (axis, coordinate, least coordinate on the other axis), 0
+
+
+# One of `touches`: until there is another one.
+cdef inline Touch* touch_at(const Updates* touches, uint32_t place) noexcept nogil:
+    return <Touch*> update_at(touches, place)
 
 
 # Writes a time of `n` coordinates in the order in which a loop is swept: the root comes last.
@@ -53,8 +58,7 @@ cdef class Curves:
     cdef Py_ssize_t records             # entries of all histories
     cdef Py_ssize_t room                # bytes of these, for those who ask beside a step
     cdef Curve* curve(self, uint32_t key) noexcept nogil
-    # A touch, until the next key is touched; and the least upper bound of its key's times.
-    cdef Touch* touch_at(self, uint32_t place) noexcept nogil
+    # The least upper bound of a touched key's times.
     cdef uint64_t* bound(self, uint32_t place) noexcept nogil
     # Asks for the memory that touching and adding to the keys of `n` updates from `first` on will read.
     cdef void prefetch(self, const Updates* updates, Py_ssize_t first, Py_ssize_t n) noexcept nogil

@@ -65,7 +65,7 @@ cdef class Curves:
         cdef uint32_t place
         if self.groups is not None:
             for place in range(self.touches.length):    # of a step that failed
-                self._release_touch(self.touch_at(place))
+                self._release_touch(touch_at(&self.touches, place))
             for key in range(self.groups.length()):
                 release_entries(&self.curve(key).past, self.stride, &self.slab)
         release_chunks(&self.slab)
@@ -91,7 +91,7 @@ cdef class Curves:
                 places[i] = self.prefetch_touched(places[i])
         for i in range(n):
             if places[i] != 0:
-                prefetch(self.touch_at(places[i] - 1).now.words)
+                prefetch(touch_at(&self.touches, places[i] - 1).now.words)
 
     cdef uint32_t prefetch_touched(self, uint32_t entry) noexcept nogil:
         cdef uint32_t place = <uint32_t> self.curve(entry - 1).touched
@@ -100,17 +100,14 @@ cdef class Curves:
         return place
 
     cdef void prefetch_touch(self, uint32_t place) noexcept nogil:
-        prefetch(self.touch_at(place))
+        prefetch(touch_at(&self.touches, place))
         prefetch(self.bound(place) + self.time_words - 1)
 
     cdef void prefetch_histories(self, uint32_t place) noexcept nogil:
-        cdef const Touch* touch = self.touch_at(place)
+        cdef const Touch* touch = touch_at(&self.touches, place)
         prefetch(self.curve(touch.key))
         prefetch(touch.now.words)
         prefetch(touch.said.words)
-
-    cdef Touch* touch_at(self, uint32_t place) noexcept nogil:
-        return <Touch*> update_at(&self.touches, place)
 
     cdef uint64_t* bound(self, uint32_t place) noexcept nogil:
         return update_at(&self.touches, place) + TOUCH_WORDS
@@ -141,14 +138,14 @@ cdef class Curves:
         return place
 
     cdef int make_room(self, uint32_t place, Py_ssize_t more) except -1 nogil:
-        cdef Entries* now = &self.touch_at(place).now
+        cdef Entries* now = &touch_at(&self.touches, place).now
         cdef Py_ssize_t wanted = now.length + more
         if wanted > now.capacity and widen(now, <uint32_t> wanted, self.stride, &self.slab) < 0:
             self._no_memory()
         return 0
 
     cdef int add(self, uint32_t place, const uint64_t* entry) except -1 nogil:
-        cdef Touch* touch = self.touch_at(place)
+        cdef Touch* touch = touch_at(&self.touches, place)
         cdef const uint64_t* time = entry + self.words
         cdef uint32_t n = touch.now.length
         cdef uint64_t* last
@@ -170,7 +167,7 @@ cdef class Curves:
         return 0
 
     cdef int order(self, uint32_t place) except -1 nogil:
-        cdef Touch* touch = self.touch_at(place)
+        cdef Touch* touch = touch_at(&self.touches, place)
         cdef uint32_t n = touch.now.length - touch.ordered
         if n == 0:
             return 0
@@ -197,7 +194,7 @@ cdef class Curves:
         return 0
 
     cdef int find_axes(self, uint32_t place) except -1 nogil:
-        cdef Touch* touch = self.touch_at(place)
+        cdef Touch* touch = touch_at(&self.touches, place)
         cdef Curve* curve = self.curve(touch.key)
         cdef uint32_t i
         if touch.axes.length > 0:
@@ -231,7 +228,7 @@ cdef class Curves:
         return 0
 
     cdef int say(self, uint32_t place, const uint64_t* entry) except -1 nogil:
-        if add_entry(&self.touch_at(place).said, entry, self.said_stride, &self.slab) < 0:
+        if add_entry(&touch_at(&self.touches, place).said, entry, self.said_stride, &self.slab) < 0:
             self._no_memory()
         return 0
 
@@ -242,7 +239,7 @@ cdef class Curves:
         for i in range(touched):
             if i + AHEAD < touched:
                 self.prefetch_histories(i + AHEAD)
-            touch = self.touch_at(i)
+            touch = touch_at(&self.touches, i)
             curve = self.curve(touch.key)
             self.records -= curve.past.length
             self.order(i)

@@ -16,7 +16,7 @@ from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from ivm.operators.calendar cimport Calendar
-from ivm.operators.curves cimport PREFETCHED, Curves, Touch, from_sweep, to_sweep
+from ivm.operators.curves cimport PREFETCHED, Curves, Touch, from_sweep, to_sweep, touch_at
 from ivm.operators.entries cimport Entries, entry_at
 from ivm.operators.logic cimport Candidate, Logic
 from ivm.operators.operator cimport (
@@ -252,7 +252,7 @@ cdef class Reduce(Operator):
             if i + NEAR < n:
                 self.curves.prefetch_histories(self.places[i + NEAR])
             place = self.places[i]
-            touch = self.curves.touch_at(place)
+            touch = touch_at(&self.curves.touches, place)
             if touch.visit == self.visit:
                 continue
             touch.visit = self.visit
@@ -266,7 +266,7 @@ cdef class Reduce(Operator):
 
     # Emits `changes` at `time`, and notes them as said.
     cdef int _emit(self, uint32_t place, const uint64_t* time) except -1 nogil:
-        cdef const uint64_t* key = self.curves.groups.key(self.curves.touch_at(place).key)
+        cdef const uint64_t* key = self.curves.groups.key(touch_at(&self.curves.touches, place).key)
         cdef Py_ssize_t i
         cdef int words = self.logic.out_words, depth = self.region.depth
         cdef const uint64_t* change
@@ -296,7 +296,7 @@ cdef class Reduce(Operator):
     # Sets a reminder for the first time after `time` at which the key's output would change if no
     # more input came.
     cdef int _look_ahead(self, uint32_t place, const uint64_t* time) except -1 nogil:
-        cdef Touch* touch = self.curves.touch_at(place)
+        cdef Touch* touch = touch_at(&self.curves.touches, place)
         cdef uint64_t candidate[MAX_COORDINATES]
         cdef int evaluated = 0, considered = 0
         self.curves.find_axes(place)
