@@ -30,9 +30,11 @@ from ivm.trace.times cimport compare_words
 
 cdef extern from *:
     int popcount "__builtin_popcountll"(unsigned long long) noexcept nogil
+    void prefetch_to_write "__builtin_prefetch"(const void*, int) noexcept nogil
 
 cdef enum:
     STRETCH = 512       # rows whose owners are found together
+    AHEAD = 32          # rows whose places are asked for before they are written
     PROBES = 64         # rows for each range that tell where ranges begin
     SAMPLED = 1 << 13   # rows that tell by which bits to deal, until counting shows others to vary
     MOST_PILES = 1 << 16
@@ -495,11 +497,15 @@ cdef int move_rows(void* context, Py_ssize_t thread) except -1 nogil:
     cdef Py_ssize_t at = first_row(dealing, thread), i
     cdef int stride = dealing.stride, shift = popcount(dealing.buckets - 1)
     cdef const uint16_t* pile
+    cdef uint16_t next
     cdef uint64_t* target
     cdef Stretch stretch
     while next_stretch(dealing, &at, first_row(dealing, thread + 1), &stretch):
         pile = dealing.piles + stretch.first
         for i in range(stretch.length):
+            if i + AHEAD < stretch.length:
+                next = pile[i + AHEAD]
+                prefetch_to_write(update_at(&dealing.dealt[next >> shift], places[next]), 1)
             target = update_at(&dealing.dealt[pile[i] >> shift], places[pile[i]])
             places[pile[i]] += 1
             copy_update(target, stretch.row + i * stride, stride)

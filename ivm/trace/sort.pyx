@@ -24,10 +24,12 @@ from ivm.trace.times cimport compare_words
 
 cdef extern from *:
     int popcount "__builtin_popcountll"(unsigned long long) noexcept nogil
+    void prefetch_to_write "__builtin_prefetch"(const void*, int) noexcept nogil
 
 cdef enum:
     INSERTION_LENGTH = 24    # below, moving rows in place beats any set-up
     DEALT_LENGTH = 1 << 13   # rows that a bucket is to have
+    AHEAD = 32               # rows whose places are asked for before they are dealt out
     LEAST_BITS = 6           # of a round, so that few rounds nest
     SAMPLED = 1 << 12        # rows that tell by which bits to deal, until counting shows others to vary
     LONG_RUN = 4             # a run that is at least one in so many of the rows is not sorted again
@@ -329,6 +331,9 @@ cdef void _deal_out(const uint64_t* words, uint64_t* target, Py_ssize_t n, int s
         ends[i] = total
         total += count
     for i in range(n):
+        if i + AHEAD < n:
+            bucket = extract_bits(row[AHEAD * stride + word], mask)
+            prefetch_to_write(target + ends[bucket] * stride, 1)
         bucket = extract_bits(row[word], mask)
         copy_update(target + ends[bucket] * stride, row, stride)
         ends[bucket] += 1
