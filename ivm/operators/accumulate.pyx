@@ -16,7 +16,7 @@ from ivm.operators.operator cimport KEPT_UPDATES, Operator, Reader, Region
 from ivm.operators.ownership cimport OwnKeys, first_own, next_own
 from ivm.operators.settling cimport Settling
 from ivm.rows.hashing cimport Partitioner, owner_of
-from ivm.rows.packing cimport Packing
+from ivm.rows.packing cimport Packing, pack
 from ivm.rows.updates cimport Updates, copy_few, empty_updates, push, release, reserve, update_at
 from ivm.trace.batch cimport (
     Batch, diff_of, first_update, first_val, key_at, val_at,
@@ -481,13 +481,17 @@ cdef class AccumulateNew(Accumulate):
         cdef const Batch* b
         cdef Py_ssize_t k, v, u
         cdef size_t d
+        cdef bint of_key = self.packing.of_first
+        if of_key:
+            pack(self.packing, key, NULL, NULL, row)
         for d in range(batches):
             b = own[d].b
             k = own[d].key
             if k == b.keys or compare_words(key_at(b, k), key, b.key_words) != 0:
                 continue
             for v in range(first_val(b, k), first_val(b, k + 1)):
-                self.packing.pack(key, val_at(b, v), NULL, row)
+                if not of_key:
+                    pack(self.packing, key, val_at(b, v), NULL, row)
                 for u in range(first_update(b, v), first_update(b, v + 1)):
                     self.logic.add(group + self.key_words, row + self.key_words, diff_of(b, u))
             next_own(&own[d], self, self.partitioner)

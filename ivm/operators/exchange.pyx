@@ -10,7 +10,7 @@ from libcpp.vector cimport vector
 
 from ivm.operators.operator cimport Operator, Region, let_go, read_alone
 from ivm.rows.hashing cimport Partitioner, owner_of
-from ivm.rows.packing cimport Packing
+from ivm.rows.packing cimport Packing, pack
 from ivm.rows.updates cimport (
     Updates, append, copy_few, copy_update, empty_updates, push, release, reserve, update_at,
 )
@@ -149,5 +149,5 @@ cdef class Exchange(Operator):
 # Packs one row of `given` as `row` of `out`.
 cdef void pack_update(const uint64_t* update, const Updates* given, Packing packing, uint64_t* row,
                       const Updates* out) noexcept nogil:
-    packing.pack(update, NULL, NULL, row)
+    pack(packing, update, NULL, NULL, row)
     copy_few(row + out.row_words, update + given.row_words, out.time_words + 1)

@@ -3,7 +3,7 @@
 from libc.stdint cimport uint64_t
 
 from ivm.operators.operator cimport Operator, Reader, Region, first_of
-from ivm.rows.packing cimport Packing
+from ivm.rows.packing cimport Packing, pack
 from ivm.rows.updates cimport Updates, copy_few, reserve, update_at
 from ivm.trace.batch cimport (
     Batch, diff_of, find_key, find_val, first_update, first_val, key_at, time_of, val_at,
@@ -58,7 +58,7 @@ cdef Py_ssize_t read_updates(const Batch* b, Place* place, Py_ssize_t most, Regi
             v += 1
         while v >= first_val(b, k + 1):
             k += 1
-        packing.pack(key_at(b, k), val_at(b, v), NULL, update)
+        pack(packing, key_at(b, k), val_at(b, v), NULL, update)
         time = update + out.row_words
         copy_few(time, region.at, out.time_words)
         time[0] = region.lower

@@ -12,7 +12,7 @@ from libc.string cimport memcpy
 
 from ivm.operators.fallible cimport Evaluate
 from ivm.operators.operator cimport Operator, Reader, Region, first_of, read_alone
-from ivm.rows.packing cimport Packing
+from ivm.rows.packing cimport Packing, pack
 from ivm.rows.updates cimport push
 from ivm.rows.vectors cimport VECTOR
 from ivm.trace.batch cimport (
@@ -168,7 +168,7 @@ cdef class Join(Operator):
                         if update == NULL:
                             with gil:
                                 raise MemoryError("no memory for a join's output")
-                        self.packing.pack(key_at(a, i), val_at(a, v), val_at(b, w), update)
+                        pack(self.packing, key_at(a, i), val_at(a, v), val_at(b, w), update)
                         time = update + self.out.row_words
                         memcpy(time, self.region.at, self.out.time_words * sizeof(uint64_t))
                         time[0] = self.region.lower

@@ -15,7 +15,7 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
 from ivm.operators.operator cimport Operator, Reader, Region, read_alone
-from ivm.rows.packing cimport Packing
+from ivm.rows.packing cimport Packing, pack
 from ivm.rows.updates cimport Updates, append, empty_updates, push, release, update_at
 from ivm.trace.batch cimport (
     Batch, diff_of, first_update, first_val, key_at, seek_key, time_of, val_at,
@@ -144,7 +144,7 @@ cdef class Lookup(Operator):
                     if update == NULL:
                         with gil:
                             raise MemoryError("no memory for a delta join's output")
-                    self.packing.pack(given, val_at(b, v), NULL, update)
+                    pack(self.packing, given, val_at(b, v), NULL, update)
                     update += self.out.row_words
                     memcpy(update, time, self.out.time_words * sizeof(uint64_t))
                     join_into(update, time_of(b, u), b.time_words)

@@ -5,7 +5,7 @@ from libc.string cimport memcpy
 
 from ivm.operators.operator cimport Operator, Region
 from ivm.operators.parking cimport Parking
-from ivm.rows.packing cimport Packing
+from ivm.rows.packing cimport Packing, pack
 from ivm.rows.updates cimport Updates, append, empty_updates, push, release
 from ivm.rows.words cimport decode_signed
 from ivm.trace.sort cimport consolidate
@@ -75,7 +75,7 @@ cdef class EnterAt(Operator):
             if update == NULL:
                 with gil:
                     raise MemoryError("no memory to enter a loop")
-            self.packing.pack(row, NULL, NULL, update)
+            pack(self.packing, row, NULL, NULL, update)
             memcpy(update + self.out.row_words, row + given.row_words,
                    given.time_words * sizeof(uint64_t))
             update[self.out.stride - 2] = pack_coordinate(<uint32_t> priority, 0)

@@ -5,7 +5,7 @@ from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from ivm.operators.operator cimport Operator, Region, read_alone
-from ivm.rows.packing cimport Packing
+from ivm.rows.packing cimport Packing, pack
 from ivm.rows.updates cimport reserve, update_at
 
 
@@ -38,7 +38,7 @@ cdef class Project(Operator):
         for i in range(self.source.out.length):
             update = self.source.out.words + i * self.source.out.stride
             target = self.out.words + i * self.out.stride
-            self.packing.pack(update, NULL, NULL, target)
+            pack(self.packing, update, NULL, NULL, target)
             memcpy(target + self.out.row_words, update + self.source.out.row_words,
                    (self.out.time_words + 1) * sizeof(uint64_t))
         self.out.length = self.source.out.length
@@ -52,4 +52,4 @@ cdef class Project(Operator):
         self.source.out.length = 0
         for i in range(self.out.length):
             memcpy(self.row.data(), update_at(&self.out, i), bytes)
-            self.packing.pack(self.row.data(), NULL, NULL, update_at(&self.out, i))
+            pack(self.packing, self.row.data(), NULL, NULL, update_at(&self.out, i))

@@ -4,7 +4,7 @@ from libc.stdint cimport uint64_t
 
 from ivm.rows.complaints cimport complain, text_of
 from ivm.rows.layout cimport Layout
-from ivm.rows.packing cimport Packing
+from ivm.rows.packing cimport Packing, pack
 from ivm.rows.strings cimport Interner
 from ivm.rows.updates cimport Updates, copy_few, push
 
@@ -30,9 +30,9 @@ cdef class Settling:
             with gil:
                 raise MemoryError("no memory for the output of an aggregate or a window")
         if to == out:
-            self.packing.pack(key, result + 1, NULL, target)
+            pack(self.packing, key, result + 1, NULL, target)
         else:
-            self.naming.pack(key, NULL, NULL, self.row.data())
+            pack(self.naming, key, NULL, NULL, self.row.data())
             with gil:
                 target[0] = complain(text_of(result[0], self.interner), self.row.data(),
                                      self.named, self.interner)

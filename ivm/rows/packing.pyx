@@ -18,6 +18,7 @@ cdef enum:
 
 cdef enum:
     SHORT_RUN = 6   # words, below which a loop beats a call
+    FEW_WORDS = 8   # moved one by one
 
 
 cdef class Packing:
@@ -42,10 +43,21 @@ cdef class Packing:
                 self._move_prefix(segment, place, to)
             for i in range(to.words):
                 self._move_word(segment, place.word + i, to.word + i, place.flipped != to.flipped)
+        self._move_plainly()
+        self.of_first = all([segment == 0 for segment, _ in picks])
         self.identity = (
             len(sources) == 1 and sources[0] == target
             and [column for _, column in picks] == list(range(len(sources[0].places)))
         )
+
+    def _move_plainly(self):
+        cdef Move move
+        cdef int i
+        if all([m.kind == RUN for m in self.moves]) and sum([m.count for m in self.moves]) <= FEW_WORDS:
+            for move in self.moves:
+                for i in range(move.count):
+                    self.plain.push_back(WordMove(
+                        move.segment, move.source_word + i, move.target_word + i))
 
     def _move_word(self, segment, source_word, target_word, flipped):
         cdef Move* last = &self.moves.back() if not self.moves.empty() else NULL
@@ -96,8 +108,8 @@ cdef class Packing:
         assert self.interner is not None and not place.flipped
         self.moves.push_back(Move(PREFIX, segment, place.word, 0, to.prefix, 0, flip, 0))
 
-    cdef void pack(self, const uint64_t* a, const uint64_t* b, const uint64_t* c,
-                   uint64_t* target) noexcept nogil:
+    cdef void move_all(self, const uint64_t* a, const uint64_t* b, const uint64_t* c,
+                       uint64_t* target) noexcept nogil:
         cdef const uint64_t* segments[3]
         cdef const Move* m = self.moves.data()
         cdef const Move* end = m + self.moves.size()

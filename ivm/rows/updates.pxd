@@ -111,6 +111,10 @@ cdef inline void copy_update(uint64_t* target, const uint64_t* update, int strid
         memcpy(target, update, 4 * sizeof(uint64_t))
     elif stride == 5:
         memcpy(target, update, 5 * sizeof(uint64_t))
+    elif stride == 3:
+        memcpy(target, update, 3 * sizeof(uint64_t))
+    elif stride == 1:
+        target[0] = update[0]
     else:
         memcpy(target, update, stride * sizeof(uint64_t))
 

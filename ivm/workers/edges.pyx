@@ -15,7 +15,7 @@ from ivm.operators.fallible cimport Fallible
 from ivm.rows.buffers cimport start_of
 from ivm.rows.codec cimport decode, encode_key
 from ivm.rows.layout cimport Layout
-from ivm.rows.packing cimport Packing
+from ivm.rows.packing cimport Packing, pack
 from ivm.rows.strings cimport Interner
 from ivm.rows.updates cimport Updates, empty_updates, push, release
 from ivm.trace.batch cimport Batch, count_as_of, drop, first_val, key_at, retain, val_at
@@ -133,7 +133,7 @@ cdef int _read(const Batch* b, const uint64_t* key, uint64_t last, Packing packi
             row = push(rows)
             if row == NULL:
                 return -1
-            packing.pack(key_at(b, k), val_at(b, v), NULL, row)
+            pack(packing, key_at(b, k), val_at(b, v), NULL, row)
             row[rows.stride - 1] = <uint64_t> count_as_of(b, v, &last)
         k += 1
     return 0

@@ -15,7 +15,7 @@ import numpy as np
 
 from ivm.rows.codec cimport decode, encode
 from ivm.rows.layout cimport Layout
-from ivm.rows.packing cimport Packing
+from ivm.rows.packing cimport Packing, pack
 from ivm.rows.strings cimport Interner
 from ivm.rows.updates cimport Updates, append, empty_updates, push, release, update_at
 from ivm.trace.batch cimport (
@@ -155,7 +155,7 @@ cdef class _Answer:
             row = push(rows)
             if row == NULL:
                 _no_memory()
-            self.packing.pack(key_at(b, k), val_at(b, v), NULL, row)
+            pack(self.packing, key_at(b, k), val_at(b, v), NULL, row)
             row[rows.stride - 1] = <uint64_t> count
         return 0
 

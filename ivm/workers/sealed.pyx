@@ -12,7 +12,7 @@ import numpy as np
 
 from ivm.rows.codec cimport decode
 from ivm.rows.layout cimport Layout
-from ivm.rows.packing cimport Packing
+from ivm.rows.packing cimport Packing, pack
 from ivm.rows.strings cimport Interner
 from ivm.rows.updates cimport Updates, empty_updates, push, release
 from ivm.trace.batch cimport (
@@ -116,6 +116,6 @@ cdef int read_values(const Batch* b, Py_ssize_t start, Py_ssize_t end, Packing p
         row = push(rows)
         if row == NULL:
             return -1
-        packing.pack(key_at(b, k), val_at(b, v), NULL, row)
+        pack(packing, key_at(b, k), val_at(b, v), NULL, row)
         row[rows.stride - 1] = <uint64_t> count
     return 0
