@@ -4,7 +4,7 @@ from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
 from ivm.operators.operator cimport Operator, Region, let_go, read_alone
-from ivm.rows.updates cimport append
+from ivm.rows.updates cimport append, reserve
 
 
 cdef class Concat(Operator):
@@ -29,7 +29,7 @@ cdef class Concat(Operator):
 
     cdef int step(self) except -1 nogil:
         cdef size_t s
-        cdef Py_ssize_t start
+        cdef Py_ssize_t start, total = self.load()
         self.out.length = 0
         for s in range(self.inputs.size()):
             start = self.out.length
@@ -38,8 +38,9 @@ cdef class Concat(Operator):
                     (<Operator> self.inputs[s]).out, self.out)
                 self._negate(s, 0)
                 continue
-            if append(&self.out, (<Operator> self.inputs[s]).out.words,
-                      (<Operator> self.inputs[s]).out.length) < 0:
+            if reserve(&self.out, total - start) < 0 or append(
+                    &self.out, (<Operator> self.inputs[s]).out.words,
+                    (<Operator> self.inputs[s]).out.length) < 0:
                 with gil:
                     raise MemoryError("no memory for a concatenation")
             self._negate(s, start)

@@ -6,10 +6,17 @@ from libc.string cimport memcpy
 from ivm.operators.operator cimport Operator, Region
 from ivm.operators.parking cimport Parking
 from ivm.rows.packing cimport Packing, pack
-from ivm.rows.updates cimport Updates, append, empty_updates, push, release
+from ivm.rows.updates cimport Updates, append, empty_updates, push, release, reserve
 from ivm.rows.words cimport decode_signed
 from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport pack_coordinate, round_of
+
+
+cdef int _make_room(Updates* out, Py_ssize_t updates) except -1 nogil:
+    if reserve(out, updates) < 0:
+        with gil:
+            raise MemoryError("no memory to enter a loop")
+    return 0
 
 
 cdef class Enter(Operator):
@@ -30,11 +37,9 @@ cdef class Enter(Operator):
         self.out.length = 0
         if self.region.at[self.region.depth - 1] != 0:
             return 0
+        _make_room(&self.out, given.length)
         for i in range(given.length):
             update = push(&self.out)
-            if update == NULL:
-                with gil:
-                    raise MemoryError("no memory to enter a loop")
             memcpy(update, given.words + i * given.stride, (given.stride - 1) * sizeof(uint64_t))
             update[given.stride - 1] = 0
             update[self.out.stride - 1] = given.words[(i + 1) * given.stride - 1]
@@ -68,13 +73,11 @@ cdef class EnterAt(Operator):
         self.out.length = 0
         if self.region.at[self.region.depth - 1] != 0:
             return 0
+        _make_room(&self.out, given.length)
         for i in range(given.length):
             row = given.words + i * given.stride
             priority = min(max(decode_signed(row[self.priority]), 0), <int64_t> 0xFFFFFFFF)
             update = push(&self.out)
-            if update == NULL:
-                with gil:
-                    raise MemoryError("no memory to enter a loop")
             pack(self.packing, row, NULL, NULL, update)
             memcpy(update + self.out.row_words, row + given.row_words,
                    given.time_words * sizeof(uint64_t))
@@ -167,11 +170,11 @@ cdef class Collect(Operator):
         cdef Py_ssize_t i
         cdef Updates* given = &self.source.out
         cdef uint64_t* update
+        if reserve(&self.gathered, given.length) < 0:
+            with gil:
+                raise MemoryError("no memory to leave a loop")
         for i in range(given.length):
             update = push(&self.gathered)
-            if update == NULL:
-                with gil:
-                    raise MemoryError("no memory to leave a loop")
             memcpy(update, given.words + i * given.stride,
                    (self.gathered.stride - 1) * sizeof(uint64_t))
             update[self.gathered.stride - 1] = given.words[(i + 1) * given.stride - 1]

@@ -19,3 +19,4 @@ cdef class Parking:
     cdef bint earliest(self, uint64_t* at, int depth) noexcept nogil
     cdef Py_ssize_t due(self, Region region) noexcept nogil
     cdef void clear(self) noexcept nogil
+    cdef int _no_memory(self) except -1 nogil

@@ -8,7 +8,7 @@ from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
 from ivm.operators.operator cimport Region, earlier
-from ivm.rows.updates cimport Updates, append, empty_updates, release
+from ivm.rows.updates cimport Updates, append, copy_update, empty_updates, push, release
 from ivm.trace.times cimport compare_words
 
 
@@ -27,6 +27,7 @@ cdef class Parking:
 
     cdef int park(self, const Updates* shape, const uint64_t* update) except -1 nogil:
         cdef const uint64_t* time = update + shape.row_words
+        cdef uint64_t* parked
         cdef map[vector[uint64_t], Updates].iterator it
         # Most often, update after update is of one round.
         if self.last == NULL or compare_words(
@@ -38,12 +39,14 @@ cdef class Parking:
                     self.round, empty_updates(shape.row_words, shape.time_words))).first
             self.last_round.assign(time + 1, time + shape.time_words)
             self.last = &dereference(it).second
-        if append(self.last, update, 1) < 0:
-            with gil:
-                raise MemoryError("no memory for updates of later rounds")
+        parked = push(self.last)
+        if parked == NULL:
+            self._no_memory()
+        copy_update(parked, update, shape.stride)
         return 0
 
     cdef int take(self, Updates* out, Region region) except -1 nogil:
+        cdef Updates* parked
         cdef map[vector[uint64_t], Updates].iterator it
         if self.rounds.empty():
             return 0
@@ -51,13 +54,19 @@ cdef class Parking:
         it = self.rounds.find(self.round)
         if it == self.rounds.end():
             return 0
-        if append(out, dereference(it).second.words, dereference(it).second.length) < 0:
-            with gil:
-                raise MemoryError("no memory for updates of later rounds")
+        parked = &dereference(it).second
+        if out.length == 0:
+            out[0], parked[0] = parked[0], out[0]
+        elif append(out, parked.words, parked.length) < 0:
+            self._no_memory()
         self.last = NULL
-        release(&dereference(it).second)
+        release(parked)
         self.rounds.erase(it)
         return 0
+
+    cdef int _no_memory(self) except -1 nogil:
+        with gil:
+            raise MemoryError("no memory for updates of later rounds")
 
     cdef bint earliest(self, uint64_t* at, int depth) noexcept nogil:
         if self.rounds.empty():

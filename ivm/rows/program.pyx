@@ -235,6 +235,8 @@ cdef class Program:
         cdef int failed = 0
         self._frame.stride = source.stride
         self._frame.out_of_memory = False
+        if self._predicate_count == 0 and reserve(rows, source.length) < 0:
+            failed = -1
         while start < source.length and not failed:
             self._frame.rows = source.words + start * source.stride
             self._frame.selected = NULL
