@@ -74,9 +74,7 @@ cdef void* take_block(size_t bytes) noexcept nogil:
     guard.lock()
     block = _cut(bytes)
     if block == NULL:
-        block = _map(bytes)
-        if block != NULL and moves_together and _move_pages(<char*> block, bytes) < 0:
-            block = NULL
+        block = _map_over(bytes)
     if block == NULL:       # then nothing is to be kept any more
         _unmap_some(waiting)
         block = _map(bytes)
@@ -113,6 +111,14 @@ cdef void* _map(size_t bytes) noexcept nogil:
     if block == MAP_FAILED:
         return NULL
     madvise(block, bytes, MADV_HUGEPAGE)
+    return block
+
+
+# A new block of pages that wait, as many as there are of whole huge ones.
+cdef void* _map_over(size_t bytes) noexcept nogil:
+    cdef void* block = _map(bytes)
+    if block != NULL and moves_together and _move_pages(<char*> block, bytes) < 0:
+        return NULL
     return block
 
 
@@ -175,6 +181,8 @@ cdef void* grow_block(void* block, size_t bytes, size_t wanted) noexcept nogil:
         guard.unlock()
         return block
     grown = _cut(wanted)
+    if grown == NULL and moves_together and waiting >= wanted:
+        grown = _map_over(wanted)
     if grown == NULL:       # the kernel moves pages without a copy, unless they were mapped apart
         grown = mremap(block, bytes, wanted, MREMAP_MAYMOVE)
         if grown != MAP_FAILED:
