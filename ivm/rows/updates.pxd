@@ -4,7 +4,8 @@
 # for each enclosing loop), then its diff as a two's complement word.
 #
 # Many rows that were inserted at one time may be bare: there is nothing beside their words. Inputs queue such
-# ones, and arrangements seal them; nobody else meets them.
+# ones, and arrangements seal them; no other operator meets them. What is kept in rows of one width may lie in
+# such memory too.
 
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, realloc

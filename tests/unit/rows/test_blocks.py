@@ -54,14 +54,14 @@ def test_a_block_larger_than_any_that_waits_takes_over_the_pages_of_several() ->
 
 @pytest.mark.skipif(not MOVES_TOGETHER, reason="Linux moves what was mapped apart since 6.17")
 def test_a_block_grows_over_the_pages_of_several_if_enough_wait() -> None:
-    apart = [Block(size * MIB) for size in (500, 16, 500)]
+    apart = [Block(size * MIB) for size in (300, 16, 300)]
     for number, each in enumerate(apart, start=1):
         each.view()[::PAGE] = number
     block = Block(8 * MIB)
     block.view()[:] = 7
     apart[0].close()
     apart[2].close()
-    block.grow(900 * MIB)
+    block.grow(560 * MIB)
     assert (block.view()[: 8 * MIB] == 7).all()
     assert {1, 3} <= set(np.unique(block.view()[8 * MIB :: PAGE]))
     assert (apart[1].view()[::PAGE] == 2).all()
