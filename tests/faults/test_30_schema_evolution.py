@@ -76,7 +76,7 @@ def test_what_the_columns_can_take_is_adopted(stack: Stack, form: str) -> None:
     begin(stack, name, CONVERTERS[form])
     stack.await_answer(name, QUERY.format(note="NULL", table=f"{name}.goods"))
     for step, sql in COMPATIBLE.items():
-        stack.database.execute(sql.format(name=name).encode())
+        stack.execute_each(sql.format(name=name))
         note = "NULL" if step == "a column that no source declares" else "note"
         stack.await_answer(name, QUERY.format(note=note, table=f"{name}.goods"))
     stack.connect.delete(name)
@@ -91,14 +91,14 @@ def test_what_they_cannot_take_stalls_with_both_schemas_and_loses_nothing(
     begin(stack, name, CONVERTERS[form], on_error="stall")
     answer = QUERY.format(note="NULL", table=f"{name}.goods")
     stack.await_answer(name, answer)
-    stack.database.execute(INCOMPATIBLE.format(name=name).encode())
+    stack.execute_each(INCOMPATIBLE.format(name=name))
     stack.await_true("a stall", lambda: "incompatible-schema" in stack.readiness())
     told = stack.readiness()
     assert f"topic '{name}.{name}.goods', partition 0, offset 30" in told
     assert "column 'stock'" in told
     assert "the table has {id: int64, stock: int32" in told
     assert "the writer {id: int, stock: bool" in told
-    stack.database.execute(BACK.format(name=name).encode())
+    stack.execute_each(BACK.format(name=name))
     declare(stack, name, CONVERTERS[form], on_error="quarantine")
     stack.await_answer(name, answer)
     stack.connect.delete(name)
@@ -106,7 +106,7 @@ def test_what_they_cannot_take_stalls_with_both_schemas_and_loses_nothing(
 
 
 def begin(stack: Stack, name: str, converter: Converter, on_error: str = "quarantine") -> None:
-    stack.database.execute(SETUP.format(name=name).encode())
+    stack.execute_each(SETUP.format(name=name))
     registry = stack.registry.native
     config = debezium(stack.publisher, name, f"{name}.goods", converter, registry)
     stack.connect.create(name, config)

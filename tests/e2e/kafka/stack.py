@@ -85,6 +85,15 @@ class Stack:
         except httpx.TransportError:
             return False
 
+    def execute_each(self, script: str) -> None:
+        """Execute the statements of a script, each in a transaction of its own.
+
+        A transaction may reach Debezium before others see it as committed. Of one that changes a
+        table, Debezium would look up the table as it was before, and read its rows by that.
+        """
+        for statement in filter(str.strip, script.split(";")):
+            self.database.execute(statement.encode())
+
     def await_topic(self, topic: str) -> None:
         """Wait until a topic is there."""
         admin = self.kafka.admin()

@@ -81,7 +81,7 @@ def test_views_are_what_postgresql_answers(stack: Stack, form: Form) -> None:
     begin(stack, form)
     check(stack, form)
     for step in STEPS.values():
-        stack.database.execute(form.sql(step).encode())
+        stack.execute_each(form.sql(step))
         check(stack, form)
     stack.connect.delete(form.schema)
     assert [reasons(stack, f"{form.schema}_{table}") for table in TABLES] == [[], []]
