@@ -29,3 +29,13 @@ cdef struct Ranges:
 # empty before. Raises MemoryError; whatever comes of it, they are to be released.
 cdef int deal_ranges(Part* parts, int count, int key_words, Ranges* ranges, int threads) except -1 nogil
 cdef void release_ranges(Ranges* ranges) noexcept nogil
+
+# --- for who makes ranges of rows that are not dealt out ---
+
+# The updates from `start` to before `end`, wherever they lie: nobody can give their memory back.
+cdef void view(const Updates* updates, Py_ssize_t start, Py_ssize_t end, Updates* part) noexcept nogil
+
+# Gives memory of parts back whose rows nobody needs any more.
+cdef void give_back(Part* parts, int count) noexcept nogil
+
+cdef int no_memory() except -1 nogil

@@ -143,7 +143,6 @@ cdef void share_buckets(const Dealing* dealing, Ranges* ranges) noexcept nogil:
     ranges.first[dealing.threads] = bucket
 
 
-# The updates from `start` to before `end`, wherever they lie: nobody can give their memory back.
 cdef void view(const Updates* updates, Py_ssize_t start, Py_ssize_t end, Updates* part) noexcept nogil:
     part[0] = updates[0]
     part.words = update_at(updates, start)
@@ -339,7 +338,6 @@ cdef int move_all(Dealing* dealing, Part* parts, int count, vector[Py_ssize_t]* 
     return 0
 
 
-# Gives memory back that was read.
 cdef void give_back(Part* parts, int count) noexcept nogil:
     cdef int p
     for p in range(count):

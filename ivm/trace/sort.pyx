@@ -17,8 +17,8 @@ from ivm.rows.updates cimport (
     Updates, append_dressed, compared_words, copy_update, empty_like, empty_updates, release, reserve,
 )
 from ivm.trace.bucket cimport (
-    BUCKET_LENGTH, DIGIT_BITS, MAX_WORDS, Sorting, begin_sorting, end_sorting, extract_bits, gather_counted,
-    gather_distinct, note_varying_bits, sort_in_cache, sort_places,
+    BUCKET_LENGTH, DIGIT_BITS, MAX_WORDS, Sorting, ascending_run, begin_sorting, end_sorting, extract_bits,
+    gather_counted, gather_distinct, note_varying_bits, sort_in_cache, sort_places,
 )
 from ivm.trace.times cimport compare_words
 
@@ -46,7 +46,7 @@ cdef int consolidate(Updates* updates) noexcept nogil:
         _insertion_sort(updates, compared)
         _add_up_in_place(updates, compared)
         return 0
-    run = _ascending_run(updates, compared)
+    run = _run_of(updates)
     if run == updates.length:
         return 0
     if LONG_RUN * run < updates.length:
@@ -98,17 +98,8 @@ cdef void _add_up_in_place(Updates* updates, int compared) noexcept nogil:
 
 # --- runs ---
 
-# How many updates at the beginning need no work: they ascend strictly, and no diff is zero.
-cdef Py_ssize_t _ascending_run(const Updates* updates, int compared) noexcept nogil:
-    cdef int stride = updates.stride
-    cdef Py_ssize_t i
-    cdef const uint64_t* row = updates.words
-    for i in range(updates.length):
-        if (compared < stride and row[stride - 1] == 0
-                or i > 0 and compare_words(row - stride, row, compared) >= 0):
-            return i
-        row += stride
-    return updates.length
+cdef Py_ssize_t _run_of(const Updates* updates) noexcept nogil:
+    return ascending_run(updates.words, updates.length, updates.stride, compared_words(updates))
 
 
 # Merges two runs, the second from `run` on, from their ends; 0, or -1 where memory is short.
@@ -192,11 +183,11 @@ cdef int _deal_by_bits(const uint64_t* words, uint64_t* target, Py_ssize_t n, in
 
 cdef bint is_worth_dealing(const Updates* updates) noexcept nogil:
     return updates.length > BUCKET_LENGTH and (
-        LONG_RUN * _ascending_run(updates, compared_words(updates)) < updates.length)
+        LONG_RUN * _run_of(updates) < updates.length)
 
 
 cdef bint ascends(const Updates* updates) noexcept nogil:
-    return _ascending_run(updates, compared_words(updates)) == updates.length
+    return _run_of(updates) == updates.length
 
 
 cdef Py_ssize_t deal(const Updates* updates, Updates* dealt, Py_ssize_t* ends) noexcept nogil:

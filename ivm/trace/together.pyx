@@ -1,4 +1,4 @@
-"""Batches that several threads build together: each builds the part that is of a range of keys.
+"""Batches that several threads build together: each builds parts, which are of a range of keys each.
 
 Many rows of one time are written to one block, each part where it begins if all rows before it stay, and what
 was lost is closed up. Other parts are built by themselves and then copied behind one another.
@@ -10,10 +10,11 @@ from libcpp.vector cimport vector
 
 from ivm.rows.updates cimport Updates, empty_updates, push, release, update_at
 from ivm.team cimport share_work
+from ivm.trace.ascending cimport view_ranges
 from ivm.trace.batch cimport (
     Batch, Room, allocate_batch, drop, first_update, first_val, pack_batch, retain,
 )
-from ivm.trace.dealing cimport Part, Ranges, deal_ranges, release_ranges
+from ivm.trace.dealing cimport Part, Ranges, deal_ranges, give_back, release_ranges
 from ivm.trace.sort cimport consolidate
 from ivm.trace.times cimport compare_words
 from ivm.trace.unsorted cimport (
@@ -25,11 +26,13 @@ cdef Batch* build_together(Part* parts, int count, int key_words, int threads) e
     cdef Ranges ranges
     cdef Batch* whole = NULL
     try:
-        deal_ranges(parts, count, key_words, &ranges, threads)
-        if ranges.ends.size() > <size_t> threads:
+        if not view_ranges(parts, count, key_words, &ranges, threads):
+            deal_ranges(parts, count, key_words, &ranges, threads)
+        if ranges.ends.size() > ranges.rows.size():
             whole = append_ranges(&ranges, key_words, threads)
         if whole == NULL:
             whole = build_ranges(&ranges, key_words, threads)
+        give_back(parts, count)
     finally:
         release_ranges(&ranges)
     return whole
@@ -39,16 +42,16 @@ cdef Batch* build_together(Part* parts, int count, int key_words, int threads) e
 cdef Batch* build_ranges(Ranges* ranges, int key_words, int threads) except NULL nogil:
     cdef vector[Batch*] made
     cdef Building building
-    cdef int t
-    made.resize(threads, NULL)
+    cdef int count = <int> ranges.rows.size(), t
+    made.resize(count, NULL)
     building.ranges = ranges
     building.key_words = key_words
     building.made = made.data()
     try:
-        share_work(build_range, &building, threads, threads)
-        return put_together(made.data(), threads)
+        share_work(build_range, &building, count, threads)
+        return put_together(made.data(), count)
     finally:
-        for t in range(threads):
+        for t in range(count):
             drop(made[t])
 
 
@@ -86,28 +89,30 @@ cdef struct Filling:
 cdef Batch* append_ranges(Ranges* ranges, int key_words, int threads) except? NULL nogil:
     cdef vector[Filling] fillings
     cdef vector[Batch*] parts
-    cdef Updates all = ranges.dealt[0]
+    cdef Updates all = ranges.rows[0]
     cdef Batch* block = NULL
     cdef Batch* whole = NULL
     cdef Appended outcome = APPENDED
     cdef bint in_place = True
     cdef uint64_t* time = NULL
-    cdef int t
-    fillings.resize(threads)
-    parts.resize(threads)
-    block = allocate_parts(&all, key_words, threads)
+    cdef int count = <int> ranges.rows.size(), t
+    fillings.resize(count)
+    parts.resize(count)
+    for t in range(1, count):
+        all.length += ranges.rows[t].length
+    block = allocate_parts(&all, key_words, count)
     if block == NULL:
         no_memory()
     all.length = 0
-    for t in range(threads):
+    for t in range(count):
         fillings[t].ranges = ranges
         view_part(block, all.length, t, &fillings[t].part)
         fillings[t].diffs = empty_updates(0, 0)
         parts[t] = &fillings[t].part
         all.length += ranges.rows[t].length
     try:
-        share_work(append_range, fillings.data(), threads, threads)
-        for t in range(threads):
+        share_work(append_range, fillings.data(), count, threads)
+        for t in range(count):
             outcome = max(outcome, fillings[t].outcome)
             parts[t].diff = <int64_t*> fillings[t].diffs.words
             if parts[t].updates == 0:
@@ -119,13 +124,13 @@ cdef Batch* append_ranges(Ranges* ranges, int key_words, int threads) except? NU
             no_memory()
         if outcome == APPENDED and in_place and time != NULL:
             memcpy(block.times, time, block.time_words * sizeof(uint64_t))
-            whole = close_parts(block, parts.data(), threads)
+            whole = close_parts(block, parts.data(), count)
             block = NULL
         elif outcome == APPENDED:
-            whole = concatenate(parts.data(), threads)
+            whole = concatenate(parts.data(), count)
     finally:
         drop(block)
-        for t in range(threads):
+        for t in range(count):
             release(&fillings[t].diffs)
     return whole
 

@@ -100,6 +100,7 @@ cdef Appended append_dealt(Batch* b, Updates* dealt, const Py_ssize_t* ends, Py_
                            Updates* diffs) noexcept nogil:
     cdef Bucket bucket
     cdef Appended outcome = NO_MEMORY
+    bucket.dealt = empty_like(dealt)
     bucket.ordinary = empty_updates(dealt.row_words, dealt.time_words)
     bucket.bare = empty_like(dealt)
     if begin_sorting(&bucket.sorting, bucket.ordinary.stride, compared_words(&bucket.ordinary),
@@ -114,12 +115,17 @@ cdef Appended append_dealt(Batch* b, Updates* dealt, const Py_ssize_t* ends, Py_
 # What a bucket's rows are sorted with, and where to.
 cdef struct Bucket:
     Sorting sorting     # of ordinary ones
+    Updates dealt       # where they were dealt to
     Updates ordinary
     Updates bare
 
 
 # The rows of a bucket, sorted and added up; NULL where memory is short.
 cdef const Updates* _sort_rows(Bucket* bucket, uint64_t* words, Py_ssize_t n) noexcept nogil:
+    bucket.dealt.words = words
+    bucket.dealt.length = n
+    if ascends(&bucket.dealt):
+        return &bucket.dealt
     if is_bare(&bucket.bare):
         return sort_bare_bucket(&bucket.sorting, words, n, &bucket.bare, &bucket.ordinary)
     if sort_bucket(&bucket.sorting, words, n, &bucket.ordinary) < 0:

@@ -114,6 +114,16 @@ def building_bare(count: int, parts: int) -> tuple[Act, Answer]:
     return lambda: seal_bare(trace, given, 0, 0), lambda _: [*map(bytes, layers(trace))]
 
 
+def building_ascending() -> tuple[Act, Answer]:
+    """Rows that ascend, of which those of one key are in two parts, become a batch."""
+    trace = Trace(1, 1, 1, ())
+    share(trace, 2)
+    rows = _rows(2 * len(NUMBERS), 1)
+    rows[:, 0], rows[:, 1] = np.arange(len(rows)) // 3, np.arange(len(rows))
+    given = np.array_split(rows, [len(NUMBERS) + 1])
+    return lambda: seal_together(trace, given, 0), lambda _: [*map(bytes, layers(trace))]
+
+
 def merging(times: int) -> tuple[Act, Answer]:
     """The batches of a trace are to be added up by a helper."""
     trace = Trace(1, 1, 1, ())
@@ -157,6 +167,7 @@ CALLS: dict[str, Callable[[], tuple[Act, Answer]]] = {
     "build bare": partial(building_bare, 2 * len(NUMBERS), 1),
     "build few bare": partial(building_bare, len(NUMBERS) // 2, 1),
     "build bare together": partial(building_bare, 2 * len(NUMBERS), 2),
+    "build ascending together": building_ascending,
     "merge": partial(merging, 1),
     "merge of several times": partial(merging, 3),
     "decode": decoding,

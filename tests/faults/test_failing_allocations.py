@@ -79,6 +79,7 @@ def test_a_step_names_the_arrangement_for_which_threads_could_not_exchange_rows(
         "build bare",
         "build few bare",
         "build bare together",
+        "build ascending together",
     ],
 )
 def test_that_memory_is_short_for_a_batch_of_many_rows_is_told(shortage: Path, call: str) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
 from ivm.trace.shims import (
@@ -68,7 +70,54 @@ def _of_a_time_for_each_half(numbers: Numbers, n: int) -> Updates:
     return _updates(keys := numbers.permutation(n), 0, np.where(keys < n // 2, 3, 4), 1)
 
 
+def _ascending(updates: Updates) -> Updates:
+    return updates[np.lexsort((updates[:, 2], updates[:, 1], updates[:, 0]))]
+
+
+def _distinct_ascending(numbers: Numbers, n: int) -> Updates:
+    return _ascending(_distinct(numbers, n))
+
+
+def _of_few_keys_ascending(numbers: Numbers, n: int) -> Updates:
+    return _updates(np.arange(n) * 50 // n, np.arange(n), 5, 1)
+
+
+def _of_one_key_ascending(numbers: Numbers, n: int) -> Updates:
+    return _ascending(_of_one_key(numbers, n))
+
+
+def _of_one_key_between_others_ascending(numbers: Numbers, n: int) -> Updates:
+    return _updates(np.clip(np.arange(n), n // 9, n - n // 9), np.arange(n), 5, 1)
+
+
+def _of_several_times_ascending(numbers: Numbers, n: int) -> Updates:
+    n_th, diffs = np.arange(n), numbers.choice([-1, 2], n)
+    return _updates(n_th // 7, n_th // 3, n_th % 3, diffs)
+
+
+def _ascending_but_for_one(numbers: Numbers, n: int) -> Updates:
+    updates = _distinct_ascending(numbers, n)
+    updates[n - n // 8, 0] = 3
+    return updates
+
+
+def _ascending_but_for_repetitions(numbers: Numbers, n: int) -> Updates:
+    return _updates(np.arange(n) // 2, 0, 5, 1)
+
+
+def _ascending_but_for_diffs_of_nothing(numbers: Numbers, n: int) -> Updates:
+    return _updates(np.arange(n), 0, 5, np.arange(n) % 1000 != 0)
+
+
 KINDS = (
+    _distinct_ascending,
+    _of_few_keys_ascending,
+    _of_one_key_ascending,
+    _of_one_key_between_others_ascending,
+    _of_several_times_ascending,
+    _ascending_but_for_one,
+    _ascending_but_for_repetitions,
+    _ascending_but_for_diffs_of_nothing,
     _distinct,
     _of_few_keys,
     _of_one_key,
@@ -91,6 +140,10 @@ def test_a_batch_is_the_same_whoever_builds_it(kind: Kind, n: int, threads: int)
     share(together, threads)
     seal_unsorted(alone, updates.copy(), 0)
     seal_together(together, np.array_split(updates, 4), 0)
+    _expect_the_same(alone, together)
+
+
+def _expect_the_same(alone: Trace, together: Trace) -> None:
     for trace in (alone, together):
         absorb(trace, 0)
         publish(trace)
@@ -98,6 +151,23 @@ def test_a_batch_is_the_same_whoever_builds_it(kind: Kind, n: int, threads: int)
     assert len(layers(alone)) == len(layers(together))
     for one, other in zip(layers(alone), layers(together), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@given(
+    rows=st.sets(st.tuples(st.integers(0, 4), st.integers(0, 9)), min_size=1),
+    cuts=st.lists(st.integers(0, 50), max_size=5),
+    threads=st.integers(2, 4),
+)
+def test_rows_that_ascend_may_be_parted_anywhere(
+    rows: set[tuple[int, int]], cuts: list[int], threads: int
+) -> None:
+    keys, values = zip(*sorted(rows), strict=True)
+    updates = _updates(keys, values, 5, 1)
+    alone, together = Trace(1, 1, 1, ()), Trace(1, 1, 1, ())
+    share(together, threads)
+    seal_unsorted(alone, updates.copy(), 0)
+    seal_together(together, np.split(updates, np.minimum(sorted(cuts), len(updates))), 0)
+    _expect_the_same(alone, together)
 
 
 @pytest.mark.parametrize("key_words", [1, 2])
