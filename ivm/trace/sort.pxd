@@ -7,11 +7,11 @@ from ivm.trace.bucket cimport Sorting
 # survivors ascend strictly. 0, or -1 where memory is short (then nothing is lost, but unsorted).
 cdef int consolidate(Updates* updates) noexcept nogil
 
-# Whether updates ascend strictly, and none has a diff of 0.
-cdef bint ascends(const Updates* updates) noexcept nogil
+# How many updates at the beginning need no work: they ascend strictly, and no diff is zero.
+cdef Py_ssize_t run_of(const Updates* updates) noexcept nogil
 
-# Whether so many updates, in such an order, would be dealt out into buckets before they are sorted.
-cdef bint is_worth_dealing(const Updates* updates) noexcept nogil
+# Whether updates, of which the first `run` need no work, would be dealt out into buckets before they are sorted.
+cdef bint is_worth_dealing(const Updates* updates, Py_ssize_t run) noexcept nogil
 
 # Moves all updates to `dealt`, of the same format, by leading varying bits. Writes where each bucket ends,
 # of at most 1 << DIGIT_BITS, and returns how many there are; -1 where memory is short.

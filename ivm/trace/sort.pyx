@@ -46,7 +46,7 @@ cdef int consolidate(Updates* updates) noexcept nogil:
         _insertion_sort(updates, compared)
         _add_up_in_place(updates, compared)
         return 0
-    run = _run_of(updates)
+    run = run_of(updates)
     if run == updates.length:
         return 0
     if LONG_RUN * run < updates.length:
@@ -98,7 +98,7 @@ cdef void _add_up_in_place(Updates* updates, int compared) noexcept nogil:
 
 # --- runs ---
 
-cdef Py_ssize_t _run_of(const Updates* updates) noexcept nogil:
+cdef Py_ssize_t run_of(const Updates* updates) noexcept nogil:
     return ascending_run(updates.words, updates.length, updates.stride, compared_words(updates))
 
 
@@ -181,13 +181,8 @@ cdef int _deal_by_bits(const uint64_t* words, uint64_t* target, Py_ssize_t n, in
     return bits
 
 
-cdef bint is_worth_dealing(const Updates* updates) noexcept nogil:
-    return updates.length > BUCKET_LENGTH and (
-        LONG_RUN * _run_of(updates) < updates.length)
-
-
-cdef bint ascends(const Updates* updates) noexcept nogil:
-    return _run_of(updates) == updates.length
+cdef bint is_worth_dealing(const Updates* updates, Py_ssize_t run) noexcept nogil:
+    return updates.length > BUCKET_LENGTH and LONG_RUN * run < updates.length
 
 
 cdef Py_ssize_t deal(const Updates* updates, Updates* dealt, Py_ssize_t* ends) noexcept nogil:

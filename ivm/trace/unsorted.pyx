@@ -15,7 +15,7 @@ from ivm.rows.updates cimport (
 from ivm.trace.batch cimport Batch, Room, allocate_batch, copy_batch, drop, pack_batch
 from ivm.trace.bucket cimport DIGIT_BITS, Sorting, begin_sorting, end_sorting
 from ivm.trace.build cimport build_in_place
-from ivm.trace.sort cimport ascends, deal, is_worth_dealing, sort_bare_bucket, sort_bucket, sort_dealt
+from ivm.trace.sort cimport deal, is_worth_dealing, run_of, sort_bare_bucket, sort_bucket, sort_dealt
 
 
 cdef Batch* build_unsorted(Updates* updates, int key_words) noexcept nogil:
@@ -23,9 +23,10 @@ cdef Batch* build_unsorted(Updates* updates, int key_words) noexcept nogil:
     cdef Py_ssize_t buckets
     cdef Batch* b = NULL
     cdef Updates dealt = empty_like(updates)
-    if not is_worth_dealing(updates):
+    cdef Py_ssize_t run = run_of(updates)
+    if not is_worth_dealing(updates, run):
         if is_bare(updates):
-            return _build_bare(updates, key_words)
+            return _build_bare(updates, run, key_words)
         return build_in_place(updates, key_words)
     buckets = deal(updates, &dealt, ends)
     if buckets > 0:
@@ -35,11 +36,12 @@ cdef Batch* build_unsorted(Updates* updates, int key_words) noexcept nogil:
     return b
 
 
-# The batch of bare updates: as they are, if they ascend, and else in their place among ordinary ones.
-cdef Batch* _build_bare(Updates* updates, int key_words) noexcept nogil:
+# The batch of bare updates, of which the first `run` ascend: as they are, if all do, and else in their place among
+# ordinary ones.
+cdef Batch* _build_bare(Updates* updates, Py_ssize_t run, int key_words) noexcept nogil:
     cdef Updates dressed = empty_updates(updates.row_words, 1)
     cdef Batch* b = NULL
-    if updates.length > 0 and ascends(updates):
+    if run == updates.length > 0:
         b = _allocate_most(updates, key_words)
         if b != NULL:
             _begin_appending(b, updates)
@@ -124,7 +126,7 @@ cdef struct Bucket:
 cdef const Updates* _sort_rows(Bucket* bucket, uint64_t* words, Py_ssize_t n) noexcept nogil:
     bucket.dealt.words = words
     bucket.dealt.length = n
-    if ascends(&bucket.dealt):
+    if run_of(&bucket.dealt) == n:
         return &bucket.dealt
     if is_bare(&bucket.bare):
         return sort_bare_bucket(&bucket.sorting, words, n, &bucket.bare, &bucket.ordinary)
