@@ -10,8 +10,8 @@ from libcpp.vector cimport vector
 
 from ivm.rows.updates cimport Updates, append, compared_words, empty_like, update_at
 from ivm.team cimport share_work
-from ivm.trace.bucket cimport ascending_run
-from ivm.trace.dealing cimport Part, Ranges, no_memory, view
+from ivm.trace.dealing cimport Part, Ranges, total_of, view
+from ivm.trace.sort cimport ascending_run
 from ivm.trace.times cimport compare_words
 
 cdef enum:
@@ -19,8 +19,7 @@ cdef enum:
 
 
 cdef bint view_ranges(const Part* parts, int count, int key_words, Ranges* ranges, int threads) except -1 nogil:
-    cdef Updates joined
-    cdef Py_ssize_t start = 0, end
+    cdef Py_ssize_t start = 0, end, most = total_of(parts, count) // threads + 1
     cdef int p = next_part(parts, count, 0), following
     if p == count or not ascend_together(parts, count, threads):
         return False
@@ -30,16 +29,14 @@ cdef bint view_ranges(const Part* parts, int count, int key_words, Ranges* range
         end = parts[p].rows.length
         if following < count:
             end = first_of_key(parts[p].rows, start, parts[following].rows.words, key_words)
-        add_ranges(ranges, parts[p].rows, start, end, key_words, threads)
+        add_ranges(ranges, parts[p].rows, start, end, key_words, most)
         start = 0
         if end == parts[p].rows.length:
             p = following
             continue
-        joined = empty_like(parts[p].rows)
-        ranges.dealt.push_back(joined)
+        ranges.dealt.push_back(empty_like(parts[p].rows))
         start = join_key(parts, count, &p, end, key_words, &ranges.dealt.back())
-        joined = ranges.dealt.back()
-        add_ranges(ranges, &joined, 0, joined.length, key_words, 1)
+        add_ranges(ranges, &ranges.dealt.back(), 0, ranges.dealt.back().length, key_words, most)
     return True
 
 
@@ -120,7 +117,8 @@ cdef Py_ssize_t join_key(const Part* parts, int count, int* p, Py_ssize_t start,
     cdef Py_ssize_t end = rows.length
     while True:
         if append(joined, update_at(rows, start), end - start) < 0:
-            no_memory()
+            with gil:
+                raise MemoryError("no memory for a batch of an arrangement")
         if end < rows.length:
             return end
         p[0] = next_part(parts, count, p[0] + 1)
@@ -132,12 +130,11 @@ cdef Py_ssize_t join_key(const Part* parts, int count, int* p, Py_ssize_t start,
             end += 1
 
 
-# Adds some ranges, about as long, of the rows from `start` to before `end`.
+# Adds ranges of the rows from `start` to before `end`, as few as have `most` rows each, but for those of a key.
 cdef int add_ranges(Ranges* ranges, const Updates* rows, Py_ssize_t start, Py_ssize_t end, int key_words,
-                    int pieces) except -1 nogil:
-    cdef Py_ssize_t length = end - start, begin = start, stop, i
+                    Py_ssize_t most) except -1 nogil:
+    cdef Py_ssize_t length = end - start, pieces = (length + most - 1) // most, begin = start, n, stop, i
     cdef Updates piece
-    cdef int n
     for n in range(pieces):
         stop = max(begin, start + (n + 1) * length // pieces)
         while begin < stop < end and same_key(update_at(rows, stop - 1), update_at(rows, stop), key_words):

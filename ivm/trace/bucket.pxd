@@ -24,9 +24,6 @@ cdef void end_sorting(Sorting* sorting) noexcept nogil
 cdef void note_varying_bits(const uint64_t* reference, const uint64_t* words, Py_ssize_t n,
                             int stride, int compared, uint64_t* masks) noexcept nogil
 
-# How many of `n` rows at the beginning need no work: they ascend strictly, and no diff is zero.
-cdef Py_ssize_t ascending_run(const uint64_t* row, Py_ssize_t n, int stride, int compared) noexcept nogil
-
 # Moves `n` <= BUCKET_LENGTH rows, sorted and added up, to `target`; returns how many remain.
 cdef Py_ssize_t sort_in_cache(const Sorting* sorting, const uint64_t* rows, uint64_t* target,
                               Py_ssize_t n) noexcept nogil

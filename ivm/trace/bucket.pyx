@@ -76,24 +76,10 @@ cdef void _note_all(const uint64_t* reference, const uint64_t* words, Py_ssize_t
         words += stride
 
 
-cdef Py_ssize_t ascending_run(const uint64_t* row, Py_ssize_t n, int stride, int compared) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        if (compared < stride and row[stride - 1] == 0
-                or i > 0 and compare_words(row - stride, row, compared) >= 0):
-            return i
-        row += stride
-    return n
-
-
 cdef Py_ssize_t sort_in_cache(const Sorting* sorting, const uint64_t* rows, uint64_t* target,
                              Py_ssize_t n) noexcept nogil:
     cdef int low
-    cdef bint whole
-    if ascending_run(rows, n, sorting.stride, sorting.compared) == n:   # as where they were dealt out in order
-        memcpy(target, rows, <size_t> n * sorting.stride * sizeof(uint64_t))
-        return n
-    whole = sort_places(sorting, rows, n, &low)
+    cdef bint whole = sort_places(sorting, rows, n, &low)
     return _gather(sorting, rows, target, n, low, whole)
 
 

@@ -7,7 +7,8 @@ from ivm.trace.bucket cimport Sorting
 # survivors ascend strictly. 0, or -1 where memory is short (then nothing is lost, but unsorted).
 cdef int consolidate(Updates* updates) noexcept nogil
 
-# How many updates at the beginning need no work: they ascend strictly, and no diff is zero.
+# How many of `n` rows, or of all updates, at the beginning need no work: they ascend strictly, and no diff is zero.
+cdef Py_ssize_t ascending_run(const uint64_t* row, Py_ssize_t n, int stride, int compared) noexcept nogil
 cdef Py_ssize_t run_of(const Updates* updates) noexcept nogil
 
 # Whether updates, of which the first `run` need no work, would be dealt out into buckets before they are sorted.

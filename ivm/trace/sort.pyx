@@ -17,8 +17,8 @@ from ivm.rows.updates cimport (
     Updates, append_dressed, compared_words, copy_update, empty_like, empty_updates, release, reserve,
 )
 from ivm.trace.bucket cimport (
-    BUCKET_LENGTH, DIGIT_BITS, MAX_WORDS, Sorting, ascending_run, begin_sorting, end_sorting, extract_bits,
-    gather_counted, gather_distinct, note_varying_bits, sort_in_cache, sort_places,
+    BUCKET_LENGTH, DIGIT_BITS, MAX_WORDS, Sorting, begin_sorting, end_sorting, extract_bits, gather_counted,
+    gather_distinct, note_varying_bits, sort_in_cache, sort_places,
 )
 from ivm.trace.times cimport compare_words
 
@@ -97,6 +97,16 @@ cdef void _add_up_in_place(Updates* updates, int compared) noexcept nogil:
 
 
 # --- runs ---
+
+cdef Py_ssize_t ascending_run(const uint64_t* row, Py_ssize_t n, int stride, int compared) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        if (compared < stride and row[stride - 1] == 0
+                or i > 0 and compare_words(row - stride, row, compared) >= 0):
+            return i
+        row += stride
+    return n
+
 
 cdef Py_ssize_t run_of(const Updates* updates) noexcept nogil:
     return ascending_run(updates.words, updates.length, updates.stride, compared_words(updates))
@@ -264,23 +274,24 @@ cdef int leading_bits(uint64_t* masks, int compared, int most, int* word) noexce
 cdef Py_ssize_t sort_dealt(const Sorting* sorting, uint64_t* dealt, const Py_ssize_t* ends,
                            Py_ssize_t buckets, bint equal, uint64_t* target) noexcept nogil:
     cdef int stride = sorting.stride
-    cdef Py_ssize_t start = 0, end, kept = 0, bucket, n
+    cdef Py_ssize_t bucket, n, kept
+    cdef uint64_t* rows = dealt
+    cdef uint64_t* into = target
     for bucket in range(buckets):
-        end = ends[bucket]
-        if end - start <= BUCKET_LENGTH:
-            if end > start:
-                kept += sort_in_cache(sorting, dealt + start * stride, target + kept * stride,
-                                     end - start)
+        n = ends[bucket] - (ends[bucket - 1] if bucket > 0 else 0)
+        if ascending_run(rows, n, stride, sorting.compared) == n:   # as where they came in order
+            kept = n
+            memcpy(into, rows, <size_t> kept * stride * sizeof(uint64_t))
+        elif n <= BUCKET_LENGTH:
+            kept = sort_in_cache(sorting, rows, into, n)
         elif equal:
-            kept += _add_up_equal(sorting, dealt + start * stride, target + kept * stride,
-                                  end - start)
+            kept = _add_up_equal(sorting, rows, into, n)
         else:
-            n = _deal(sorting, dealt + start * stride, target + kept * stride, end - start)
-            memcpy(target + kept * stride, dealt + start * stride,
-                   <size_t> n * stride * sizeof(uint64_t))
-            kept += n
-        start = end
-    return kept
+            kept = _deal(sorting, rows, into, n)
+            memcpy(into, rows, <size_t> kept * stride * sizeof(uint64_t))
+        rows += n * stride
+        into += kept * stride
+    return (into - target) // stride
 
 
 # Counts the rows by the bits `mask` of word `word`; whether these come before all others that vary.

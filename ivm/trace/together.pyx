@@ -49,7 +49,7 @@ cdef Batch* build_ranges(Ranges* ranges, int key_words, int threads) except NULL
     building.made = made.data()
     try:
         share_work(build_range, &building, count, threads)
-        return put_together(made.data(), count)
+        return put_together(made.data(), count, threads)
     finally:
         for t in range(count):
             drop(made[t])
@@ -127,7 +127,7 @@ cdef Batch* append_ranges(Ranges* ranges, int key_words, int threads) except? NU
             whole = close_parts(block, parts.data(), count)
             block = NULL
         elif outcome == APPENDED:
-            whole = concatenate(parts.data(), count)
+            whole = concatenate(parts.data(), count, threads)
     finally:
         drop(block)
         for t in range(count):
@@ -210,21 +210,21 @@ cdef int no_memory() except -1 nogil:
 # --- putting parts together ---
 
 # The parts as one batch, which uses them up: the one that is not empty, if there is no other.
-cdef Batch* put_together(Batch** parts, int count) except NULL nogil:
+cdef Batch* put_together(Batch** parts, int count, int threads) except NULL nogil:
     cdef int p, last = 0, full = 0
     for p in range(count):
         if parts[p].updates > 0:
             last = p
             full += 1
     if full > 1:
-        return concatenate(parts, count)
+        return concatenate(parts, count, threads)
     retain(parts[last])
     return parts[last]
 
 
 # The parts, wherever they lie, as one batch, which uses them up: the keys of each come before those of the next
 # one.
-cdef Batch* concatenate(Batch** parts, int count) except NULL nogil:
+cdef Batch* concatenate(Batch** parts, int count, int threads) except NULL nogil:
     cdef Updates times = empty_updates(parts[0].time_words, 0)
     cdef Copying copying = Copying(parts, NULL)
     cdef Batch* whole
@@ -241,7 +241,7 @@ cdef Batch* concatenate(Batch** parts, int count) except NULL nogil:
         whole.time_count = times.length
     finally:
         release(&times)
-    share_work(copy_part, &copying, count, count)
+    share_work(copy_part, &copying, count, threads)
     for p in range(count):
         whole.keys += parts[p].keys
         whole.vals += parts[p].vals

@@ -13,7 +13,7 @@ from ivm.rows.updates cimport (
     reserve, update_at,
 )
 from ivm.trace.batch cimport Batch, Room, allocate_batch, copy_batch, drop, pack_batch
-from ivm.trace.bucket cimport DIGIT_BITS, Sorting, begin_sorting, end_sorting
+from ivm.trace.bucket cimport BUCKET_LENGTH, DIGIT_BITS, Sorting, begin_sorting, end_sorting
 from ivm.trace.build cimport build_in_place
 from ivm.trace.sort cimport deal, is_worth_dealing, run_of, sort_bare_bucket, sort_bucket, sort_dealt
 
@@ -23,7 +23,7 @@ cdef Batch* build_unsorted(Updates* updates, int key_words) noexcept nogil:
     cdef Py_ssize_t buckets
     cdef Batch* b = NULL
     cdef Updates dealt = empty_like(updates)
-    cdef Py_ssize_t run = run_of(updates)
+    cdef Py_ssize_t run = run_of(updates) if is_bare(updates) or updates.length > BUCKET_LENGTH else 0
     if not is_worth_dealing(updates, run):
         if is_bare(updates):
             return _build_bare(updates, run, key_words)

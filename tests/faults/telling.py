@@ -120,7 +120,7 @@ def building_ascending() -> tuple[Act, Answer]:
     share(trace, 2)
     rows = _rows(2 * len(NUMBERS), 1)
     rows[:, 0], rows[:, 1] = np.arange(len(rows)) // 3, np.arange(len(rows))
-    given = np.array_split(rows, [len(NUMBERS) + 1])
+    given = np.array_split(rows, [len(NUMBERS)])
     return lambda: seal_together(trace, given, 0), lambda _: [*map(bytes, layers(trace))]
 
 

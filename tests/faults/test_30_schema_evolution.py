@@ -106,7 +106,7 @@ def test_what_they_cannot_take_stalls_with_both_schemas_and_loses_nothing(
 
 
 def begin(stack: Stack, name: str, converter: Converter, on_error: str = "quarantine") -> None:
-    stack.execute_each(SETUP.format(name=name))
+    stack.database.execute(SETUP.format(name=name).encode())
     registry = stack.registry.native
     config = debezium(stack.publisher, name, f"{name}.goods", converter, registry)
     stack.connect.create(name, config)

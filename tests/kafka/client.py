@@ -10,6 +10,7 @@ from types import MappingProxyType
 from confluent_kafka import (
     OFFSET_BEGINNING,
     Consumer,
+    IsolationLevel,
     KafkaError,
     KafkaException,
     Message,
@@ -21,6 +22,7 @@ from confluent_kafka.admin import (
     AlterConfigOpType,
     ConfigEntry,
     ConfigResource,
+    OffsetSpec,
     ResourceType,
 )
 from confluent_kafka.cimpl import NewPartitions, NewTopic
@@ -108,6 +110,18 @@ class Kafka:
     def read_uncommitted(self, topic: str) -> list[Message]:
         """All records of the log, also those of open and aborted transactions."""
         return self._read(topic, "read_uncommitted")
+
+    def is_decided(self, topic: str) -> bool:
+        """Whether no transaction is open in any partition: a reader of committed records sees all.
+
+        A commit is answered before its markers are written; until then it is open.
+        """
+        ends = []
+        places = {TopicPartition(topic, p): OffsetSpec.latest() for p in self.partitions(topic)}
+        for level in (IsolationLevel.READ_COMMITTED, IsolationLevel.READ_UNCOMMITTED):
+            answers = self.admin().list_offsets(places, isolation_level=level)
+            ends.append({place.partition: a.result().offset for place, a in answers.items()})
+        return ends[0] == ends[1]
 
     def producer(self, options: Options = MappingProxyType({})) -> Producer:
         """A producer with these options."""

@@ -88,8 +88,9 @@ class Stack:
     def execute_each(self, script: str) -> None:
         """Execute the statements of a script, each in a transaction of its own.
 
-        A transaction may reach Debezium before others see it as committed. Of one that changes a
-        table, Debezium would look up the table as it was before, and read its rows by that.
+        No text in it may hold a semicolon. A transaction may reach Debezium before others see it as
+        committed. Of one that alters a table, Debezium would look up the table as it was before,
+        and read its rows by that.
         """
         for statement in filter(str.strip, script.split(";")):
             self.database.execute(statement.encode())

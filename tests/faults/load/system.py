@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -113,24 +114,16 @@ class System:
         self._feeder.join()
         assert not self._refused, self._refused
         _until(self._is_caught_up, CAUGHT_UP_SECONDS, "not everything is reflected")
-        return {name: self._judged(name) for name in VIEWS}
+        for name in VIEWS:
+            decided = partial(self.broker.is_decided, name)
+            _until(decided, CAUGHT_UP_SECONDS, f"a transaction is open in topic {name}")
+        verdicts = {name: self._judged(name) for name in VIEWS}
+        for name, verdict in verdicts.items():
+            assert self._looked_up(name) == verdict.rows, f"look-ups in {name} find something else"
+        return verdicts
 
     def _judged(self, view: str) -> Verdict:
-        """The verdict of a view, once its committed messages say what is looked up.
-
-        A commit is answered before its markers are written, and a reader waits for the markers.
-        """
-        looked_up = self._looked_up(view)
-        deadline = time.monotonic() + CAUGHT_UP_SECONDS
-        while True:
-            verdict = judge(view, self.broker.read_committed(view), self._shop)
-            if verdict.rows == looked_up:
-                return verdict
-            assert time.monotonic() < deadline, (
-                f"{view}: committed as of {verdict.offsets} are other rows than are looked up: "
-                f"{verdict.rows - looked_up} and not {looked_up - verdict.rows}"
-            )
-            time.sleep(_TICK)
+        return judge(view, self.broker.read_committed(view), self._shop)
 
     def _looked_up(self, view: str) -> Rows:
         found: Rows = Counter()

@@ -1,5 +1,7 @@
 """Several threads seal and merge many updates of one trace: it is what one thread makes of them."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -151,6 +153,27 @@ def _expect_the_same(alone: Trace, together: Trace) -> None:
     assert len(layers(alone)) == len(layers(together))
     for one, other in zip(layers(alone), layers(together), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+# Seals what ascends in seven parts, and prints how many threads have come.
+IN_PARTS = """
+import os
+import numpy as np
+from ivm.trace.shims import seal_together, share
+from ivm.trace.trace import Trace
+updates = np.stack([np.arange(90_000), np.arange(90_000), np.full(90_000, 5), np.ones(90_000)], 1)
+before = len(os.listdir("/proc/self/task"))
+for n in (9_000, 90_000):
+    trace = Trace(1, 1, 1, ())
+    share(trace, 2)
+    seal_together(trace, np.array_split(updates[:n].astype(np.uint64), 7), 0)
+print(len(os.listdir("/proc/self/task")) - before)
+"""
+
+
+def test_many_parts_hire_no_more_threads_than_the_trace_has() -> None:
+    told = subprocess.run([sys.executable, "-c", IN_PARTS], capture_output=True, check=True)
+    assert told.stdout.split() == [b"1"]
 
 
 @given(
