@@ -116,10 +116,10 @@ class Kafka:
 
         A commit is answered before its markers are written; until then it is open.
         """
-        ends = []
+        admin, ends = self.admin(), []  # which is kept until it has answered
         places = {TopicPartition(topic, p): OffsetSpec.latest() for p in self.partitions(topic)}
         for level in (IsolationLevel.READ_COMMITTED, IsolationLevel.READ_UNCOMMITTED):
-            answers = self.admin().list_offsets(places, isolation_level=level)
+            answers = admin.list_offsets(places, isolation_level=level)
             ends.append({place.partition: a.result().offset for place, a in answers.items()})
         return ends[0] == ends[1]
 
