@@ -64,7 +64,7 @@ def _run(
     settings = _settings(names, scale, workers)
     sides = [OURS, *([_peer(peer, names)] if peer else [])]
     runs: dict[str, dict[str, list[Run]]] = {}
-    together: list[bounds.Together] = []
+    at_once: list[float] = []
     found: list[Result] = []
     pairs = PAIRS[scale] + (MORE_PAIRS if workers > 1 else 0)
     with _progress() as progress:
@@ -80,8 +80,8 @@ def _run(
 
             def step(side: str, name: str = name) -> None:
                 progress.update(task, description=f"{name}: {side}", advance=1)
-                if workers > 1:
-                    together.append(bounds.together(workers))
+                if workers > 1 and side == OURS.name:
+                    at_once.append(bounds.at_once(workers))
 
             runs[name] = measure(setting, commands, pairs, step)
             found += results(setting, runs[name])
@@ -91,7 +91,7 @@ def _run(
     if page:
         chart = page.with_suffix(".svg")
         drawn = report.draw(runs, chart)
-        machine = bounds.machine(commands.get(PEERS["differential"]), together)
+        machine = bounds.machine(commands.get(PEERS["differential"]), at_once)
         page.write_text(report.page(found, machine, pairs, chart.name if drawn else None))
 
 
