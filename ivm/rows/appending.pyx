@@ -7,7 +7,7 @@ writes: threads have nothing to tell each other, since it does not matter yet wh
 from libc.stdint cimport int64_t, uint64_t
 
 from ivm.rows.columns cimport Column, read_rows
-from ivm.rows.layout cimport Layout
+from ivm.rows.layout cimport STRING, Layout
 from ivm.rows.strings cimport Interner, Strings
 from ivm.rows.updates cimport Updates, is_bare, reserve, update_at
 from ivm.team cimport share_work
@@ -15,7 +15,8 @@ from ivm.team cimport share_work
 cdef enum:
     FEW_ROWS = 16           # for which the GIL is not given up
     BLOCK_ROWS = 512        # whose columns are read before times and diffs are written, within the cache
-    MANY_ROWS = 1 << 12     # from which on several threads write them
+    MANY_NUMBERS = 1 << 18  # in all columns, from which on several threads write them
+    TEXT = 64               # numbers, which are written while one text is interned
 
 # What rows are written from, and where to.
 cdef struct Appending:
@@ -40,11 +41,20 @@ cdef int append_rows(
     if n <= FEW_ROWS:       # fewer than are worth letting other threads run Python meanwhile
         append_share(&all, 0)
         return 0
-    if n >= MANY_ROWS:
+    if n * numbers_in_row(columns, layout.columns) >= MANY_NUMBERS:
         all.shares = count
     with nogil:
         share_work(append_share, &all, all.shares, count)
     return 0
+
+
+# How many numbers are written while a row is.
+cdef Py_ssize_t numbers_in_row(const Column* columns, int count) noexcept nogil:
+    cdef Py_ssize_t numbers = 0
+    cdef int c
+    for c in range(count):
+        numbers += TEXT if columns[c].slot.kind == STRING else 1
+    return numbers
 
 
 cdef int append_share(void* context, Py_ssize_t i) except -1 nogil:

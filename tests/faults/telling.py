@@ -37,6 +37,7 @@ from tests.faults.arming import arm, disarm
 PAIRS = pa.schema([pa.field(name, pa.int64(), nullable=False) for name in ("a", "b")])
 NUMBERS = np.arange(20_000)  # of rows, which threads share
 GROUPS = NUMBERS % 11
+FED = np.arange(140_000)  # of rows that threads queue
 
 Act = Callable[[], Any]
 Answer = Callable[[Any], object]
@@ -54,8 +55,8 @@ def feeding() -> tuple[Act, Answer]:
     """Two threads of a pool queue rows."""
     pool = Pool(2)
     pool.create_input("pairs", PAIRS, ["a"])
-    rows = pa.record_batch([pa.array(GROUPS), pa.array(NUMBERS)], schema=PAIRS)
-    diffs = np.ones(len(NUMBERS), np.int64)
+    rows = pa.record_batch([pa.array(FED % 11), pa.array(FED)], schema=PAIRS)
+    diffs = np.ones(rows.num_rows, np.int64)
 
     def answer(_: None) -> object:
         pool.advance(1)
@@ -68,14 +69,14 @@ def loading(diff: int) -> tuple[Act, Answer]:
     """Two threads of a pool queue rows beside what waits without times and diffs."""
     pool = Pool(2)
     pool.create_input("pairs", PAIRS, ["a"])
-    rows = pa.record_batch([pa.array(np.tile(c, 2)) for c in (GROUPS, NUMBERS)], schema=PAIRS)
+    rows = pa.record_batch([pa.array(np.tile(c, 2)) for c in (FED % 11, FED)], schema=PAIRS)
     pool.feed("pairs", rows, np.ones(rows.num_rows, np.int64), 0)
 
     def answer(_: None) -> object:
         pool.advance(1)
         return pool.scan("pairs").rows
 
-    few = rows.slice(0, 9_000)
+    few = rows.slice(0, len(FED))
     return lambda: pool.feed("pairs", few, np.full(few.num_rows, diff), 0), answer
 
 

@@ -28,7 +28,7 @@ PAIRS = pa.schema([pa.field(name, INT, nullable=False) for name in ("a", "b")])
 pairs = Get("pairs", PAIRS)
 counted = Reduce(pairs, (1,), (Aggregate("count", None, "n", INT, False),))
 GROUPS = 11
-MANY = 40_000  # updates that threads share
+MANY = 140_000  # updates that threads share
 LENGTH = 200
 
 
