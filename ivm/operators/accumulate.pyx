@@ -345,9 +345,9 @@ cdef inline void _order(Updates* updates, Py_ssize_t first) noexcept nogil:
 cdef class AccumulateNew(Accumulate):
     """The same of what is new in an arrangement, of which `packing` makes rows of key and value.
 
-    `by_key` says that the arrangement's keys are those of the groups; of several shards, they are. Where all is of one time, few rows are whole at a
-    time, so that they stay in the cache. The first groups are not even looked up: each is whole before
-    the next one.
+    `by_key` says that the arrangement's keys are those of the groups; of several shards, they are.
+    Where all is of one time, few rows are whole at a time, so that they stay in the cache. The first
+    groups are not even looked up: each is whole before the next one.
     """
 
     cdef readonly Reader reader

@@ -38,6 +38,12 @@ def test_directives_are_left_to_the_build() -> None:
     assert [file for file in files if header.search(file.read_text())] == []
 
 
+def test_no_line_is_longer_than_120_characters() -> None:
+    files = chain.from_iterable((ROOT / "ivm").rglob(f"*.{kind}") for kind in ("pyx", "pxd", "hpp"))
+    lines = [(file, n, line) for file in files for n, line in enumerate(file.open(), 1)]
+    assert [(file, n) for file, n, line in lines if len(line.rstrip("\n")) > 120] == []
+
+
 @pytest.mark.parametrize("source", SOURCES)
 def test_an_extension_is_not_older_than_its_sources(source: str) -> None:
     path = ROOT / source
