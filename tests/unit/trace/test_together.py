@@ -193,6 +193,28 @@ def test_rows_that_ascend_may_be_parted_anywhere(
     _expect_the_same(alone, together)
 
 
+@given(
+    cuts=st.lists(st.integers(0, MANY), max_size=7),
+    parts=st.integers(2, 4),
+    of_each_key=st.integers(1, 3),
+    again=st.booleans(),
+    threads=st.integers(2, 4),
+)
+def test_parts_that_ascend_may_take_turns(
+    cuts: list[int], parts: int, of_each_key: int, again: bool, threads: int
+) -> None:
+    numbers = np.arange(MANY)
+    pieces = np.split(_updates(numbers // of_each_key, numbers, 5, 1), sorted(cuts))
+    if again:
+        pieces += pieces[:1]
+    given = [np.concatenate([pieces[0][:0], *pieces[part::parts]]) for part in range(parts)]
+    alone, together = Trace(1, 1, 1, ()), Trace(1, 1, 1, ())
+    share(together, threads)
+    seal_unsorted(alone, np.concatenate(given), 0)
+    seal_together(together, given, 0)
+    _expect_the_same(alone, together)
+
+
 @pytest.mark.parametrize("key_words", [1, 2])
 @pytest.mark.parametrize("threads", [2, 3])
 @pytest.mark.parametrize("since", [0, 20, 2**40])
