@@ -150,8 +150,8 @@ class Windows(Mechanics):
         return self.fallible(form, Settle, windowed, rows.words, settling)
 
 
-_FARTHEST = (1 << 63) - 1
-"""Rows ahead; no partition has as many."""
+_FARTHEST = 1 << 62
+"""Rows ahead or back; no partition has as many, and a row's number with them added is an int64."""
 
 
 def _functions(
@@ -178,7 +178,8 @@ def _function(
     at = values.argument(call.column)
     argument = values.format.places[at]
     if call.function in ("lag", "lead"):
-        ahead = call.count if call.function == "lead" else min(-call.count, _FARTHEST)
+        ahead = call.count if call.function == "lead" else -call.count
+        ahead = min(max(ahead, -_FARTHEST), _FARTHEST)
         default = None
         if call.default is not None:
             default = values.format.places[values.argument(call.default)]

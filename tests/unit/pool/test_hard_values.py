@@ -1,6 +1,7 @@
 """What is hard on state: counts below zero, sums beyond 128 bits, rows of very many words.
 
-And on arithmetic: a continuous percentile rounds its product before the sum, as PostgreSQL does.
+And on arithmetic: a continuous percentile rounds its product before the sum, as PostgreSQL does;
+a neighbour may be farther away than a machine word counts.
 """
 
 import math
@@ -12,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.aggregates import Aggregate
-from ivm.dataflow import Concat, Get, Iterate, Recursive, Reduce, project
+from ivm.aggregates import Aggregate, Order, WindowCall
+from ivm.dataflow import Concat, Get, Iterate, Recursive, Reduce, Window, project
 from ivm.pool import Pool
 
 HUGE = pa.decimal128(38, 0)
@@ -101,6 +102,17 @@ def test_finite_floats_have_a_finite_sum_or_an_error(
     pool.feed("measures", batch, np.ones(len(values), np.int64), 0)
     pool.advance(1)
     assert _answer(pool) == answer
+
+
+@pytest.mark.parametrize("function", ["lag", "lead"])
+@pytest.mark.parametrize("away", [-(1 << 63), 1 - (1 << 63), (1 << 63) - 1, 1 << 63, 1 << 80])
+def test_a_row_has_no_neighbour_that_is_farther_away_than_any(function: str, away: int) -> None:
+    pool = Pool()
+    pool.create_input("sales", SCHEMA, ["id"])
+    call = WindowCall(function, 1, "out", HUGE, True, count=away)  # type: ignore[arg-type]
+    pool.install("out", Window(sales, (), (Order(0),), (call,)), [])
+    _feed(pool, [Decimal(5), Decimal(6), Decimal(7)])
+    assert _answer(pool) == ([None] * 3, 0)
 
 
 def test_an_average_that_scaling_takes_beyond_its_type_is_an_error() -> None:
