@@ -17,7 +17,7 @@ cdef class Selection(Logic):
     def __init__(self, Ordering ordering, offset, limit):
         self.ordering = ordering
         self.out_words = ordering.words
-        self.offset = offset
+        self.offset = min(offset, self.wanted)
         if limit is not None:
             self.wanted = min(offset + limit, self.wanted)
 

@@ -151,7 +151,7 @@ class Windows(Mechanics):
 
 
 _FARTHEST = 1 << 62
-"""Rows ahead or back; no partition has as many, and a row's number with them added is an int64."""
+"""No partition has as many rows, and with a row's number added this is an int64."""
 
 
 def _functions(
@@ -167,9 +167,10 @@ def _function(
     call: WindowCall, values: Values, result: Place, interner: Interner
 ) -> WindowFunction:
     """The kernel of one call (raises Unsupported)."""
+    count = min(max(call.count, -_FARTHEST), _FARTHEST)
     if call.function in NUMBERS:
         _check_number(call)
-        return Numbering(call.function, call.count, result)
+        return Numbering(call.function, count, result)
     frame = _frame(call, values)
     if call.function in LINEAR:
         return FrameSum(_accumulation(call, values, interner), frame, result)
@@ -178,14 +179,13 @@ def _function(
     at = values.argument(call.column)
     argument = values.format.places[at]
     if call.function in ("lag", "lead"):
-        ahead = call.count if call.function == "lead" else -call.count
-        ahead = min(max(ahead, -_FARTHEST), _FARTHEST)
+        ahead = count if call.function == "lead" else -count
         default = None
         if call.default is not None:
             default = values.format.places[values.argument(call.default)]
         return Neighbour(ahead, argument, default, result)
     if call.function in PICKS:
-        return FrameValue(call.function, call.count, frame, argument, result)
+        return FrameValue(call.function, count, frame, argument, result)
     return FrameExtreme(call.function, frame, argument, values.strings[at], interner, result)
 
 

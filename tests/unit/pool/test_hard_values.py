@@ -1,7 +1,7 @@
 """What is hard on state: counts below zero, sums beyond 128 bits, rows of very many words.
 
 And on arithmetic: a continuous percentile rounds its product before the sum, as PostgreSQL does;
-a neighbour may be farther away than a machine word counts.
+numbers of rows may be more than a machine word counts.
 """
 
 import math
@@ -14,7 +14,17 @@ import pyarrow as pa
 import pytest
 
 from ivm.aggregates import Aggregate, Order, WindowCall
-from ivm.dataflow import Concat, Get, Iterate, Recursive, Reduce, Window, project
+from ivm.dataflow import (
+    Concat,
+    Get,
+    Iterate,
+    Node,
+    Recursive,
+    Reduce,
+    TopK,
+    Window,
+    project,
+)
 from ivm.pool import Pool
 
 HUGE = pa.decimal128(38, 0)
@@ -104,15 +114,34 @@ def test_finite_floats_have_a_finite_sum_or_an_error(
     assert _answer(pool) == answer
 
 
-@pytest.mark.parametrize("function", ["lag", "lead"])
-@pytest.mark.parametrize("away", [-(1 << 63), 1 - (1 << 63), (1 << 63) - 1, 1 << 63, 1 << 80])
-def test_a_row_has_no_neighbour_that_is_farther_away_than_any(function: str, away: int) -> None:
+FAR = [-(1 << 80), -(1 << 63), (1 << 63) - 1, 1 << 63, 1 << 80]
+BEYOND = [(1 << 63) - 1, 1 << 63, 1 << 80]
+
+
+def _called(function: str, count: int, type_: pa.DataType = HUGE) -> Node:
+    column = None if function == "ntile" else 1
+    call = WindowCall(function, column, "out", type_, True, count=count)  # type: ignore[arg-type]
+    return Window(sales, (), (Order(0),), (call,))
+
+
+@pytest.mark.parametrize(
+    ("node", "answer"),
+    [
+        *((_called("lag", away), [None] * 3) for away in FAR),
+        *((_called("lead", away), [None] * 3) for away in FAR),
+        *((_called("nth_value", count), [None] * 3) for count in BEYOND),
+        *((_called("ntile", count, pa.int64()), [1, 2, 3]) for count in BEYOND),
+        *((project(TopK(sales, (), (Order(0),), 1, offset), (1,)), []) for offset in BEYOND),
+        *((project(TopK(sales, (), (Order(0),), limit), (1,)), [5, 6, 7]) for limit in BEYOND),
+    ],
+)
+def test_numbers_of_rows_beyond_any_are_as_good_as_others(node: Node, answer: list[Any]) -> None:
     pool = Pool()
     pool.create_input("sales", SCHEMA, ["id"])
-    call = WindowCall(function, 1, "out", HUGE, True, count=away)  # type: ignore[arg-type]
-    pool.install("out", Window(sales, (), (Order(0),), (call,)), [])
+    pool.install("out", node, [])
     _feed(pool, [Decimal(5), Decimal(6), Decimal(7)])
-    assert _answer(pool) == ([None] * 3, 0)
+    found = pool.scan("out")
+    assert (found.rows.column(found.rows.num_columns - 1).to_pylist(), found.errors) == (answer, 0)
 
 
 def test_an_average_that_scaling_takes_beyond_its_type_is_an_error() -> None:
