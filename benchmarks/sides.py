@@ -142,9 +142,9 @@ def _package(name: str) -> list[str]:
     if not installed.exists() or not filecmp.cmp(lock, installed, shallow=False):
         what = f"the peer `{name}`"
         build([sys.executable, "-m", "venv", "--clear", str(home)], HERE, what)
-        build(
-            [str(python), "-m", "pip", "install", "--require-hashes", "-r", str(lock)], HERE, what
-        )
+        # The lock names all; the resolver of an older pip would look for others all the same.
+        locked = ["--require-hashes", "--no-deps", "--requirement", str(lock)]
+        build([str(python), "-m", "pip", "install", *locked], HERE, what)
         shutil.copy(lock, installed)
     return [str(python), "-m", f"benchmarks.peers.{name}.program"]
 

@@ -30,6 +30,11 @@ cdef extern from *:
     uint64_t byteswap "__builtin_bswap64"(uint64_t) noexcept nogil
     int leading_zeros "__builtin_clz"(uint32_t) noexcept nogil
     void prefetch "__builtin_prefetch"(const void*) noexcept nogil
+    const int RELAXED "__ATOMIC_RELAXED"
+    uint64_t* slots_at "__atomic_load_n"(uint64_t* const*, int) noexcept nogil
+    uint32_t mask_at "__atomic_load_n"(const uint32_t*, int) noexcept nogil
+    void set_slots "__atomic_store_n"(uint64_t**, uint64_t*, int) noexcept nogil
+    void set_mask "__atomic_store_n"(uint32_t*, uint32_t, int) noexcept nogil
 
 cdef enum:
     STRIPES = 16
@@ -89,6 +94,12 @@ cdef inline uint32_t home_of(const Stripe* stripe, uint64_t h) noexcept nogil:
     return <uint32_t> (h >> 32) & stripe.mask
 
 
+# Asks for the slot at which the search for a hash will begin: without the lock, and so in vain where the slots
+# are just being replaced.
+cdef inline void prefetch_home(const Stripe* stripe, uint64_t h) noexcept nogil:
+    prefetch(slots_at(&stripe.slots, RELAXED) + (<uint32_t> (h >> 32) & mask_at(&stripe.mask, RELAXED)))
+
+
 # Enters every live entry into the slots, which are empty.
 cdef void enter_all(Stripe* stripe) noexcept nogil:
     cdef uint32_t i, slot
@@ -111,8 +122,8 @@ cdef int make_slots(Stripe* stripe, uint32_t count) noexcept nogil:
         stripe.bytes -= (<size_t> stripe.mask + 1) * sizeof(uint64_t)
         free(stripe.slots)
     stripe.bytes += count * sizeof(uint64_t)
-    stripe.slots = slots
-    stripe.mask = count - 1
+    set_slots(&stripe.slots, slots, RELAXED)
+    set_mask(&stripe.mask, count - 1, RELAXED)
     enter_all(stripe)
     return 0
 
@@ -214,9 +225,7 @@ cdef int intern_together(Strings* strings, const char** data, const Py_ssize_t* 
         recent[s] = same[i] = <uint16_t> i
         hashes[i] = hash_bytes(data[i], lengths[i])
         ends[hashes[i] & (STRIPES - 1)] += 1
-        stripe = &strings.stripes[hashes[i] & (STRIPES - 1)]
-        # Without the lock: where the slots are being replaced, it is asked for in vain.
-        prefetch(stripe.slots + home_of(stripe, hashes[i]))
+        prefetch_home(&strings.stripes[hashes[i] & (STRIPES - 1)], hashes[i])
     for s in range(STRIPES):
         total += ends[s]
         ends[s] = total - ends[s]
