@@ -7,6 +7,7 @@
 #   make kafka   a broker on localhost:9092, to try the service with
 #   make check   formatting, lint, types, import direction, stubs of the extensions
 #   make checked the engine's tests on extensions that check bounds, addresses and undefined behaviour
+#   make races   those in which threads share work, on extensions whose accesses ThreadSanitizer watches
 #   make soak    ten million updates through a pool; kills and freezes under a larger load
 #   make fuzz    a million inputs to the front-ends and as many records: no crash, no hang
 #   make bench   the engine's benchmarks beside differential-dataflow, and with two workers beside one
@@ -16,7 +17,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test serve kafka check checked soak fuzz bench build jars extensions
+.PHONY: help demo test serve kafka check checked races soak fuzz bench build jars extensions
 
 # The architecture that the extensions are compiled for: `native`, or e.g. x86-64-v3 for an image.
 IVM_MARCH ?= native
@@ -37,10 +38,11 @@ ARITHMETIC := -fwrapv -ffp-contract=off
 export CXXFLAGS := -std=c++17 -O3 -DNDEBUG $(ARITHMETIC) -march=$(IVM_MARCH)
 # A directory of jars for each pom of docker/kafka.
 JARS := $(patsubst docker/kafka/%.xml,build/jars/%,$(wildcard docker/kafka/*.xml))
-SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 # What runs on the checked build.
 CHECKED ?= tests/unit/pool tests/unit/rows tests/unit/trace tests/unit/test_team.py \
 	tests/property/test_law.py tests/property/test_due.py
+# And on the one that looks for races.
+RACES ?= tests/unit/test_team.py tests/unit/trace/test_together.py tests/unit/pool
 # Of the build's output, a line for each file.
 SHOW := sed -un '/Cythonizing/p; /^building .* extension$$/p'
 say = @printf '\033[1m== %s\033[0m\n' "$(1)"
@@ -137,17 +139,25 @@ $(FLAGS):
 extensions:
 	@$(BIN)/python -W ignore .ci/build.py | $(SHOW)
 
-# Leaks are not looked for: the interpreter leaves much at its exit.
-checked: export CXXFLAGS := -std=c++17 -O1 -g -fno-omit-frame-pointer $(ARITHMETIC) -march=$(IVM_MARCH) \
-	-UNDEBUG -D_GLIBCXX_ASSERTIONS $(SANITIZE)
-checked: export LDFLAGS := $(SANITIZE)
-checked: $(INSTALLED)
-	$(call say,Building checked extensions)
-	@$(BIN)/python -W ignore .ci/build.py --checked | $(SHOW)
+# Leaks are not looked for: the interpreter leaves much at its exit. Arrow's own allocator is none of ours, and a
+# child that was forked from several threads may start some of its own.
+checked: SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all
+checked: RUNTIME = libasan.so
+checked: TESTS = $(CHECKED)
+races: SANITIZE = -fsanitize=thread
+races: RUNTIME = libtsan.so
+races: TESTS = $(RACES)
+checked races: export CXXFLAGS = -std=c++17 -O1 -g -fno-omit-frame-pointer $(ARITHMETIC) \
+	-march=$(IVM_MARCH) -UNDEBUG -D_GLIBCXX_ASSERTIONS $(SANITIZE)
+checked races: export LDFLAGS = $(SANITIZE)
+checked races: $(INSTALLED)
+	$(call say,Building extensions with $(SANITIZE))
+	@$(BIN)/python -W ignore .ci/build.py --checked build/$@ | $(SHOW)
 	$(call say,Running the engine's tests on them)
-	@cd build/checked && LD_PRELOAD=$$($(CXX) -print-file-name=libasan.so) PYTHONMALLOC=malloc \
+	@cd build/$@ && LD_PRELOAD=$$($(CXX) -print-file-name=$(RUNTIME)) PYTHONMALLOC=malloc \
 		ASAN_OPTIONS=detect_leaks=0:halt_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 \
-		$(CURDIR)/$(BIN)/python -m pytest -p no:cacheprovider --capture=sys -n 2 $(CHECKED)
+		TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 ARROW_DEFAULT_MEMORY_POOL=system \
+		$(CURDIR)/$(BIN)/python -m pytest -p no:cacheprovider --capture=sys -n 2 $(TESTS)
 
 $(INSTALLED): requirements.lock
 	$(call say,Installing the dependencies into $(VENV))

@@ -1,7 +1,7 @@
 """Build the extensions of a tree in place, as pyproject.toml describes them; or of a checked copy.
 
-    python .ci/build.py             in the working directory
-    python .ci/build.py --checked   in build/checked, which becomes a copy of the tree
+    python .ci/build.py                       in the working directory
+    python .ci/build.py --checked DIRECTORY   in this one, which becomes a copy of the tree
 
 What is compiled how is said once: sources in `[[tool.setuptools.ext-modules]]`, Cython's directives
 in `[tool.distutils.build_ext]` (in a checked build, `CHECKS` over them), the compiler's flags in
@@ -18,7 +18,6 @@ from setuptools import Distribution
 from setuptools.logging import configure
 
 CHECKS = {"boundscheck": True, "wraparound": True, "initializedcheck": True}
-COPY = Path("build/checked")
 COPIED = ("ivm", "api", "tests", "pyproject.toml")
 BUILT = {".so", ".cpp"}
 FLAGS = ("CXXFLAGS", "LDFLAGS")
@@ -26,12 +25,15 @@ FLAGS = ("CXXFLAGS", "LDFLAGS")
 
 def main() -> None:
     """Build; with `--checked`, in the copy."""
-    checks: dict[str, bool] = {}
-    if "--checked" in sys.argv[1:]:
-        copy_tree(Path.cwd(), COPY)
-        os.chdir(COPY)
-        checks = CHECKS
-    build(checks)
+    match sys.argv[1:]:
+        case []:
+            build({})
+        case ["--checked", directory]:
+            copy_tree(Path.cwd(), Path(directory))
+            os.chdir(directory)
+            build(CHECKS)
+        case _:
+            sys.exit(__doc__)
 
 
 def copy_tree(source: Path, target: Path) -> None:
