@@ -76,7 +76,7 @@ class Runtime:
             directory.mkdir(parents=True, exist_ok=True)
         self.registry = Registry(data / "registry.json")
         self.quarantine = Quarantine(data / "quarantine.sqlite")
-        self.pool = Pool(settings.workers, settings.max_rounds)
+        self.pool = Pool(settings.workers, settings.max_rounds, settings.max_updates)
         self._limits = settings.query_limits
         self.meter = Meter()
         self.topics = topics

@@ -42,6 +42,7 @@ class Settings(BaseSettings):
     port: int = Field(default=8080, ge=0, le=65535)
     workers: int = Field(default=1, ge=1)
     max_rounds: int = Field(default=10_000, ge=1)
+    max_updates: int = Field(default=2_000_000_000, ge=1)
     spark_master: str = "local[2]"
     spark_memory: str = "1g"
     spark_jars: Path = Path("build/jars/spark")

@@ -94,7 +94,7 @@ class Unsupported(IvmError):
 
 
 class NoFixedPoint(IvmError):
-    """A recursive dataflow did not converge within its bound on rounds."""
+    """A recursive dataflow did not converge within its bounds on rounds and updates."""
 
     code = "no-fixed-point"
 

@@ -35,6 +35,7 @@ from ivm.render.checks import check
 from ivm.render.collection import Collection
 from ivm.render.pieces import Index, Piece
 from ivm.render.plans import Plans
+from ivm.render.renderer import Bounds
 from ivm.results import ArrangementInfo, Deltas, Forecast, Found, Installed, Snapshot
 from ivm.row_errors import RowErrors, drained
 from ivm.rows.format import row_format, string_words
@@ -61,14 +62,16 @@ class Pool:
     `advance` and `drain` exclude one another, and so do `install` and the calls that create and
     drop; a dataflow is hydrated beside steps, unless it puts out little. `peek`, `look_up`, `scan`
     and `arrangements` run beside all and see the last completed frontier. A recursion may take
-    `max_rounds` rounds.
+    `max_rounds` rounds of a step, and in them `max_updates` updates of its operators' inputs.
 
     Where memory is short a call raises OutOfMemory and changes nothing; in `advance` that is not
     possible: after it only readers are served, every other call raises PoolFailed. The same holds
     for an interrupt.
     """
 
-    def __init__(self, workers: int = 1, max_rounds: int = 10_000) -> None:
+    def __init__(
+        self, workers: int = 1, max_rounds: int = 10_000, max_updates: int = 2_000_000_000
+    ) -> None:
         if workers < 1:
             raise ValueError(f"workers is {workers}: at least one is needed")
         self._shards = workers
@@ -79,7 +82,8 @@ class Pool:
         self._schedule = Schedule()
         self._catalog = Catalog()
         self._collections = self._catalog.collections
-        self._plans = Plans(self._catalog, workers, self._interner, max_rounds)
+        self._bounds = Bounds(max_rounds, max_updates)
+        self._plans = Plans(self._catalog, workers, self._interner, self._bounds)
         self._row_errors = RowErrors(self._interner)
         self._holds = Holds()
         self._frontier = 0
@@ -206,7 +210,7 @@ class Pool:
                 raise
             if failed:
                 raise NoFixedPoint(
-                    f"{', '.join(failed)}: no fixed point within the bound on rounds; dropped. "
+                    f"{', '.join(failed)}: no fixed point within {self._bounds}; dropped. "
                     f"{_ENDLESS}"
                 )
 
@@ -339,7 +343,7 @@ class Pool:
 
     def _refuse_diverged(self, name: str, built: Assembly) -> None:
         if built.failed:
-            raise NoFixedPoint(f"{name}: no fixed point within the bound on rounds. {_ENDLESS}")
+            raise NoFixedPoint(f"{name}: no fixed point within {self._bounds}. {_ENDLESS}")
 
     def _refuse_lost(self, name: str, built: Assembly) -> None:
         if not self._catalog.has(built.found):

@@ -87,6 +87,7 @@ cdef class Accumulation(Logic):
         cdef Term term
         cdef int at = 1
         self.overflow = overflow
+        self.nets = True
         for a, out in zip(aggregates, target.places, strict=True):
             memset(&term, 0, sizeof(Term))
             term.state = at
@@ -200,6 +201,8 @@ cdef class Accumulation(Logic):
         state.resize(self.state_words, 0)
         for i in range(group.size()):
             self.add(state.data(), group[0][i].val, group[0][i].count)
+        if <int64_t> state[0] <= 0:
+            return 0
         update = push(result)
         if update == NULL:
             with gil:

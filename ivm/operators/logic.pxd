@@ -11,8 +11,9 @@ cdef class Logic:
     cdef readonly Ordering ordering     # of a group's values, or None where it does not matter
     # Copies of the first values that determine the output; 0 where a ranking tells those that do.
     cdef readonly int64_t wanted
+    cdef bint nets                      # of the group's total, which is to be above 0: a count may be below
     # Appends the group's output values as updates without time to `result`; none for an empty group.
-    # `group` ascends strictly by words and has positive counts; it may be reordered.
+    # `group` ascends strictly by words and has positive counts, or where it nets any but 0; it may be reordered.
     cdef int apply(self, vector[Candidate]* group, Updates* result) except -1 nogil
     # The same of a group that is ranked; `group` is room for its values.
     cdef int apply_ranked(self, Ranking ranking, vector[Candidate]* group, Updates* result) except -1 nogil

@@ -449,7 +449,7 @@ cdef class Reduce(Operator):
     cdef inline int _admit(self, vector[Candidate]* group, Sight* sight, const uint64_t* value,
                            int64_t count) except -1 nogil:
         cdef Candidate candidate
-        if count > 0 and not sight.complete:
+        if (count > 0 or (count < 0 and self.logic.nets)) and not sight.complete:
             candidate.val = value
             candidate.count = count
             group.push_back(candidate)

@@ -79,7 +79,9 @@ class CrossingPlan(StagePlan):
 class LoopPlan(StagePlan):
     """A loop in region `outer` whose `body` lists the numbers of its stages, in region `region`."""
 
-    def __init__(self, outer: int, region: int, body: Iterable[int], max_rounds: int) -> None: ...
+    def __init__(
+        self, outer: int, region: int, body: Iterable[int], max_rounds: int, max_updates: int
+    ) -> None: ...
     @property
     def outer(self) -> int: ...
     @property

@@ -237,12 +237,14 @@ cdef class LoopPlan(StagePlan):
     cdef readonly int outer
     cdef readonly tuple body
     cdef object max_rounds
+    cdef object max_updates
 
-    def __init__(self, int outer, int region, body, max_rounds):
+    def __init__(self, int outer, int region, body, max_rounds, max_updates):
         self.outer = outer
         self.region = region
         self.body = tuple(body)
         self.max_rounds = max_rounds
+        self.max_updates = max_updates
 
     @property
     def reads(self):
@@ -251,7 +253,8 @@ cdef class LoopPlan(StagePlan):
 
     cdef object build(self, Building building):
         loop = Loop(building.regions[self.outer], building.regions[self.region],
-                    tuple([building.stages[number] for number in self.body]), self.max_rounds)
+                    tuple([building.stages[number] for number in self.body]), self.max_rounds,
+                    self.max_updates)
         building.operators.append((loop,))
         return loop
 

@@ -16,7 +16,7 @@ from ivm.render.checks import check
 from ivm.render.inputs import arriving, plan_input
 from ivm.render.physical import PhysicalPlan
 from ivm.render.pieces import Index, Piece
-from ivm.render.renderer import Renderer
+from ivm.render.renderer import Bounds, Renderer
 from ivm.render.scopes import reads
 from ivm.rows.format import Format
 from ivm.rows.layout import Layout
@@ -67,11 +67,11 @@ class DataflowPlan:
 class Plans:
     """Plans over what is in `catalog`."""
 
-    def __init__(self, catalog: Catalog, shards: int, interner: Interner, max_rounds: int) -> None:
+    def __init__(self, catalog: Catalog, shards: int, interner: Interner, bounds: Bounds) -> None:
         self._catalog = catalog
         self._shards = shards
         self._interner = interner
-        self._max_rounds = max_rounds
+        self._bounds = bounds
         self._dataflows: dict[tuple[Node, tuple[str, ...] | None], DataflowPlan] = {}
         self._inputs: dict[str, InputPlan] = {}
 
@@ -111,7 +111,7 @@ class Plans:
             self._interner,
             self._catalog.collections,
             self._catalog.arrangements,
-            self._max_rounds,
+            self._bounds,
         )
         check(node)
         rows = Layout(node.schema)

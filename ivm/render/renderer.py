@@ -5,6 +5,7 @@ into deeper ones. An arrangement that refers to none is the pool's and shared by
 """
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -70,6 +71,16 @@ from ivm.rows.program import Program
 from ivm.rows.strings import Interner
 
 
+class Bounds(NamedTuple):
+    """What a recursion may take of a step, unless it comes to a fixed point."""
+
+    rounds: int
+    updates: int  # given to its operators, those of loops within it included
+
+    def __str__(self) -> str:
+        return f"{self.rounds:,} rounds, unless it sets others, and {self.updates:,} updates"
+
+
 class Renderer(Windows, Reductions, Joins):
     """Plans one dataflow over the `collections` and `arrangements` of a pool."""
 
@@ -79,12 +90,12 @@ class Renderer(Windows, Reductions, Joins):
         interner: Interner,
         collections: Mapping[str, Collection],
         arrangements: Mapping[Arrange, tuple[Piece, Index]],
-        max_rounds: int,
+        bounds: Bounds,
     ) -> None:
         super().__init__(PiecePlan("", owned=True), shards, interner)
         self._collections = collections
         self._arrangements = arrangements
-        self._max_rounds = max_rounds
+        self._bounds = bounds
         self._found: dict[Arrange, int] = {}
         self._absent: dict[Arrange, None] = {}
         self._made: dict[Arrange, tuple[PiecePlan, Arranged]] = {}
@@ -428,9 +439,10 @@ class Renderer(Windows, Reductions, Joins):
             collected = self.stage(result.format, Collect, result)
         finally:
             self.scope = outer
-        rounds = self._max_rounds if node.max_rounds is None else node.max_rounds
+        rounds, updates = self._bounds
+        rounds = rounds if node.max_rounds is None else node.max_rounds
         assert inner.body is not None
-        loop = self.add(LoopPlan(outer.region, inner.region, inner.body, rounds))
+        loop = self.add(LoopPlan(outer.region, inner.region, inner.body, rounds, updates))
         self.piece.loops.append(loop)
         return self.stage(result.format, Leave, collected)
 

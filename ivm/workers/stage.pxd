@@ -22,6 +22,7 @@ cdef class Stage:
     cdef int divided                    # slices that were taken last
     cdef Py_ssize_t unrested            # what the shards were given since they last rested
     cdef Py_ssize_t unsettled           # and since they last settled
+    cdef uint64_t given                 # to a loop of the root, its body and the loops in it, since it began to run
     # Kept by the schedule or the loop that it belongs to:
     cdef void* owner                    # that one, borrowed; NULL if there is none
     cdef bint queued                    # whether it is to be asked in this step or round
@@ -75,8 +76,10 @@ cdef class Loop(Stage):
     cdef vector[void*] exits            # those of the body that are read outside
     cdef vector[void*] parking          # those that may hold updates back
     cdef readonly uint64_t max_rounds
-    cdef readonly bint failed           # did not converge within `max_rounds`
+    cdef readonly uint64_t max_updates
+    cdef readonly bint failed           # did not converge within these
     cdef void enter(self) noexcept nogil
     cdef bint round(self) except -1 nogil
     cdef int rest_body(self) except -1 nogil
     cdef bint next_round(self) noexcept nogil
+    cdef bint exceeds(self) noexcept nogil

@@ -17,7 +17,12 @@ class Loop(Stage):
     """A stage of scope `outer` made of `stages`: those of the loop's body, in order."""
 
     def __init__(
-        self, outer: Region, region: Region, stages: tuple[Stage, ...], max_rounds: int
+        self,
+        outer: Region,
+        region: Region,
+        stages: tuple[Stage, ...],
+        max_rounds: int,
+        max_updates: int,
     ) -> None: ...
     @property
     def region(self) -> Region: ...
@@ -26,5 +31,7 @@ class Loop(Stage):
     @property
     def max_rounds(self) -> int: ...
     @property
+    def max_updates(self) -> int: ...
+    @property
     def failed(self) -> bool:
-        """Whether it did not converge within `max_rounds`."""
+        """Whether it did not converge within `max_rounds` and `max_updates`."""

@@ -113,6 +113,7 @@ cdef class Stage:
             return False
         self.unrested += total
         self.unsettled += total
+        (<Stage> self.root).given = (<Stage> self.root).given + total
         if is_worth_sharing(total, n, self.worth):
             self.divide(<int> n)
             if self.keeps:
@@ -296,13 +297,14 @@ cdef class Crossing(Stage):
 cdef class Loop(Stage):
     """A stage of scope `outer` made of `stages`: those of the loop's body, in order."""
 
-    def __init__(self, Region outer, Region region, tuple stages, max_rounds):
+    def __init__(self, Region outer, Region region, tuple stages, max_rounds, max_updates):
         cdef Stage stage
         self.operators = ()
         self.outer = outer
         self.region = region
         self.stages = stages
         self.max_rounds = max_rounds
+        self.max_updates = max_updates
         self.failed = False
         self.fallible = True
         self.owner = NULL
@@ -355,12 +357,14 @@ cdef class Loop(Stage):
         if self.failed:
             return False
         self.enter()
+        if self.root == <void*> self:
+            self.given = 0
         for s in range(self.entrances.size()):
             (<Stage> self.entrances[s]).queued = True
         ran = self.round()
         while self.next_round():
             ran = True
-            if round_of(self.region.at[self.outer.depth]) > self.max_rounds:
+            if self.exceeds():
                 self.failed = True
                 self.abandon()
                 break
@@ -409,6 +413,11 @@ cdef class Loop(Stage):
                 return False
         self.region.at[self.outer.depth] = at[self.outer.depth]
         return True
+
+    # Whether it has taken more rounds, or all in its root more updates, than it may before it comes to a fixed point.
+    cdef bint exceeds(self) noexcept nogil:
+        return (round_of(self.region.at[self.outer.depth]) > self.max_rounds
+                or (<Stage> self.root).given > self.max_updates)
 
     # For the enclosing loop: the rounds of this one's body, by the enclosing loop's coordinates.
     cdef bint parked(self, uint64_t* at) noexcept nogil:

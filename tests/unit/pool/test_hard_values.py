@@ -65,6 +65,30 @@ def test_a_group_whose_rows_come_after_their_retraction_has_the_right_sum() -> N
     assert _answer(pool) == ([Decimal(5)], 0)
 
 
+@pytest.mark.parametrize(
+    ("diffs", "answer"),
+    [((2, -1), [(1, 0)]), ((1, -1), []), ((3, -2), [(1, -10)]), ((-2, 3), [(1, 40)])],
+)
+def test_counts_below_zero_are_netted_within_a_loop_as_they_are_outside(
+    diffs: tuple[int, int], answer: list[tuple[int, int]]
+) -> None:
+    pool = Pool()
+    pool.create_input("sales", SCHEMA, ["id"])
+    whole = (
+        Aggregate("count", None, "n", pa.int64(), False),
+        Aggregate("sum", 1, "sum", HUGE, True),
+    )
+    none = Recursive("none", SCHEMA)
+    within = Reduce(Concat((sales, none)), (), whole)
+    pool.install("outside", Reduce(sales, (), whole), [])
+    pool.install("within", Iterate((("none", none), ("within", within)), "within"), [])
+    for amount, diff in zip((10, 20), diffs, strict=True):
+        _feed(pool, [Decimal(amount)], diff)
+    for name in ("outside", "within"):
+        found = pool.scan(name).rows.to_pylist()
+        assert [(row["n"], row["sum"]) for row in found] == answer, name
+
+
 @pytest.mark.parametrize("copies", [2, 3, 4, 100])
 @pytest.mark.parametrize("value", [NINES, NEGATIVE])
 def test_a_sum_beyond_its_type_is_an_error_until_it_is_back_in_range(

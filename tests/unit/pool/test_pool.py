@@ -11,6 +11,7 @@ from ivm.aggregates import Aggregate, Order
 from ivm.dataflow import (
     Arrange,
     Concat,
+    Distinct,
     Get,
     Iterate,
     Join,
@@ -230,6 +231,53 @@ def test_recursion_that_stops_converging_is_dropped_and_the_others_go_on() -> No
     feed(pool, [(2, 20, 5)], 1)
     pool.advance(2)
     assert len(rows(pool, "totals")) == 2
+
+
+def _branching() -> Node:
+    """A number n has n + n and n + n + 1 in the next round."""
+    schema = pa.schema([pa.field("n", INT, nullable=False)])
+    x = Recursive("x", schema)
+    (n,) = columns(x)
+    double = Call("add", (n, n), INT, False)
+    next_one = Call("add", (double, Literal(1, INT)), INT, False)
+    both = [Map(x, (("n", number),)) for number in (double, next_one)]
+    return Iterate((("x", Concat((project(orders, (0,)), *both))),), "x")
+
+
+def test_recursion_that_grows_faster_than_by_rounds_is_dropped_for_its_updates() -> None:
+    pool = Pool(max_updates=100_000)
+    pool.create_input("orders", ORDERS, ["id"])
+    pool.install("endless", _branching(), ["id"])
+    pool.install("totals", by_customer, ["customer"])
+    feed(pool, [(1, 10, 5)], 0)
+    with pytest.raises(NoFixedPoint, match=r"endless: no fixed point .* 100,000 updates"):
+        pool.advance(1)
+    assert len(rows(pool, "totals")) == 1
+    with pytest.raises(NoFixedPoint, match=r"again: no fixed point .* 100,000 updates"):
+        pool.install("again", _branching(), ["id"])
+
+
+def test_updates_of_one_step_are_not_counted_in_the_next() -> None:
+    pool = Pool(max_updates=1_000)
+    pool.create_input("orders", ORDERS, ["id"])
+    x = Recursive("x", ORDERS)
+    pool.install("once", Iterate((("x", Distinct(Concat((orders, x)))),), "x"), ["id"])
+    for time in range(100):
+        feed(pool, [(i, 10, time) for i in range(30)], time)
+        pool.advance(time + 1)
+    assert len(rows(pool, "once")) == 3_000
+
+
+def test_a_loop_counts_the_updates_of_those_within_it() -> None:
+    pool = Pool(max_updates=100_000)
+    pool.create_input("orders", ORDERS, ["id"])
+    schema = pa.schema([pa.field("n", INT, nullable=False)])
+    y = Recursive("y", schema)
+    outer = Iterate((("y", Distinct(Concat((_branching(), y)))),), "y")
+    pool.install("endless", outer, ["id"])
+    feed(pool, [(1, 10, 5)], 0)
+    with pytest.raises(NoFixedPoint, match="endless"):
+        pool.advance(1)
 
 
 def test_times_after_one_without_a_fixed_point_are_complete_as_well() -> None:
