@@ -19,6 +19,11 @@ class Gate(Lock):
 
     failure: str
     def __init__(self) -> None: ...
+    def try_enter(self) -> bool:
+        """Take it if it is free and nothing went wrong; whether it is now to be left."""
+
+    def leave(self) -> None:
+        """Give back what `try_enter` took."""
 
 class Both:
     """Two locks as one context, taken in this order."""

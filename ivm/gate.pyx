@@ -42,6 +42,19 @@ cdef class Gate(Lock):
     def __init__(self):
         self.failure = ""
 
+    def try_enter(self):
+        """Take it if it is free and nothing went wrong; whether it is now to be left."""
+        if not self.mutex.try_lock():
+            return False
+        if self.failure:
+            self.mutex.unlock()
+            return False
+        return True
+
+    def leave(self):
+        """Give back what `try_enter` took."""
+        self.mutex.unlock()
+
     cdef int take(self) except -1:
         Lock.take(self)
         if self.failure:

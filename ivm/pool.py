@@ -439,6 +439,8 @@ class Pool:
             return index.look_up(keys, collection.layout, self._interner)
         except MemoryError as shortage:
             raise out_of_memory(f"a look-up in {name!r}", shortage) from shortage
+        finally:
+            self._release_what_was_sought()
 
     def scan(self, name: str, *, as_of: int | None = None) -> Snapshot:
         """All rows of an input or dataflow (raises as `peek` does)."""
@@ -462,6 +464,8 @@ class Pool:
             )
         except MemoryError as shortage:
             raise out_of_memory(f"a look-up in {collection.name!r}", shortage) from shortage
+        finally:
+            self._release_what_was_sought()
         errors = self._row_errors.counted(collection, wanted)
         # Only now: a hold that is there afterwards was there when the batches were taken.
         if wanted is not None and wanted < last and not self._holds.cover(index, wanted):
@@ -472,6 +476,19 @@ class Pool:
         return Snapshot(
             (None if last < 0 else last) if wanted is None else wanted, rows, counts, errors
         )
+
+    def _release_what_was_sought(self) -> None:
+        """Release strings once they are many: those that are looked for are kept like others.
+
+        A step under way, or another reader, will do so.
+        """
+        if self._interner.bytes < self._sweep_at or self._interner.snapshots > 0:
+            return
+        if self._gate.try_enter():
+            try:
+                self._release_strings()
+            finally:
+                self._gate.leave()
 
     def arrangements(self) -> list[ArrangementInfo]:
         """What every arrangement holds, and every other state of dataflows, and who reads it.

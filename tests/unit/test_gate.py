@@ -66,6 +66,28 @@ def test_nobody_passes_a_gate_that_failed_and_nobody_is_kept_waiting() -> None:
     assert inside.wait(PATIENCE)
 
 
+def test_what_is_not_free_is_not_waited_for() -> None:
+    gate, tried = Gate(), []
+    with gate:
+        thread = Thread(target=lambda: tried.append(gate.try_enter()))
+        thread.start()
+        thread.join(PATIENCE)
+    assert tried == [False]
+    assert gate.try_enter()
+    gate.leave()
+    _, inside = _entered(gate)
+    assert inside.wait(PATIENCE)
+
+
+def test_a_gate_that_has_failed_is_not_entered_without_waiting_either() -> None:
+    gate = Gate()
+    gate.failure = FAILED
+    assert not gate.try_enter()
+    gate.failure = ""
+    _, inside = _entered(gate)
+    assert inside.wait(PATIENCE)
+
+
 def test_both_locks_are_free_again_where_the_gate_has_failed() -> None:
     lock, gate = Lock(), Gate()
     gate.failure = FAILED

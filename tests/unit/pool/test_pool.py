@@ -347,3 +347,24 @@ def test_strings_that_came_and_went_give_their_memory_back() -> None:
         held.append(pool.string_bytes)
     assert max(held[20:]) <= 1.01 * max(held[:20]) < 20 << 20
     assert pool.scan("last").rows.column("text").to_pylist() == sorted(names)[-3:]
+
+
+@pytest.mark.parametrize("how", ["one by one", "many at once"])
+def test_keys_that_are_looked_for_do_not_stay_where_no_step_happens(how: str) -> None:
+    fields: list[pa.Field] = [pa.field("text", pa.string(), nullable=False)]
+    schema = pa.schema(fields)
+    pool = Pool()
+    pool.create_input("texts", schema, ["text"])
+    kept = pa.RecordBatch.from_pydict({"text": [f"one that is kept, {i}" for i in range(9)]}, schema)
+    pool.feed("texts", kept, np.ones(9, np.int64), 0)
+    pool.advance(1)
+    for first in range(0, 100_000, 1_000):
+        sought = [f"{i:01000}" for i in range(first, first + 1_000)]
+        if how == "one by one":
+            found = sum(pool.peek("texts", {"text": text}).rows.num_rows for text in sought)
+        else:
+            keys = pa.RecordBatch.from_pydict({"text": sought}, schema)
+            found = pool.look_up("texts", keys).rows.num_rows
+        assert found == 0
+        assert pool.string_bytes < 20 << 20
+    assert pool.look_up("texts", kept).rows.num_rows == 9
