@@ -85,13 +85,13 @@ def _run(
 
             runs[name] = measure(setting, commands, pairs, step)
             found += results(setting, runs[name])
-    Console().print(report.table(found))
+    machine = bounds.machine(commands.get(PEERS["differential"]), at_once)
+    Console().print(report.table(found), f"Measured on {machine}.", highlight=False)
     if json:
         json.write_text(report.as_json(found))
     if page:
         chart = page.with_suffix(".svg")
         drawn = report.draw(runs, chart)
-        machine = bounds.machine(commands.get(PEERS["differential"]), at_once)
         page.write_text(report.page(found, machine, pairs, chart.name if drawn else None))
 
 

@@ -355,7 +355,7 @@ def test_keys_that_are_looked_for_do_not_stay_where_no_step_happens(how: str) ->
     schema = pa.schema(fields)
     pool = Pool()
     pool.create_input("texts", schema, ["text"])
-    kept = pa.RecordBatch.from_pydict({"text": [f"one that is kept, {i}" for i in range(9)]}, schema)
+    kept = pa.RecordBatch.from_pydict({"text": [f"kept for good, {i}" for i in range(9)]}, schema)
     pool.feed("texts", kept, np.ones(9, np.int64), 0)
     pool.advance(1)
     for first in range(0, 100_000, 1_000):
