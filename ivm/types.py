@@ -42,7 +42,14 @@ def interval_constant(value: Interval) -> tuple[Any, ...]:
 
 
 def arrow_array(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
-    """As `pa.array`, also of lists of UUIDs and of documents, which that refuses."""
+    """As `pa.array`, also of lists and structs of UUIDs and of documents, which that refuses."""
+    if isinstance(type_, pa.StructType):
+        fields = [
+            arrow_array([None if v is None else v[f.name] for v in values], f.type) for f in type_
+        ]
+        missing = pa.array([v is None for v in values], pa.bool_())
+        structs: pa.Array = pa.StructArray.from_arrays(fields, fields=list(type_), mask=missing)
+        return structs
     if not isinstance(type_, pa.ListType):
         return pa.array(values, type_)
     elements = arrow_array([e for v in values if v is not None for e in v], type_.value_type)

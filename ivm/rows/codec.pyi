@@ -15,6 +15,9 @@ def fitted(batch: pa.RecordBatch, schema: pa.Schema) -> list[pa.Array]:
 def pack_lists(array: pa.Array, interner: Interner) -> pa.Array:
     """A list array as a binary array, as in `ivm.rows.lists`."""
 
+def pack_structs(array: pa.Array, interner: Interner) -> pa.Array:
+    """A struct array as a binary array, as in `ivm.rows.lists`."""
+
 def pack_intervals(array: pa.Array) -> pa.Array:
     """An interval array as a binary array, as in `ivm.rows.intervals`."""
 

@@ -5,6 +5,7 @@ from libc.stdint cimport (
 )
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
+from libcpp.vector cimport vector
 
 import numpy as np
 import pyarrow as pa
@@ -25,10 +26,10 @@ from ivm.rows.layout cimport (
     Layout, Slot, Storage,
 )
 from ivm.rows.lists cimport (
-    Bytes, Element, append_element, element_of, read_elements, release_bytes,
+    Bytes, Element, append_element, element_of, read_element, read_elements, release_bytes,
 )
 from ivm.rows.strings cimport Interner, Strings, view
-from ivm.rows.updates cimport Updates, empty_updates, release
+from ivm.rows.updates cimport Updates, empty_updates, push, release
 from ivm.rows.words cimport SIGN, decode_double, decode_signed
 
 cdef enum:
@@ -313,6 +314,8 @@ cdef object unpacked(
         write_bits(words + slot.null_word, stride, n, slot.null_bit, True, <uint8_t*> bits)
     if layout.types[c] == types.INTERVAL:
         return unpack_intervals(words + slot.first, n, stride, validity, interner)
+    if pa.types.is_struct(layout.types[c]):
+        return unpack_structs(words + slot.first, n, stride, layout.types[c], validity, interner)
     return unpack_lists(words + slot.first, n, stride, layout.types[c], validity, interner)
 
 
@@ -320,6 +323,8 @@ def packed(array, Interner interner):
     """An array as the strings that its values are in rows, where it has such."""
     if pa.types.is_list(array.type):
         return pack_lists(array, interner)
+    if pa.types.is_struct(array.type):
+        return pack_structs(array, interner)
     return pack_intervals(array) if array.type == types.INTERVAL else array
 
 
@@ -371,7 +376,7 @@ def pack_lists(array, Interner interner):
     """A list array as a binary array, as in `ivm.rows.lists`."""
     cdef Py_ssize_t n = len(array), i, j
     cdef Layout layout = element_layout(array.type)
-    cdef Element element = element_of(array.type)
+    cdef Element element = element_of(array.type.value_type)
     cdef Updates rows = empty_updates(layout.words, 1)
     cdef Bytes content
     cdef const int32_t[::1] starts = array.offsets.to_numpy()
@@ -391,24 +396,124 @@ def pack_lists(array, Interner interner):
                 if row[0]:
                     value = NULL
                 failed |= append_element(&content, value, element, 1, interner.strings)
-            if content.length > MOST_TEXT:
-                raise Unsupported(f"{content.length} bytes of lists in one batch: at most 2 GiB fit")
-            ends[i + 1] = content.length
+            ends[i + 1] = _end_of(&content)
         if failed:
             raise MemoryError("no memory to pack lists")
-        data = pa.py_buffer(content.data[:content.length])
-        validity = pa.array(np.asarray(valid).astype(bool)).buffers()[1]
-        return pa.Array.from_buffers(pa.binary(), n, [validity, pa.py_buffer(ends), data])
+        return _contents(&content, ends, valid)
     finally:
         release(&rows)
         release_bytes(&content)
+
+
+# Where the next content begins (raises Unsupported beyond what offsets reach).
+cdef int32_t _end_of(const Bytes* content) except -1:
+    if content.length > MOST_TEXT:
+        raise Unsupported(f"{content.length} bytes of lists or structs in one batch: at most 2 GiB fit")
+    return <int32_t> content.length
+
+
+cdef object _contents(const Bytes* content, ends, valid):
+    """The binary array of contents that end there, NULL where they are not valid."""
+    data = pa.py_buffer(content.data[:content.length])
+    validity = pa.array(np.asarray(valid).astype(bool)).buffers()[1]
+    return pa.Array.from_buffers(pa.binary(), len(valid), [validity, pa.py_buffer(ends), data])
+
+
+cdef Layout struct_layout(type_):
+    """The layout of a struct type's fields, each of which may be NULL."""
+    return Layout(pa.schema([pa.field(f.name, f.type) for f in type_]))
+
+
+cdef vector[Element] elements_of(type_) except *:
+    """How the fields of a struct type lie in words."""
+    cdef vector[Element] elements
+    for f in type_:
+        elements.push_back(element_of(f.type))
+    return elements
+
+
+def pack_structs(array, Interner interner):
+    """A struct array as a binary array, as in `ivm.rows.lists`."""
+    cdef Py_ssize_t n = len(array), i
+    cdef Layout layout = struct_layout(array.type)
+    cdef vector[Element] elements = elements_of(array.type)
+    cdef Updates rows = empty_updates(layout.words, 1)
+    cdef Bytes content
+    cdef int32_t[::1] ends = np.zeros(n + 1, np.int32)
+    cdef const uint8_t[::1] valid = array.is_valid().cast(pa.uint8()).to_numpy()
+    cdef const uint64_t* row
+    cdef const uint64_t* value
+    cdef const Slot* slot
+    cdef int c, failed = 0
+    memset(&content, 0, sizeof(Bytes))
+    try:
+        fields = pa.RecordBatch.from_arrays(array.flatten(), schema=layout.schema)
+        encode(fields, layout, interner, NULL, 0, NULL, 1, &rows)
+        for i in range(n):
+            row = rows.words + i * rows.stride
+            for c in range(layout.columns if valid[i] else 0):
+                slot = &layout.slots[c]
+                value = row + slot.first
+                if row[slot.null_word] >> slot.null_bit & 1:
+                    value = NULL
+                failed |= append_element(&content, value, elements[c], 1, interner.strings)
+            ends[i + 1] = _end_of(&content)
+        if failed:
+            raise MemoryError("no memory to pack structs")
+        return _contents(&content, ends, valid)
+    finally:
+        release(&rows)
+        release_bytes(&content)
+
+
+cdef object unpack_structs(const uint64_t* words, Py_ssize_t n, Py_ssize_t stride, type_, validity,
+                           Interner interner):
+    """The structs of `n` words, with the bitmap `validity` or None."""
+    cdef Layout layout = struct_layout(type_)
+    cdef vector[Element] elements = elements_of(type_)
+    cdef Updates rows = empty_updates(layout.words, 0)
+    cdef Py_ssize_t i
+    cdef int failed = 0
+    try:
+        with nogil:
+            for i in range(n):
+                failed |= _read_struct(words[i * stride], layout, elements.data(), interner.strings, &rows)
+        if failed:
+            raise MemoryError("no memory to read structs")
+        fields = decode(rows.words, rows.length, rows.stride, layout, interner).columns
+        return pa.Array.from_buffers(type_, n, [validity], children=fields)
+    finally:
+        release(&rows)
+
+
+# Appends the fields of a struct, all NULL for a struct that is NULL; -1 where memory is short.
+cdef int _read_struct(uint64_t word, Layout layout, const Element* elements, Strings* strings,
+                      Updates* rows) noexcept nogil:
+    cdef char buffer[8]
+    cdef Py_ssize_t length
+    cdef const char* data = view(strings, word, buffer, &length)
+    cdef uint64_t* row = push(rows)
+    cdef const Slot* slot
+    cdef int c
+    if row == NULL:
+        return -1
+    memset(row, 0, rows.stride * sizeof(uint64_t))
+    for c in range(layout.columns):
+        slot = &layout.slots[c]
+        if length == 0:
+            row[slot.null_word] |= <uint64_t> 1 << slot.null_bit
+            continue
+        data = read_element(data, elements[c], strings, row + slot.null_word, slot.null_bit, row + slot.first)
+        if data == NULL:
+            return -1
+    return 0
 
 
 cdef object unpack_lists(const uint64_t* words, Py_ssize_t n, Py_ssize_t stride, type_, validity,
                          Interner interner):
     """The lists of `n` words, with the bitmap `validity` or None."""
     cdef Layout layout = element_layout(type_)
-    cdef Element element = element_of(type_)
+    cdef Element element = element_of(type_.value_type)
     cdef Updates rows = empty_updates(layout.words, 0)
     cdef int32_t[::1] ends = np.zeros(n + 1, np.int32)
     cdef char buffer[8]

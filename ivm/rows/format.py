@@ -77,10 +77,10 @@ def _row_format(columns: tuple[tuple[int, bool], ...]) -> Format:
 def is_interned(type_: pa.DataType) -> bool:
     """Whether words of this type are strings' words, which need the interner.
 
-    Those of lists, documents and intervals are.
+    Those of lists, structs, documents and intervals are.
     """
     plain = pa.types.is_string(type_) or pa.types.is_binary(type_) or pa.types.is_list(type_)
-    return plain or type_ in (JSON, INTERVAL)
+    return plain or pa.types.is_struct(type_) or type_ in (JSON, INTERVAL)
 
 
 def ordered_format(

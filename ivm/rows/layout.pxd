@@ -8,7 +8,7 @@ cdef enum Kind:
     UNSIGNED  # as is; the 16 bytes of a UUID big-endian, in two words
     FLOAT     # float64, float32 widened: one NaN, greatest; one zero
     DECIMAL   # two words: high with its sign bit flipped, then low
-    STRING    # utf8, binary and JSON; lists as in `ivm.rows.lists`, intervals as in `ivm.rows.intervals`
+    STRING    # utf8, binary and JSON; lists and structs as in `ivm.rows.lists`, intervals as in `ivm.rows.intervals`
 
 
 # How Arrow stores a column.

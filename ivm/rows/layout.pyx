@@ -32,6 +32,11 @@ def kind_of(type_):
     if pa.types.is_list(type_):
         kind_of(type_.value_type)
         return STRING
+    if pa.types.is_struct(type_) and type_.num_fields > 0:
+        for f in type_:
+            kind_of(f.type)
+        row_format([pa.field("", f.type) for f in type_])   # refuses too many
+        return STRING
     raise Unsupported(f"columns of type {type_}")
 
 
@@ -57,7 +62,8 @@ def storage_of(type_):
 @lru_cache
 def _traits(type_):
     """The kind and the storage of a type, and whether its arrays are read as they are."""
-    direct = not pa.types.is_list(type_) and type_ != types.INTERVAL
+    nested = pa.types.is_list(type_) or pa.types.is_struct(type_)
+    direct = not nested and type_ != types.INTERVAL
     return kind_of(type_), storage_of(type_), direct
 
 

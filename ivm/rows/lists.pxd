@@ -1,4 +1,4 @@
-# Lists as strings of bytes that compare like the lists.
+# Lists and structs as strings of bytes that compare as these do.
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
@@ -11,10 +11,10 @@ cdef struct Bytes:
     size_t length
     size_t capacity
 
-# How elements lie in words.
+# How elements of a list, or a field of a struct, lie in words.
 cdef struct Element:
     int words           # of one element
-    bint interned       # a string's word, or a list's
+    bint interned       # a string's word, a list's or a struct's
 
 
 cdef void release_bytes(Bytes* bytes) noexcept nogil
@@ -29,5 +29,9 @@ cdef int append_element(Bytes* bytes, const uint64_t* words, Element element, in
 # Appends the elements of a list of `n` bytes as rows of a NULL mask and a value; -1 where memory is short.
 cdef int read_elements(const char* data, Py_ssize_t n, Element element, Strings* strings,
                        Updates* rows) noexcept nogil
+
+# Reads one element: its words, or a bit of `mask` where it is NULL. What comes after it; NULL where memory is short.
+cdef const char* read_element(const char* data, Element element, Strings* strings, uint64_t* mask,
+                              int bit, uint64_t* words) noexcept nogil
 
 cdef Element element_of(object type_) except *

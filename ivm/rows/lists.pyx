@@ -1,9 +1,9 @@
-"""Lists as strings of bytes: equal lists are equal strings, and strings order as PostgreSQL's arrays.
+"""Lists and structs as strings of bytes that are equal and order as PostgreSQL's arrays and composites do.
 
-An element is a byte 1 and its value, or a byte 2 for NULL, so that NULL is the greatest; the end is
-below any element. A number is its order-preserving words, big-endian. A string, or a list, is its
-content with each byte 0 followed by 255, and two bytes 0 after it: what comes next cannot change
-the order of contents, and no process's ids are in it.
+An element of a list, or a field of a struct, is a byte 1 and its value, or a byte 2 for NULL, so that
+NULL is the greatest; the end is below any element. A number is its order-preserving words, big-endian.
+A string, a list or a struct is its content with each byte 0 followed by 255, and two bytes 0 after it:
+what comes next cannot change the order of contents, and no process's ids are in it.
 """
 
 from libc.stdint cimport int64_t, uint64_t
@@ -25,8 +25,8 @@ cdef enum:
 
 
 cdef Element element_of(object type_) except *:
-    """How elements of a list type lie in words."""
-    return Element(words_of(type_.value_type), is_interned(type_.value_type))
+    """How elements, or a field, of this type lie in words."""
+    return Element(words_of(type_), is_interned(type_))
 
 
 cdef void release_bytes(Bytes* bytes) noexcept nogil:
@@ -110,29 +110,35 @@ cdef int read_elements(const char* data, Py_ssize_t n, Element element, Strings*
                        Updates* rows) noexcept nogil:
     cdef const char* end = data + n
     cdef uint64_t* row
-    cdef uint64_t word
-    cdef int w
     while data != end:
         row = push(rows)
         if row == NULL:
             return -1
-        row[0] = data[0] == NOTHING
-        for w in range(element.words):
-            row[1 + w] = 0
+        row[0] = 0
         row[rows.stride - 1] = 1
-        data += 1
-        if row[0]:
-            continue
-        if element.interned:
-            data = _read_content(data, strings, row + 1)
-            if data == NULL:
-                return -1
-            continue
-        for w in range(element.words):
-            memcpy(&word, data, 8)
-            row[1 + w] = byteswap(word)
-            data += 8
+        data = read_element(data, element, strings, row, 0, row + 1)
+        if data == NULL:
+            return -1
     return 0
+
+
+cdef const char* read_element(const char* data, Element element, Strings* strings, uint64_t* mask,
+                              int bit, uint64_t* words) noexcept nogil:
+    cdef uint64_t word
+    cdef int w
+    if data[0] == NOTHING:
+        mask[0] |= <uint64_t> 1 << bit
+        for w in range(element.words):
+            words[w] = 0
+        return data + 1
+    data += 1
+    if element.interned:
+        return _read_content(data, strings, words)
+    for w in range(element.words):
+        memcpy(&word, data, 8)
+        words[w] = byteswap(word)
+        data += 8
+    return data
 
 
 # Interns the content at `data`; returns what comes after it, or NULL where memory is short.

@@ -19,7 +19,16 @@ from ivm.rows.shims import order_of
 from ivm.rows.strings import Interner
 from ivm.types import INTERVAL, UUID
 from tests.oracle.values import canonical, compare
-from tests.unit.rows.values import EXTENDED, LISTS, TYPES, batch_of, columns, schema_of, values
+from tests.unit.rows.values import (
+    EXTENDED,
+    LISTS,
+    STRUCTS,
+    TYPES,
+    batch_of,
+    columns,
+    schema_of,
+    values,
+)
 
 SIGN = 1 << 63
 TEXT = pa.string()
@@ -33,12 +42,14 @@ def plain(value: object) -> object:
     """Equal for values that SQL takes to be equal."""
     if isinstance(value, list):
         return [plain(v) for v in value]
+    if isinstance(value, dict):
+        return {name: plain(v) for name, v in value.items()}
     if isinstance(value, float):
         return "NaN" if math.isnan(value) else value + 0.0
     return value
 
 
-@pytest.mark.parametrize("type_", [*TYPES, *EXTENDED, *LISTS], ids=str)
+@pytest.mark.parametrize("type_", [*TYPES, *EXTENDED, *LISTS, *STRUCTS], ids=str)
 @given(data=st.data())
 def test_a_column_survives_the_round_trip(type_: pa.DataType, data: st.DataObject) -> None:
     given_values = data.draw(columns(type_, 9))
@@ -51,7 +62,7 @@ def test_a_column_survives_the_round_trip(type_: pa.DataType, data: st.DataObjec
     decoded.validate(full=True)
 
 
-@pytest.mark.parametrize("type_", [*TYPES, *EXTENDED, *LISTS], ids=str)
+@pytest.mark.parametrize("type_", [*TYPES, *EXTENDED, *LISTS, *STRUCTS], ids=str)
 @given(data=st.data(), offset=st.integers(0, 12))
 def test_a_slice_is_read_from_its_offset(
     type_: pa.DataType, data: st.DataObject, offset: int
@@ -175,8 +186,17 @@ def test_too_many_columns_with_nulls_are_refused() -> None:
 
 
 def test_a_type_without_words_is_refused() -> None:
-    with pytest.raises(Unsupported, match="struct"):
-        Layout(pa.schema([pa.field("x", pa.struct([("a", pa.int64())]))]))
+    for type_ in (pa.map_(pa.string(), pa.int64()), pa.struct([("a", pa.float16())])):
+        with pytest.raises(Unsupported, match=r"type (map|halffloat)"):
+            Layout(pa.schema([pa.field("x", type_)]))
+
+
+def test_a_struct_without_fields_or_with_too_many_is_refused() -> None:
+    with pytest.raises(Unsupported, match="struct<>"):
+        Layout(pa.schema([pa.field("x", pa.struct([]))]))
+    many = pa.struct([(f"c{i}", pa.int64()) for i in range(65)])
+    with pytest.raises(Unsupported, match="65 columns with NULLs"):
+        Layout(pa.schema([pa.field("x", many)]))
 
 
 def test_rows_without_columns_keep_their_number() -> None:
@@ -197,6 +217,19 @@ def test_a_column_outlives_the_batch_that_it_came_in() -> None:
 def test_a_timestamp_keeps_its_zone() -> None:
     batch = one_column(pa.timestamp("us", tz="Europe/Paris"), [datetime(2024, 7, 1, 12)])
     assert round_trip(batch, batch.schema, Interner()) == batch
+
+
+@pytest.mark.parametrize("field", [pa.int64(), pa.float64(), pa.string()], ids=str)
+@given(data=st.data())
+def test_structs_order_by_one_field_after_another_with_null_greatest(
+    field: pa.DataType, data: st.DataObject
+) -> None:
+    type_, interner = pa.struct([("a", field), ("b", field)]), Interner()
+    a, b = (data.draw(values(type_)) for _ in range(2))
+    words = [words_of_key([each], schema_of(("x", type_, False)), interner)[0] for each in (a, b)]
+    truth = compare(*(canonical((each["a"], each["b"])) for each in (a, b)))
+    order = order_of(interner, *words)
+    assert (order > 0) - (order < 0) == truth
 
 
 @pytest.mark.parametrize("element", [pa.int64(), pa.float64(), pa.string()], ids=str)

@@ -47,6 +47,13 @@ LISTS: tuple[pa.DataType, ...] = (
     pa.list_(UUID),
     pa.list_(INTERVAL),
 )
+STRUCTS: tuple[pa.DataType, ...] = (
+    pa.struct([("a", pa.int64())]),
+    pa.struct([("a", pa.bool_()), ("b", pa.string()), ("c", pa.decimal128(38, 10))]),
+    pa.struct([pa.field("a", pa.binary(), False), pa.field("b", pa.struct([("c", ZONED)]))]),
+    pa.struct([("u", UUID), ("j", JSON), ("i", INTERVAL), ("l", pa.list_(pa.float64()))]),
+    pa.list_(pa.struct([("a", pa.string()), ("b", pa.int8())])),
+)
 
 
 def integers(type_: pa.DataType) -> st.SearchStrategy[int]:
@@ -103,6 +110,12 @@ def values(type_: pa.DataType) -> st.SearchStrategy[Any]:
         return st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=zones)
     if isinstance(type_, pa.ListType):
         return st.lists(st.none() | values(type_.value_type), max_size=5)
+    if isinstance(type_, pa.StructType):
+        fields = {f.name: values(f.type) for f in type_}
+        absent = {f.name: st.none() for f in type_ if f.nullable}
+        return st.fixed_dictionaries(
+            {n: absent[n] | field if n in absent else field for n, field in fields.items()}
+        )
     if type_ == UUID:
         return st.uuids()
     if type_ == JSON:
