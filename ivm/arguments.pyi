@@ -1,4 +1,4 @@
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +18,11 @@ def times_of_rows(given: object, rows: int) -> tuple[NDArray[np.uint64] | int, i
 def diffs_of_rows(given: object, rows: int) -> NDArray[np.int64]:
     """One diff for each of `rows` (raises SchemaMismatch for what int64 does not hold safely)."""
 
-def key_positions(name: str, schema: pa.Schema, key: Iterable[str]) -> tuple[int, ...]:
+def key_names(name: str, key: Iterable[str]) -> tuple[str, ...]:
+    """The names of a key's columns (raises SchemaMismatch for what is not a sequence of names)."""
+
+def key_positions(name: str, schema: pa.Schema, names: Sequence[str]) -> tuple[int, ...]:
     """Where a key's columns lie in `schema` (raises SchemaMismatch for a wrong or repeated one)."""
 
 def unrepeated(name: str, schema: pa.Schema) -> None:
-    """Raise SchemaMismatch where two columns have one name."""
+    """Raise SchemaMismatch where two columns have one name, or for what is no schema."""

@@ -4,7 +4,10 @@ Times go from 0 to `LAST_TIME`: readers are told them as signed words. Compiled,
 looked at for each update.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
+import pyarrow as pa
 
 from ivm.errors import InvalidTime, SchemaMismatch
 
@@ -61,9 +64,19 @@ cdef int _one_for_each(str what, given, Py_ssize_t rows) except -1:
     return 0
 
 
-def key_positions(name, schema, key):
+def key_names(name, key):
+    """The names of a key's columns (raises SchemaMismatch for what is not a sequence of names)."""
+    if not isinstance(key, Iterable):
+        raise SchemaMismatch(f"{name}: {key!r} is no key: keys are names of columns")
+    names = tuple(key)
+    for column in names:
+        if not isinstance(column, str):
+            raise SchemaMismatch(f"{name}: the key's column {column!r} is not a name")
+    return names
+
+
+def key_positions(name, schema, names):
     """Where a key's columns lie in `schema` (raises SchemaMismatch for a wrong or repeated one)."""
-    names = list(key)
     for i, column in enumerate(names):
         if schema.get_field_index(column) == -1:
             raise SchemaMismatch(
@@ -75,7 +88,9 @@ def key_positions(name, schema, key):
 
 
 def unrepeated(name, schema):
-    """Raise SchemaMismatch where two columns have one name."""
+    """Raise SchemaMismatch where two columns have one name, or for what is no schema."""
+    if not isinstance(schema, pa.Schema):
+        raise SchemaMismatch(f"{name}: columns are given as a Schema, not a {type(schema).__name__}")
     names = schema.names
     for column in names:
         if names.count(column) > 1:

@@ -4,9 +4,12 @@ A node denotes a collection. Nodes are frozen and compare by structure, which is
 finds an arrangement that another dataflow already maintains. Every node knows its `schema`, an
 Arrow schema with nullability. Keys are compared with NULL equal to NULL: a SQL join filters its
 NULL keys out beforehand.
+
+Whether a node fits what it reads is checked when it is installed. Any can be made, and its `schema`
+leaves out the columns that there are not.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
@@ -113,9 +116,8 @@ class Concat(Hashed):
 
     def __post_init__(self) -> None:
         fields = [
-            pa.field(first.name, first.type, any(s.field(i).nullable for s in schemas))
-            for schemas in [[node.schema for node in self.inputs]]
-            for i, first in enumerate(schemas[0])
+            pa.field(terms[0].name, terms[0].type, any(term.nullable for term in terms))
+            for terms in zip(*(node.schema for node in self.inputs), strict=False)
         ]
         object.__setattr__(self, "schema", pa.schema(fields))
 
@@ -150,7 +152,7 @@ class Arrange(Hashed):
         given = self.input.schema
         if self.key != tuple(range(len(self.key))):
             order = (*self.key, *(i for i in range(len(given)) if i not in self.key))
-            given = pa.schema([given.field(i) for i in order])
+            given = pa.schema(_chosen(list(given), order))
         object.__setattr__(self, "schema", given)
 
 
@@ -177,8 +179,7 @@ class Join(Hashed):
 
     def __post_init__(self) -> None:
         candidates = [*self.left.schema, *list(self.right.schema)[len(self.right.key) :]]
-        fields = [candidates[i].with_name(name) for name, i in self.outputs]
-        object.__setattr__(self, "schema", pa.schema(fields))
+        object.__setattr__(self, "schema", _named(candidates, self.outputs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,16 +222,13 @@ class DeltaJoin(Hashed):
     __hash__ = Hashed.__hash__
 
     def __post_init__(self) -> None:
-        used = [Arrange(self.relations[i], path.key) for i, path in enumerate(self.paths)]
-        used += [
-            Arrange(self.relations[lookup.relation], lookup.key)
-            for path in self.paths
-            for lookup in path.lookups
-        ]
-        object.__setattr__(self, "inputs", tuple(dict.fromkeys(used)))
+        used = [(i, path.key) for i, path in enumerate(self.paths)]
+        used += [(lookup.relation, lookup.key) for path in self.paths for lookup in path.lookups]
+        there = range(len(self.relations))
+        inputs = [Arrange(self.relations[i], key) for i, key in used if i in there]
+        object.__setattr__(self, "inputs", tuple(dict.fromkeys(inputs)))
         candidates = [f for relation in self.relations for f in relation.schema]
-        fields = [candidates[i].with_name(name) for name, i in self.outputs]
-        object.__setattr__(self, "schema", pa.schema(fields))
+        object.__setattr__(self, "schema", _named(candidates, self.outputs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +249,7 @@ class Reduce(Hashed):
     __hash__ = Hashed.__hash__
 
     def __post_init__(self) -> None:
-        fields = [self.input.schema.field(i) for i in self.key]
+        fields = _chosen(list(self.input.schema), self.key)
         fields += [pa.field(a.name, a.type, a.nullable) for a in self.aggregates]
         object.__setattr__(self, "schema", pa.schema(fields))
 
@@ -377,7 +375,8 @@ class Iterate(Hashed):
     __hash__ = Hashed.__hash__
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "schema", dict(self.bindings)[self.result].schema)
+        body = dict(self.bindings).get(self.result)
+        object.__setattr__(self, "schema", pa.schema([]) if body is None else body.schema)
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,6 +423,16 @@ Node: TypeAlias = (
     | Iterate
     | EnterAt
 )
+
+
+def _chosen(fields: Sequence[pa.Field], columns: Iterable[int]) -> list[pa.Field]:
+    """Those of `fields` at `columns`, without what there is not."""
+    return [fields[i] for i in columns if 0 <= i < len(fields)]
+
+
+def _named(fields: Sequence[pa.Field], outputs: Iterable[tuple[str, int]]) -> pa.Schema:
+    """Those of `fields` at the columns of `outputs`, by the names that these have."""
+    return pa.schema([f.with_name(name) for name, i in outputs for f in _chosen(fields, [i])])
 
 
 def columns(node: Node) -> list[Column]:

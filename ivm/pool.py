@@ -13,7 +13,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ivm.accounting import accounts
-from ivm.arguments import LAST_TIME, diffs_of_rows, key_positions, one_time, times_of_rows
+from ivm.arguments import (
+    LAST_TIME,
+    diffs_of_rows,
+    key_names,
+    key_positions,
+    one_time,
+    times_of_rows,
+)
 from ivm.dataflow import Arrange, Node
 from ivm.errors import (
     InsertOnly,
@@ -116,7 +123,7 @@ class Pool:
         for a key that is not among the columns, and for columns or key columns that are repeated.
         """
         with self._standing:
-            self._catalog.refuse_duplicate(name)
+            self._catalog.refuse_name(name)
             try:
                 planned = self._plans.of_input(name, schema, key)
                 built = Assembly(planned.plan, name, (), self._shards, self._interner, 0)
@@ -284,7 +291,7 @@ class Pool:
         with self._changing:
             try:
                 with self._gate:
-                    self._catalog.refuse_duplicate(name)
+                    self._catalog.refuse_name(name)
                     planned, found = self._plans.of_dataflow(name, node, key)
                     plan, now = planned.plan, max(self._frontier - 1, 0)
                     built = Assembly(plan, name, found, self._shards, self._interner, now)
@@ -423,6 +430,8 @@ class Pool:
         completed yet, TimeCompacted for one before the last that no `hold` keeps.
         """
         collection = self._catalog.find(name)
+        if not isinstance(key, Mapping):
+            raise SchemaMismatch(f"a key is a mapping of columns to values, not {key!r}")
         index = collection.index_on(key)
         return self._read(collection, index, [key[column] for column in index.key_names], as_of)
 
@@ -505,5 +514,6 @@ class Pool:
         check(node)
         wanted = node
         if key is not None:
-            wanted = Arrange(node, key_positions("the view", node.schema, key))
+            names = key_names("the view", key)
+            wanted = Arrange(node, key_positions("the view", node.schema, names))
         return forecast(wanted, self._catalog.arrangements, self._catalog.find)

@@ -26,8 +26,8 @@ class Catalog:
     def find_dataflow(self, name: str) -> Collection:
         """The dataflow `name` (raises UnknownCollection)."""
 
-    def refuse_duplicate(self, name: str) -> None:
-        """Raises DuplicateName if there is a collection `name`."""
+    def refuse_name(self, name: str) -> None:
+        """Raises DuplicateName if there is a collection `name`, Unsupported for what is no name."""
 
     def refuse_in_use(self, name: str) -> None:
         """Raises InUse if others read the collection `name`."""

@@ -7,7 +7,7 @@ from ivm.render.physical cimport PhysicalPlan
 from ivm.render.pieces cimport Piece
 
 from ivm.dataflow import Get
-from ivm.errors import DuplicateName, InUse, UnknownCollection
+from ivm.errors import DuplicateName, InUse, UnknownCollection, Unsupported
 
 
 cdef class Catalog:
@@ -41,13 +41,15 @@ cdef class Catalog:
         return found
 
     cdef Collection _find(self, name, str kind):
-        found = self.collections.get(name)
+        found = self.collections.get(name) if isinstance(name, str) else None
         if found is None:
             raise UnknownCollection(f"there is no {kind} {name!r}")
         return found
 
-    def refuse_duplicate(self, str name):
-        """Raises DuplicateName if there is a collection `name`."""
+    def refuse_name(self, name):
+        """Raises DuplicateName if there is a collection `name`, Unsupported for what is no name."""
+        if not isinstance(name, str):
+            raise Unsupported(f"{name!r} is not a name: names are strings")
         known = self.collections.get(name)
         if known is not None:
             kind = "an input" if known.is_input else "a dataflow"

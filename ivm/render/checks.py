@@ -1,12 +1,13 @@
 """Whether nodes fit together: what a plan takes for granted of those who describe dataflows.
 
 A node names columns of its inputs by number, and inputs that belong together have the same types.
-What functions take and give is checked where they are compiled, and what aggregates and window
+A column may be NULL unless it is known not to be: what is said never to be NULL has no place for
+it. What functions take and give is checked where they are compiled, and what aggregates and window
 calls give where they are planned.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import accumulate
 from typing import Any
 
 import pyarrow as pa
@@ -22,6 +23,7 @@ from ivm.dataflow import (
     Join,
     Map,
     Node,
+    Path,
     Reduce,
     Threshold,
     TopK,
@@ -35,9 +37,10 @@ from ivm.render.scopes import children, free_names, recursive_schemas
 def check(node: Node) -> None:
     """Raise SchemaMismatch where `node`, or any node that it reads, does not fit what it reads.
 
-    Raises Unsupported for what is no node, for numbers of rows or rounds that cannot be, and for a
-    recursive name that no loop binds.
+    Raises Unsupported for what is no node, for numbers of rows or rounds that cannot be, for a
+    recursive name that no loop binds, and for a join whose paths do not belong together.
     """
+    check_parts(node)
     met: set[Node] = set()
     waiting = [node]
     while waiting:
@@ -51,6 +54,14 @@ def check(node: Node) -> None:
             waiting += children(each)
     if names := free_names(node):
         raise Unsupported(f"no loop binds {', '.join(map(repr, sorted(names)))}")
+
+
+def check_parts(node: Hashable) -> None:
+    """Raise Unsupported for a node that cannot be compared: a part of it has no hash, as a list."""
+    try:
+        hash(node)
+    except TypeError as error:
+        raise Unsupported(f"a node with a part that cannot be compared: {error}") from error
 
 
 def _columns(what: str, schema: pa.Schema, columns: Iterable[int | None]) -> None:
@@ -95,7 +106,31 @@ def _filter(node: Filter) -> None:
 
 
 def _map(node: Map) -> None:
-    _expressions(node.input.schema, (expression for _, expression in node.outputs))
+    given = node.input.schema
+    _expressions(given, (expression for _, expression in node.outputs))
+    claimed = [e.index for _, e in node.outputs if isinstance(e, Column) and not e.nullable]
+    if doubtful := {column for column in claimed if given.field(column).nullable}:
+        for column in doubtful - _without_nulls(node.input):
+            name = given.field(column).name
+            raise SchemaMismatch(f"column {column}, {name!r}, may be NULL, but is said not to be")
+
+
+_FALSE_OR_NULL_OF_NULL = ("is_not_null", "eq", "ne", "lt", "le", "gt", "ge")
+
+
+def _without_nulls(node: Node) -> set[int]:
+    """The columns whose NULLs the filters at the top of `node` take away."""
+    found: set[int] = set()
+    while isinstance(node, Filter):
+        waiting: list[Expression] = [node.predicate]
+        while waiting:
+            each = waiting.pop()
+            if isinstance(each, Call) and each.function == "and":
+                waiting += each.arguments
+            elif isinstance(each, Call) and each.function in _FALSE_OR_NULL_OF_NULL:
+                found |= {e.index for e in each.arguments if isinstance(e, Column)}
+        node = node.input
+    return found
 
 
 def _enter_at(node: EnterAt) -> None:
@@ -103,6 +138,8 @@ def _enter_at(node: EnterAt) -> None:
 
 
 def _concat(node: Concat) -> None:
+    if not node.inputs:
+        raise Unsupported("a sum of nothing")
     for term in node.inputs[1:]:
         _same("a sum", node.inputs[0].schema.types, term.schema.types)
 
@@ -126,17 +163,45 @@ def _join(node: Join) -> None:
 
 
 def _delta_join(node: DeltaJoin) -> None:
-    together = pa.schema([f for relation in node.relations for f in relation.schema])
+    relations, paths = node.relations, node.paths
+    if not relations or len(paths) != len(relations):
+        raise Unsupported(f"a join of {len(relations)} relations by {len(paths)} paths")
+    together = pa.schema([f for relation in relations for f in relation.schema])
     _columns("a join", together, (column for _, column in node.outputs))
-    for lookup in chain.from_iterable(path.lookups for path in node.paths):
-        schema = node.relations[lookup.relation].schema
-        _key("a look-up", schema, lookup.key)
-        _columns("a look-up", together, lookup.bound)
+    conditions = [_equal(node, start, path, together) for start, path in enumerate(paths)]
+    for start, condition in enumerate(conditions):
+        if condition != conditions[0]:
+            columns = min(sorted(c) for c in condition ^ conditions[0])
+            raise Unsupported(f"the paths from 0 and {start} do not both hold {columns} equal")
+
+
+def _equal(node: DeltaJoin, start: int, path: Path, together: pa.Schema) -> set[frozenset[int]]:
+    """The classes of columns, numbered over all relations, that `path` from `start` holds equal."""
+    what = f"the path from relation {start}"
+    _key(what, node.relations[start].schema, path.key)
+    met = [start, *(lookup.relation for lookup in path.lookups)]
+    if sorted(met) != list(range(len(node.relations))):
+        raise Unsupported(f"{what} of {len(node.relations)} meets the relations {met}")
+    ends = list(accumulate((len(relation.schema) for relation in node.relations), initial=0))
+    known = set(range(ends[start], ends[start + 1]))
+    classes: dict[int, frozenset[int]] = {}
+    for lookup in path.lookups:
+        schema, first = node.relations[lookup.relation].schema, ends[lookup.relation]
+        _key(what, schema, lookup.key)
+        _columns(what, together, lookup.bound)
+        for column in set(lookup.bound) - known:
+            raise SchemaMismatch(f"{what} looks for column {column}, which it has not met yet")
         _same(
-            "a look-up",
+            what,
             (schema.field(column).type for column in lookup.key),
             (together.field(column).type for column in lookup.bound),
         )
+        for key, bound in zip(lookup.key, lookup.bound, strict=True):
+            pair = (first + key, bound)
+            merged = frozenset().union(*(classes.get(c, frozenset([c])) for c in pair))
+            classes |= dict.fromkeys(merged, merged)
+        known |= set(range(first, ends[lookup.relation + 1]))
+    return set(classes.values())
 
 
 def _reduce(node: Reduce) -> None:
@@ -177,6 +242,9 @@ def _iterate(node: Iterate) -> None:
     if node.max_rounds is not None and node.max_rounds < 0:
         raise Unsupported(f"a recursion of {node.max_rounds} rounds")
     bodies = dict(node.bindings)
+    if len(bodies) < len(node.bindings) or node.result not in bodies:
+        names = ", ".join(repr(name) for name, _ in node.bindings)
+        raise Unsupported(f"a recursion of {names} for {node.result!r}: each name is bound once")
     for body in bodies.values():
         for name, schema in recursive_schemas(body).items():
             if name in bodies:

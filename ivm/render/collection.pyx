@@ -58,4 +58,4 @@ cdef class Collection:
             if set(index.key_names) == set(wanted):
                 return index
         keys = ", ".join([f"({', '.join(index.key_names)})" for _, index in self.indexes])
-        raise NotIndexed(f"{self.name!r} is not indexed by ({', '.join(wanted)}), but by {keys}")
+        raise NotIndexed(f"{self.name!r} is not indexed by ({', '.join(map(str, wanted))}), but by {keys}")

@@ -14,7 +14,7 @@ from ivm.operators.join import Join as JoinOperator
 from ivm.operators.lookup import Lookup as LookupOperator
 from ivm.render.arranged import Arranged, shape_of
 from ivm.render.building import New, Read, Several
-from ivm.render.mechanics import Mechanics, check_sortable
+from ivm.render.mechanics import Mechanics
 from ivm.render.scopes import Rendered
 from ivm.rows.format import Format, followed_by, row_format
 from ivm.rows.packing import Packing
@@ -75,7 +75,6 @@ class Joins(Mechanics):
         index = self.arranged(Arrange(node.relations[lookup.relation], lookup.key))
         others = [c for c in carried if c not in lookup.bound]
         together = followed_by(index.shape.key, row_format(_fields(node, others)))
-        check_sortable(together)
         given = pa.schema(_fields(node, carried))
         source = self._without_nulls(source, given, [carried.index(c) for c in lookup.bound], index)
         picks = [(0, carried.index(c)) for c in (*lookup.bound, *others)]

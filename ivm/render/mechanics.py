@@ -149,7 +149,12 @@ class Mechanics:
         `strings` are the words that hold strings, and whether they are complemented. Raises
         Unsupported for too many words.
         """
-        check_sortable(source.format)
+        words = source.format.words
+        if words > MAX_SORTED_WORDS:
+            raise Unsupported(
+                f"a key and its values of {words} words together: at most {MAX_SORTED_WORDS} can"
+                " be sorted; select or aggregate fewer columns"
+            )
         roundless = self.scope.depth > 1 and self.scope.grows
         kind = ArrangeRoundless if roundless else Arrange
         stage = self.whole(source.format, kind, source, key_words, strings).stage
@@ -162,12 +167,3 @@ def _argument(given: object) -> object:
     if isinstance(given, Rendered):
         return Source(given.stage)
     return Read(given) if isinstance(given, TracePlan) else given
-
-
-def check_sortable(form: Format) -> None:
-    """Raises Unsupported for rows of a key and its values with too many words."""
-    if form.words > MAX_SORTED_WORDS:
-        raise Unsupported(
-            f"a key and its values of {form.words} words together: at most {MAX_SORTED_WORDS} can"
-            " be sorted; select or aggregate fewer columns"
-        )

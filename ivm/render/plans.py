@@ -9,10 +9,10 @@ from typing import TypeVar
 
 import pyarrow as pa
 
-from ivm.arguments import key_positions, unrepeated
+from ivm.arguments import key_names, key_positions, unrepeated
 from ivm.dataflow import Arrange, Node, stored
 from ivm.render.catalog import Catalog
-from ivm.render.checks import check
+from ivm.render.checks import check, check_parts
 from ivm.render.inputs import arriving, plan_input
 from ivm.render.physical import PhysicalPlan
 from ivm.render.pieces import Index, Piece
@@ -77,10 +77,10 @@ class Plans:
 
     def of_input(self, name: str, schema: pa.Schema, key: Sequence[str]) -> InputPlan:
         """How to make an input (raises SchemaMismatch, Unsupported)."""
-        known, names = self._inputs.get(name), tuple(key)
+        unrepeated(name, schema)
+        known, names = self._inputs.get(name), key_names(name, key)
         if known is not None and known.key == names and known.rows.schema.equals(schema):
             return known
-        unrepeated(name, schema)
         node = stored(name, schema, key_positions(name, schema, names))
         form = arriving(node)
         layout = Layout(schema, form)
@@ -96,16 +96,18 @@ class Plans:
 
         Raises SchemaMismatch, UnknownCollection, NotIndexed, Unsupported.
         """
-        wanted = node, None if key is None else tuple(key)
+        check_parts(node)
+        names = None if key is None else key_names(name, key)
+        wanted = node, names
         known = self._dataflows.get(wanted)
         found = None if known is None else self._catalog.look(known.plan)
         if known is None or found is None:
-            known = self._planned(name, node, key)
+            known = self._planned(name, node, names)
             found = [self._catalog.arrangements[there] for there in known.plan.found]
             _keep(self._dataflows, wanted, known)
         return known, found
 
-    def _planned(self, name: str, node: Node, key: Sequence[str] | None) -> DataflowPlan:
+    def _planned(self, name: str, node: Node, key: tuple[str, ...] | None) -> DataflowPlan:
         renderer = Renderer(
             self._shards,
             self._interner,

@@ -4,6 +4,7 @@ At the root sums take a state for each group and selections walk ordered values;
 need the join closure of times, which `ivm.operators.reduce` provides for any logic.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -108,6 +109,9 @@ class Reductions(Mechanics):
 
     def reduce(self, node: Reduce) -> Rendered:
         """Linear aggregates together, or one of another kind by itself."""
+        for a in node.aggregates:
+            if not a.nullable and _may_be_null(a, node.input.schema):
+                raise Unsupported(f"the {a.function} {a.name!r} may be NULL, but is said not to be")
         match [a for a in node.aggregates if a.function not in LINEAR]:
             case [] if not node.aggregates:
                 return self.render(Distinct(project(node.input, node.key)))
@@ -162,10 +166,11 @@ class Reductions(Mechanics):
     def _percentile(self, node: Reduce, a: Aggregate) -> Rendered:
         assert a.column is not None
         kind = node.input.schema.field(a.column).type
-        fraction, continuous = float(a.parameter or 0), a.function == "percentile_cont"
+        fraction = math.nan if isinstance(a.parameter, str) else float(a.parameter or 0)
+        continuous = a.function == "percentile_cont"
         _gives(a, kind)
         if not 0 <= fraction <= 1 or (continuous and kind != pa.float64()):
-            raise Unsupported(f"a {a.function} of {kind} at {fraction}")
+            raise Unsupported(f"a {a.function} of {kind} at {a.parameter!r}")
         descending = any(o.descending for o in a.order)
         given = self._ordered(node.input, node.key, (Order(a.column, descending),))
 
@@ -328,6 +333,15 @@ def _gives(a: Aggregate, type_: pa.DataType) -> None:
     """Raise Unsupported for an aggregate of another type than it has."""
     if a.type != type_:
         raise Unsupported(f"a {a.function} of type {type_} as {a.type}")
+
+
+def _may_be_null(a: Aggregate, given: pa.Schema) -> bool:
+    """Whether an aggregate may be NULL for rows of `given`, which are at least one."""
+    if a.function == "count":
+        return False
+    taken = [given.field(c) for c in (a.column, a.other) if c is not None]
+    of_null = a.function not in ("list", "set") and any(column.nullable for column in taken)
+    return of_null or a.where is not None
 
 
 def _with_value(order: tuple[Order, ...], value: int) -> tuple[int, tuple[Order, ...]]:

@@ -70,6 +70,9 @@ from ivm.rows.packing import Packing
 from ivm.rows.program import Program
 from ivm.rows.strings import Interner
 
+_MOST_ROUNDS = 1 << 62
+"""No recursion has as many."""
+
 
 class Bounds(NamedTuple):
     """What a recursion may take of a step, unless it comes to a fixed point."""
@@ -316,7 +319,7 @@ class Renderer(Windows, Reductions, Joins):
         rows = [dict(zip(node.schema.names, row, strict=True)) for row in node.rows]
         try:
             batch = pa.RecordBatch.from_pylist(rows, schema=node.schema)
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
             raise SchemaMismatch(f"constant rows: {error}") from error
         inputs = self.stage(row_format(node.schema), Input, False)
         self._constants.append((inputs.stage, Layout(node.schema), batch))
@@ -404,7 +407,8 @@ class Renderer(Windows, Reductions, Joins):
 
     def _render_enterat(self, node: EnterAt) -> Rendered:
         inner = self.scope
-        if inner.parent is None or node.into not in inner.variables:
+        from_inside = free_names(node.input) & inner.bodies.keys()
+        if inner.parent is None or node.into not in inner.variables or from_inside:
             raise Unsupported(f"rows can enter the loop of {node.into!r} from outside of it only")
         named: list[tuple[str, Expression]] = [
             (f.name, column) for f, column in zip(node.schema, columns(node.input), strict=True)
@@ -425,7 +429,9 @@ class Renderer(Windows, Reductions, Joins):
         inner = Scope(len(self.depths), depth, [], outer, grows, dict(node.bindings))
         self.depths.append(depth)
         self.scope = inner
-        last = node.max_rounds if node.stops else None
+        bound = self._bounds.rounds if node.max_rounds is None else node.max_rounds
+        rounds = min(bound, _MOST_ROUNDS)
+        last = rounds if node.stops and node.max_rounds is not None else None
         try:
             schemas = {name: body.schema for name, body in node.bindings}
             for _, body in node.bindings:
@@ -439,10 +445,8 @@ class Renderer(Windows, Reductions, Joins):
             collected = self.stage(result.format, Collect, result)
         finally:
             self.scope = outer
-        rounds, updates = self._bounds
-        rounds = rounds if node.max_rounds is None else node.max_rounds
         assert inner.body is not None
-        loop = self.add(LoopPlan(outer.region, inner.region, inner.body, rounds, updates))
+        loop = self.add(LoopPlan(outer.region, inner.region, inner.body, rounds, self._bounds.updates))
         self.piece.loops.append(loop)
         return self.stage(result.format, Leave, collected)
 

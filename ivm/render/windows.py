@@ -1,10 +1,12 @@
 """Planning of window functions: where their arguments lie, and which kernel each call is."""
 
+import math
 from collections.abc import Callable, Sequence
+from typing import get_args
 
 import pyarrow as pa
 
-from ivm.aggregates import LINEAR, Aggregate, Order, WindowCall
+from ivm.aggregates import LINEAR, Aggregate, FrameUnit, Order, WindowCall
 from ivm.dataflow import Node, Window
 from ivm.errors import Unsupported
 from ivm.operators.accumulation import Accumulation
@@ -98,6 +100,12 @@ class Windows(Mechanics):
     def window(self, node: Window) -> Rendered:
         """Partitions in order, and the calls over them."""
         values = Values(node)
+        for call in node.calls:
+            _check_frame(call, values)
+            if not call.nullable and _may_be_null(call, values.schema):
+                raise Unsupported(
+                    f"the {call.function} {call.name!r} may be NULL, but is said not to be"
+                )
         key_format = row_format([values.schema.field(i) for i in node.key])
         rows = followed_by(key_format, values.format)
         taken = [*node.key, *values.columns]
@@ -187,6 +195,32 @@ def _function(
     if call.function in PICKS:
         return FrameValue(call.function, count, frame, argument, result)
     return FrameExtreme(call.function, frame, argument, values.strings[at], interner, result)
+
+
+def _check_frame(call: WindowCall, values: Values) -> None:
+    """Raise Unsupported for a frame whose ends are no numbers of rows or groups, or distances."""
+    unit, ends = call.frame.unit, (call.frame.start, call.frame.end)
+    first = values.schema.field(values.columns[0]).type if values.order else None
+    whole = unit != "range" or first is None or not pa.types.is_floating(first)
+    numbers = int if whole else int | float
+    fits = all(e is None or (isinstance(e, numbers) and not math.isnan(e)) for e in ends)
+    without_order = unit == "range" and first is None and any(ends)
+    if unit not in get_args(FrameUnit) or not fits or without_order:
+        raise Unsupported(f"{unit} between {ends[0]!r} and {ends[1]!r} by an order of {first}")
+
+
+def _may_be_null(call: WindowCall, given: pa.Schema) -> bool:
+    """Whether a call may be NULL for a row of `given`."""
+    if call.function in NUMBERS or call.function == "count":
+        return False
+    taken = [given.field(c) for c in (call.column, call.other, call.default) if c is not None]
+    if any(column.nullable for column in taken):
+        return True
+    if call.function in ("lag", "lead"):
+        return call.count != 0 and call.default is None
+    start, end = call.frame.start, call.frame.end
+    holds_row = (start is None or start <= 0) and (end is None or end >= 0)
+    return not holds_row or (call.function == "nth_value" and call.count != 1)
 
 
 def _check_number(call: WindowCall) -> None:

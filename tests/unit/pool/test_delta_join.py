@@ -4,8 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import DeltaJoin, Get, Lookup, Path
-from ivm.errors import Unsupported
+from ivm.dataflow import Get
 from ivm.paths import delta_join
 from ivm.pool import Pool
 
@@ -79,23 +78,6 @@ def test_one_edge_that_is_new_in_all_relations_makes_each_row_once(pool: Pool) -
     deltas = pool.drain("steps")
     assert deltas.rows.to_pylist() == [{"a": 7, "b": 7}]
     assert deltas.diffs.tolist() == [1]
-
-
-def test_rows_too_wide_to_be_sorted_by_their_key_are_refused(pool: Pool) -> None:
-    schema = pa.schema([pa.field(f"c{i}", INT, nullable=False) for i in range(130)])
-    pool.create_input("wide", schema, ["c0"])
-    wide, all_columns = Get("wide", schema), tuple(range(130))
-    outputs = tuple((f"c{i}", i) for i in all_columns)
-    to_itself = DeltaJoin(
-        (wide, wide),
-        (
-            Path((0,), (Lookup(1, all_columns, (0,) * 130),)),
-            Path(all_columns, (Lookup(0, (0,), (130,)),)),
-        ),
-        outputs,
-    )
-    with pytest.raises(Unsupported, match="words together"):
-        pool.install("out", to_itself, ["c0"])
 
 
 def test_a_deleted_edge_takes_its_triangles_with_it(pool: Pool) -> None:

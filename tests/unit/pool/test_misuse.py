@@ -12,13 +12,18 @@ from ivm.dataflow import (
     Arrange,
     Concat,
     Constant,
+    DeltaJoin,
+    Distinct,
     Due,
+    EnterAt,
     Filter,
     Get,
     Iterate,
     Join,
+    Lookup,
     Map,
     Node,
+    Path,
     Recursive,
     Reduce,
     Threshold,
@@ -37,7 +42,7 @@ from ivm.errors import (
     UnknownCollection,
     Unsupported,
 )
-from ivm.expressions import Call, Column, Expression
+from ivm.expressions import Call, Column, Expression, Literal
 from ivm.paths import delta_join
 from ivm.pool import Pool
 
@@ -78,16 +83,20 @@ def _times(*times: Any, dtype: Any = None) -> Misuse:
     return _feed(_rows(len(times)), np.ones(len(times), np.int64), given)
 
 
-def _input(key: list[str], schema: pa.Schema = ORDERS, name: str = "more") -> Misuse:
+def _input(key: Any, schema: Any = ORDERS, name: Any = "more") -> Misuse:
     return lambda pool: pool.create_input(name, schema, key)
 
 
-def _install(node: Any, key: list[str], name: str = "more") -> Misuse:
+def _install(node: Any, key: Any, name: Any = "more") -> Misuse:
     return lambda pool: pool.install(name, node, key)
 
 
-def _peek(name: str, **key: object) -> Misuse:
+def _peek(name: Any, **key: object) -> Misuse:
     return lambda pool: pool.peek(name, key)
+
+
+def _peek_by(key: Any) -> Misuse:
+    return lambda pool: pool.peek("orders", key)
 
 
 def _look_up(keys: Any) -> Callable[[Pool], object]:
@@ -100,10 +109,13 @@ def _renamed(*names: str) -> pa.RecordBatch:
 
 WIDE: list[pa.Field] = [pa.field(f"c{i}", INT) for i in range(65)]
 NUMBER = pa.schema([pa.field("number", INT)])
-NESTED: list[pa.Field] = [pa.field("id", INT), pa.field("pair", pa.struct([pa.field("a", INT)]))]
+NESTED: list[pa.Field] = [pa.field("id", INT), pa.field("pairs", pa.map_(INT, INT))]
 
 ID, CUSTOMER, NOTE = columns(orders)
 BY_ID = Arrange(orders, (0,))
+NEVER_NULL = Column(2, pa.string(), False)  # which `note` is not
+TRUE = Literal(True, pa.bool_())
+SORTED: list[pa.Field] = [pa.field(f"c{i}", INT, nullable=i < 64) for i in range(184)]
 
 
 def _mapped(*expressions: Expression, node: Node = orders) -> Map:
@@ -112,6 +124,24 @@ def _mapped(*expressions: Expression, node: Node = orders) -> Map:
 
 def _looped(body: Node, **how: Any) -> Iterate:
     return Iterate((("x", body),), "x", **how)
+
+
+def _looked_up(relation: int, key: int = 0, bound: int = 0) -> Lookup:
+    return Lookup(relation, (key,), (bound,))
+
+
+TO_SECOND = Path((0,), (_looked_up(1),))
+TO_FIRST = Path((0,), (_looked_up(0, bound=3),))
+
+
+def _delta_joined(*paths: Path, column: int = 0) -> DeltaJoin:
+    """A join of two orders, which is one by their ids if `paths` are these two."""
+    return DeltaJoin((orders, orders), paths, (("id", column),))
+
+
+def _after_first(*lookups: Lookup, key: int = 0) -> DeltaJoin:
+    """The same, but for the path from the first relation."""
+    return _delta_joined(Path((key,), lookups), TO_FIRST)
 
 
 UNFIT: dict[str, tuple[type[IvmError], Any]] = {
@@ -127,12 +157,27 @@ UNFIT: dict[str, tuple[type[IvmError], Any]] = {
         SchemaMismatch,
         _mapped(Call("lower", (Column(0, pa.string(), False),), pa.string(), False)),
     ),
+    "a column without the NULLs that it has": (SchemaMismatch, _mapped(ID, NEVER_NULL)),
+    "a column without NULLs where another's are gone": (
+        SchemaMismatch,
+        _mapped(NEVER_NULL, node=Filter(orders, Call("is_not_null", (ID,), pa.bool_(), False))),
+    ),
+    "a column without NULLs where just those are left": (
+        SchemaMismatch,
+        _mapped(NEVER_NULL, node=Filter(orders, Call("is_null", (NOTE,), pa.bool_(), False))),
+    ),
     "a condition that is a number": (SchemaMismatch, Filter(orders, ID)),
     "a constant of another type": (SchemaMismatch, Constant((("one",),), NUMBER)),
+    "a constant that is too great": (SchemaMismatch, Constant(((2**70,),), NUMBER)),
+    "a constant that is a list": (Unsupported, Constant((([1],),), NUMBER)),  # type: ignore[arg-type]
     "a constant of more values than columns": (SchemaMismatch, Constant(((1, 2),), NUMBER)),
+    "outputs in a list": (Unsupported, Map(orders, [("id", ID)])),  # type: ignore[arg-type]
+    "a sum of nothing": (Unsupported, Concat(())),
+    "a sum of fewer columns": (SchemaMismatch, Concat((orders, _mapped(ID)))),
     "a sum of more columns": (SchemaMismatch, Concat((_mapped(ID), orders))),
     "a sum of other types": (SchemaMismatch, Concat((_mapped(ID), _mapped(NOTE)))),
     "a key that is no column": (SchemaMismatch, Arrange(orders, (0, -1))),
+    "a key beyond the columns": (SchemaMismatch, Arrange(orders, (3,))),
     "a key with a column twice": (SchemaMismatch, Arrange(orders, (0, 0))),
     "a join of keys of other types": (
         SchemaMismatch,
@@ -140,10 +185,41 @@ UNFIT: dict[str, tuple[type[IvmError], Any]] = {
     ),
     "a join of a longer key": (SchemaMismatch, Join(BY_ID, Arrange(orders, (0, 1)), (("id", 0),))),
     "a join's column that there is not": (SchemaMismatch, Join(BY_ID, BY_ID, (("id", -1),))),
+    "a join's column beyond the last": (SchemaMismatch, Join(BY_ID, BY_ID, (("id", 5),))),
     "a delta join of other types": (
         SchemaMismatch,
         delta_join((orders, orders, orders), ((0, 3), (4, 8)), (("id", 0),)),
     ),
+    "a delta join of nothing": (Unsupported, DeltaJoin((), (), ())),
+    "a delta join without paths": (Unsupported, _delta_joined()),
+    "a delta join of a path too few": (Unsupported, _delta_joined(TO_SECOND)),
+    "a delta join of a path too many": (Unsupported, _delta_joined(TO_SECOND, TO_FIRST, TO_FIRST)),
+    "a delta join's column that there is not": (
+        SchemaMismatch,
+        _delta_joined(TO_SECOND, TO_FIRST, column=6),
+    ),
+    "a path that looks nothing up": (Unsupported, _after_first()),
+    "a path that looks its own relation up": (Unsupported, _after_first(_looked_up(0))),
+    "a path that looks a relation up twice": (
+        Unsupported,
+        _after_first(_looked_up(1), _looked_up(1, key=1)),
+    ),
+    "a path to a relation that there is not": (Unsupported, _after_first(_looked_up(2))),
+    "a path to a relation before the first": (Unsupported, _after_first(_looked_up(-1))),
+    "a path by a column that there is not": (SchemaMismatch, _after_first(_looked_up(1), key=3)),
+    "a look-up by a column that there is not": (SchemaMismatch, _after_first(_looked_up(1, key=3))),
+    "a look-up for a column that there is not": (
+        SchemaMismatch,
+        _after_first(_looked_up(1, bound=6)),
+    ),
+    "a look-up for a column not met yet": (SchemaMismatch, _after_first(_looked_up(1, bound=3))),
+    "a look-up for fewer columns": (SchemaMismatch, _after_first(Lookup(1, (0, 1), (0,)))),
+    "paths that hold other columns equal": (Unsupported, _after_first(_looked_up(1, 1, 1))),
+    "paths of which one holds more columns equal": (
+        Unsupported,
+        _after_first(Lookup(1, (0, 1), (0, 0))),
+    ),
+    "a reduction by a column that there is not": (SchemaMismatch, Reduce(orders, (3,), ())),
     "a reduction by a column twice": (SchemaMismatch, Reduce(orders, (1, 1), totals.aggregates)),
     "an aggregate of a column that there is not": (
         SchemaMismatch,
@@ -158,6 +234,10 @@ UNFIT: dict[str, tuple[type[IvmError], Any]] = {
         Reduce(orders, (), (Aggregate("list", 0, "a", pa.list_(INT), True, where=0),)),
     ),
     "a top-k by a column that there is not": (SchemaMismatch, TopK(orders, (), (Order(9),), 1)),
+    "a top-k of more columns than can be sorted": (
+        Unsupported,
+        TopK(Constant((), pa.schema(SORTED)), (), (), 1),
+    ),
     "a top-k of fewer rows than none": (Unsupported, TopK(orders, (), (), -1)),
     "a top-k from before the first row": (Unsupported, TopK(orders, (), (), 1, -1)),
     "a threshold of no copy": (Unsupported, Threshold(orders, 0)),
@@ -171,6 +251,12 @@ UNFIT: dict[str, tuple[type[IvmError], Any]] = {
     "a recursive name of other types": (
         SchemaMismatch,
         _looped(_mapped(ID, node=Recursive("x", ORDERS))),
+    ),
+    "a recursive name bound twice": (Unsupported, Iterate((("x", orders), ("x", orders)), "x")),
+    "a recursion for a name that it does not bind": (Unsupported, Iterate((("x", orders),), "y")),
+    "rows of a recursion that enter it": (
+        Unsupported,
+        _looped(Distinct(Concat((orders, EnterAt(Recursive("x", ORDERS), ID, "x"))))),
     ),
     "a recursion of less than no rounds": (Unsupported, _looped(orders, max_rounds=-1, stops=True)),
 }
@@ -220,6 +306,11 @@ CASES: dict[str, tuple[type[IvmError], Misuse]] = {
     "a float as a frontier": (InvalidTime, lambda pool: pool.advance(5.0)),  # type: ignore[arg-type]
     "an input's name that is taken": (DuplicateName, _input(["id"], name="orders")),
     "an input with a dataflow's name": (DuplicateName, _input(["id"], name="totals")),
+    "an input without a name": (Unsupported, _input(["id"], name=None)),
+    "an input's name that is a number": (Unsupported, _input(["id"], name=5)),
+    "an input without a schema": (SchemaMismatch, _input(["id"], None)),
+    "an input without a key": (SchemaMismatch, _input(None)),
+    "an input's key of numbers": (SchemaMismatch, _input([0])),
     "an input's key that is no column": (SchemaMismatch, _input(["id", "color"])),
     "an input's key with a column twice": (SchemaMismatch, _input(["id", "id"])),
     "an input with two columns of one name": (
@@ -230,6 +321,10 @@ CASES: dict[str, tuple[type[IvmError], Misuse]] = {
     "an input of very many columns": (Unsupported, _input(["c0"], pa.schema(WIDE))),
     "a dataflow's name that is taken": (DuplicateName, _install(totals, ["n"], "totals")),
     "a dataflow with an input's name": (DuplicateName, _install(totals, ["n"], "orders")),
+    "a dataflow without a name": (Unsupported, _install(totals, ["n"], None)),
+    "a dataflow's name that is a list": (Unsupported, _install(totals, ["n"], ["more"])),
+    "a dataflow's key that is a number": (SchemaMismatch, _install(totals, 1)),
+    "a dataflow's key of lists": (SchemaMismatch, _install(totals, [["n"]])),
     "a dataflow's key that is no column": (SchemaMismatch, _install(totals, ["color"])),
     "a dataflow's key with a column twice": (SchemaMismatch, _install(totals, ["n", "n"])),
     "a dataflow over nothing": (UnknownCollection, _install(Get("nothing", ORDERS), ["id"])),
@@ -253,11 +348,23 @@ CASES: dict[str, tuple[type[IvmError], Misuse]] = {
         SchemaMismatch,
         lambda pool: pool.explain(TopK(orders, (), (Order(9),), 1), ["id"]),
     ),
+    "an explanation of a list": (
+        Unsupported,
+        lambda pool: pool.explain([orders], ["id"]),  # type: ignore[arg-type]
+    ),
+    "an explanation by a number": (
+        SchemaMismatch,
+        lambda pool: pool.explain(orders, 5),  # type: ignore[arg-type]
+    ),
     "an explanation of nothing": (
         UnknownCollection,
         lambda pool: pool.explain(Get("nothing", ORDERS), ["id"]),
     ),
     "a drop of nothing": (UnknownCollection, lambda pool: pool.drop("nothing")),
+    "a drop of what is no name": (
+        UnknownCollection,
+        lambda pool: pool.drop([]),  # type: ignore[arg-type]
+    ),
     "a second drop": (UnknownCollection, lambda pool: pool.drop_input("dropped")),
     "a drop of an input as a dataflow": (UnknownCollection, lambda pool: pool.drop("orders")),
     "a drop of a dataflow as an input": (UnknownCollection, lambda pool: pool.drop_input("totals")),
@@ -266,6 +373,10 @@ CASES: dict[str, tuple[type[IvmError], Misuse]] = {
     "deltas of an input": (UnknownCollection, lambda pool: pool.drain("orders")),
     "a look-up in nothing": (UnknownCollection, _peek("nothing", id=1)),
     "a look-up in a dropped input": (UnknownCollection, lambda pool: pool.scan("dropped")),
+    "a look-up in what is no name": (UnknownCollection, _peek(["orders"], id=1)),
+    "a look-up by nothing": (SchemaMismatch, _peek_by(None)),
+    "a look-up by names without values": (SchemaMismatch, _peek_by(["id"])),
+    "a look-up by a number of a column": (NotIndexed, _peek_by({0: 1})),
     "a look-up by no column": (NotIndexed, _peek("orders")),
     "a look-up by a column that is no key": (NotIndexed, _peek("orders", note="a")),
     "a look-up by a column that there is not": (NotIndexed, _peek("orders", color=1)),
@@ -342,3 +453,47 @@ def test_one_time_may_be_a_numpy_integer(pool: Pool) -> None:
     pool.feed("orders", _rows(), ONE, np.uint64(3))  # type: ignore[arg-type]
     pool.advance(np.int64(4))  # type: ignore[arg-type]
     assert pool.frontier == 4
+
+
+def test_paths_are_accepted_where_they_hold_the_same_columns_equal_in_other_ways() -> None:
+    chained = (
+        Path((0,), (Lookup(1, (0,), (0,)), Lookup(2, (0,), (3,)))),
+        Path((0,), (Lookup(2, (0,), (3,)), Lookup(0, (0,), (6,)))),
+        Path((0,), (Lookup(0, (0,), (6,)), Lookup(1, (0,), (6,)))),
+    )
+    pool = Pool()
+    pool.create_input("orders", ORDERS, ["id"])
+    pool.install("out", DeltaJoin((orders, orders, orders), chained, (("id", 7),)), ["id"])
+    pool.feed("orders", _rows(2), np.ones(2, np.int64), 0)
+    pool.advance(1)
+    assert pool.scan("out").rows.to_pylist() == [{"id": 1}]
+    assert pool.scan("out").counts.tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        Call("is_not_null", (NOTE,), pa.bool_(), False),
+        Call("gt", (NOTE, Literal("", pa.string())), pa.bool_(), True),
+        Call("and", (Call("eq", (NOTE, NOTE), pa.bool_(), True), TRUE), pa.bool_(), True),
+    ],
+)
+def test_a_column_is_without_nulls_where_a_filter_takes_them_away(condition: Expression) -> None:
+    pool = Pool()
+    pool.create_input("orders", ORDERS, ["id"])
+    filtered = Filter(Filter(orders, condition), TRUE)
+    pool.install("out", _mapped(ID, NEVER_NULL, node=filtered), ["c0"])
+    pool.feed("orders", _rows(2, note=pa.array([None, "a note"])), np.ones(2, np.int64), 0)
+    pool.advance(1)
+    assert pool.scan("out").rows.to_pylist() == [{"c0": 101, "c1": "a note"}]
+
+
+@pytest.mark.parametrize("how", [{}, {"stops": True}])
+def test_a_recursion_may_take_any_number_of_rounds(how: dict[str, bool]) -> None:
+    pool = Pool()
+    pool.create_input("orders", ORDERS, ["id"])
+    body = Distinct(Concat((orders, Recursive("x", ORDERS))))
+    pool.install("out", _looped(body, max_rounds=2**70, **how), ["id"])
+    pool.feed("orders", _rows(2), np.ones(2, np.int64), 0)
+    pool.advance(1)
+    assert pool.scan("out").rows.num_rows == 2

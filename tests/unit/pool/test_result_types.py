@@ -1,5 +1,6 @@
 """Aggregates and window calls in the type that they are asked for: rounded to it, or refused."""
 
+import math
 import struct
 from typing import Any
 
@@ -20,10 +21,12 @@ FIELDS: list[pa.Field] = [
     pa.field("pay", MONEY),
     pa.field("weight", DOUBLE),
     pa.field("height", SINGLE),
+    pa.field("age", INT),
+    pa.field("sure", pa.bool_()),
 ]
 SCHEMA = pa.schema(FIELDS)
 given = Get("given", SCHEMA)
-ID, NAME, PAY, WEIGHT, HEIGHT = range(5)
+ID, NAME, PAY, WEIGHT, HEIGHT, AGE, SURE = range(7)
 
 
 def _pool() -> Pool:
@@ -121,6 +124,15 @@ REFUSED: dict[str, Node] = {
     "a count in a short integer in a window": _windowed("count", ID, pa.int8()),
     "a window function that there is not": _windowed("median", ID, INT),
     "a neighbour of no column": _windowed("lag", None, INT),
+    "a percentile at a text": _reduced("percentile_disc", ID, INT, parameter="a"),
+    "a frame to a text": _windowed("count", None, INT, frame=Frame("rows", "a", 0)),  # type: ignore[arg-type]
+    "a frame to no number": _windowed("count", None, INT, frame=Frame("rows", math.nan, 0)),
+    "a frame to half a row": _windowed("count", None, INT, frame=Frame("rows", -0.5, 0)),
+    "a frame of half an integer": _windowed("count", None, INT, frame=Frame("range", -0.5, 0)),
+    "a frame by what there is not": _windowed("count", None, INT, frame=Frame("hours")),  # type: ignore[arg-type]
+    "a distance without an order": Window(
+        given, (), (), (WindowCall("count", None, "w", INT, False, Frame("range", -1, 0)),)
+    ),
 }
 
 
@@ -130,3 +142,71 @@ def test_what_does_not_have_the_type_is_refused(case: str) -> None:
     with pytest.raises(Unsupported):
         pool.install("out", REFUSED[case], [])
     assert pool.names == {"given"}
+
+
+def _reduced_without_null(function: Any, column: int, **more: Any) -> Reduce:
+    kind = SCHEMA.field(column).type
+    kind = pa.list_(kind) if function in ("list", "set") else kind
+    return Reduce(given, (ID,), (Aggregate(function, column, "a", kind, False, **more),))
+
+
+def _windowed_without_null(function: Any, column: int, **more: Any) -> Window:
+    call = WindowCall(function, column, "w", SCHEMA.field(column).type, False, **more)
+    return Window(given, (), (Order(ID),), (call,))
+
+
+BEFORE, AFTER = Frame("rows", None, -1), Frame("rows", 1, None)
+MAYBE_NULL: dict[str, Node] = {
+    **{
+        f"{function} of what may be NULL": _reduced_without_null(function, WEIGHT)
+        for function in ("sum", "avg", "comoment", "min", "max", "first", "percentile_cont")
+    },
+    "a comoment with what may be NULL": Reduce(
+        given, (), (Aggregate("comoment", ID, "a", DOUBLE, False, other=WEIGHT),)
+    ),
+    "a text of what may be NULL": _reduced_without_null("join", NAME),
+    "a list of some rows": _reduced_without_null("list", ID, where=SURE),
+    **{
+        f"{function} of what may be NULL over a window": _windowed_without_null(function, WEIGHT)
+        for function in ("lag", "first_value", "nth_value", "sum", "avg", "comoment", "min", "max")
+    },
+    "a neighbour that there may not be": _windowed_without_null("lag", ID),
+    "a neighbour with a default that may be NULL": _windowed_without_null("lead", ID, default=AGE),
+    "a second value that there may not be": _windowed_without_null("nth_value", ID, count=2),
+    "a first value of the rows before": _windowed_without_null("first_value", ID, frame=BEFORE),
+    "a sum of the rows after": _windowed_without_null("sum", ID, frame=AFTER),
+    "a greatest value of the rows before": _windowed_without_null("max", ID, frame=BEFORE),
+}
+
+
+@pytest.mark.parametrize("case", MAYBE_NULL)
+def test_what_may_be_null_is_refused_as_what_is_not(case: str) -> None:
+    pool = _pool()
+    with pytest.raises(Unsupported, match="may be NULL"):
+        pool.install("out", MAYBE_NULL[case], [])
+    assert pool.names == {"given"}
+
+
+NEVER_NULL: dict[str, Node] = {
+    **{
+        f"{function} of what is not NULL": _reduced_without_null(function, ID)
+        for function in ("count", "sum", "avg", "min", "max", "first", "percentile_disc", "list")
+    },
+    "a list in which NULL may be": _reduced_without_null("list", WEIGHT),
+    "a count of what may be NULL": Reduce(
+        given, (), (Aggregate("count", WEIGHT, "a", INT, False),)
+    ),
+    "a neighbour with a default": _windowed_without_null("lag", ID, default=ID),
+    "the row as its own neighbour": _windowed_without_null("lag", ID, count=0),
+    "a last value up to the row": _windowed_without_null("last_value", ID),
+    "a first value as the first one": _windowed_without_null("nth_value", ID, count=1),
+    "a sum from the row on": _windowed_without_null("sum", ID, frame=Frame("rows", 0, None)),
+    "a count of the rows before": _windowed_without_null("count", ID, frame=BEFORE),
+}
+
+
+@pytest.mark.parametrize("case", NEVER_NULL)
+def test_what_is_never_null_may_be_said_to_be_so(case: str) -> None:
+    (answer, *others), errors = _answer(NEVER_NULL[case], {"id": 1})
+    assert answer is not None
+    assert (others, errors) == ([], 0)
