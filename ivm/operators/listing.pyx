@@ -13,7 +13,7 @@ cdef class Listing(Gathering):
 
     def __init__(self, *gathered, type, bint distinct):
         super().__init__(*gathered)
-        self.element = element_of(type)
+        self.element = element_of(type.value_type)
         self.distinct = distinct
         self.all_values = True
 

@@ -84,7 +84,7 @@ cdef class Objects:
             self.low = -self.high
         elif self.kind == LIST:
             self.element = Objects(type_.value_type)
-            self.form = element_of(type_)
+            self.form = element_of(type_.value_type)
 
     cdef object read(self, const uint64_t* words, Strings* strings):
         cdef char buffer[8]
