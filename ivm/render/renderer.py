@@ -69,6 +69,7 @@ from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.program import Program
 from ivm.rows.strings import Interner
+from ivm.types import arrow_array
 
 _MOST_ROUNDS = 1 << 62
 """No recursion has as many."""
@@ -316,13 +317,8 @@ class Renderer(Windows, Reductions, Joins):
         return self.stage(row_format(node.schema), Flatten, index.trace, index.flattened())
 
     def _render_constant(self, node: Constant) -> Rendered:
-        rows = [dict(zip(node.schema.names, row, strict=True)) for row in node.rows]
-        try:
-            batch = pa.RecordBatch.from_pylist(rows, schema=node.schema)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
-            raise SchemaMismatch(f"constant rows: {error}") from error
         inputs = self.stage(row_format(node.schema), Input, False)
-        self._constants.append((inputs.stage, Layout(node.schema), batch))
+        self._constants.append((inputs.stage, Layout(node.schema), _batch_of(node)))
         return inputs
 
     def _render_filter(self, node: Filter) -> Rendered:
@@ -446,8 +442,8 @@ class Renderer(Windows, Reductions, Joins):
         finally:
             self.scope = outer
         assert inner.body is not None
-        loop = self.add(LoopPlan(outer.region, inner.region, inner.body, rounds, self._bounds.updates))
-        self.piece.loops.append(loop)
+        loop = LoopPlan(outer.region, inner.region, inner.body, rounds, self._bounds.updates)
+        self.piece.loops.append(self.add(loop))
         return self.stage(result.format, Leave, collected)
 
     # Where nothing in a cycle sums up, terms that cancel would go round for ever in two shards.
@@ -505,3 +501,17 @@ class Renderer(Windows, Reductions, Joins):
 def _signed(node: Concat) -> list[tuple[Node, bool]]:
     """The terms of a sum, each with whether it is subtracted."""
     return [(n.input, True) if isinstance(n, Negate) else (n, False) for n in node.inputs]
+
+
+def _batch_of(node: Constant) -> pa.RecordBatch:
+    """The rows of a constant (raises SchemaMismatch for a value that is none of its column)."""
+    columns = []
+    for i, column in enumerate(node.schema):
+        try:
+            columns.append(arrow_array([row[i] for row in node.rows], column.type))
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+            raise SchemaMismatch(f"constant rows: column {column.name!r}: {error}") from error
+    # Arrow counts rows by columns: one more is there where there are none.
+    counted = pa.schema([*node.schema, pa.field("", pa.null())])
+    batch = pa.RecordBatch.from_arrays([*columns, pa.nulls(len(node.rows))], schema=counted)
+    return batch.select(range(len(columns)))

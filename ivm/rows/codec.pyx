@@ -543,8 +543,6 @@ cdef int encode_key(object values, Layout layout, Interner interner, uint64_t* o
     arrays = []
     for value, field in zip(values, layout.schema):
         try:
-            if isinstance(value, float) and pa.types.is_integer(field.type):
-                raise TypeError     # Arrow would cut its fraction off
             arrays.append(arrow_array([value], field.type))
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             raise SchemaMismatch(f"column '{field.name}' is {field.type}: {value!r} does not fit") from None

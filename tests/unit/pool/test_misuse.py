@@ -1,6 +1,7 @@
 """Misuse of the pool's face: each case raises a typed error, and changes nothing."""
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -170,6 +171,11 @@ UNFIT: dict[str, tuple[type[IvmError], Any]] = {
     "a constant of another type": (SchemaMismatch, Constant((("one",),), NUMBER)),
     "a constant that is too great": (SchemaMismatch, Constant(((2**70,),), NUMBER)),
     "a constant that is a list": (Unsupported, Constant((([1],),), NUMBER)),  # type: ignore[arg-type]
+    "a constant that is a fraction": (SchemaMismatch, Constant(((1.5,),), NUMBER)),
+    "a moment that is a fraction": (
+        SchemaMismatch,
+        Constant(((5.7,),), pa.schema([pa.field("at", pa.timestamp("us"))])),
+    ),
     "a constant of more values than columns": (SchemaMismatch, Constant(((1, 2),), NUMBER)),
     "outputs in a list": (Unsupported, Map(orders, [("id", ID)])),  # type: ignore[arg-type]
     "a sum of nothing": (Unsupported, Concat(())),
@@ -383,6 +389,8 @@ CASES: dict[str, tuple[type[IvmError], Misuse]] = {
     "a look-up by a string for an integer": (SchemaMismatch, _peek("orders", id="one")),
     "a look-up by an integer that is too great": (SchemaMismatch, _peek("orders", id=2**63)),
     "a look-up by a float for an integer": (SchemaMismatch, _peek("orders", id=1.5)),
+    "a look-up by a decimal for an integer": (SchemaMismatch, _peek("orders", id=Decimal("1.9"))),
+    "a look-up by NumPy's float for one": (SchemaMismatch, _peek("orders", id=np.float32(1.5))),
     "a look-up by NULL where there is none": (SchemaMismatch, _peek("orders", id=None)),
     "a look-up by a list": (SchemaMismatch, _peek("orders", id=[1])),
     "many look-ups by a list": (SchemaMismatch, _look_up([1])),
