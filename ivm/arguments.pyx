@@ -66,7 +66,7 @@ cdef int _one_for_each(str what, given, Py_ssize_t rows) except -1:
 
 def key_names(name, key):
     """The names of a key's columns (raises SchemaMismatch for what is not a sequence of names)."""
-    if not isinstance(key, Iterable):
+    if not isinstance(key, (list, tuple, Iterable)):    # the first two are quickly told
         raise SchemaMismatch(f"{name}: {key!r} is no key: keys are names of columns")
     names = tuple(key)
     for column in names:

@@ -77,10 +77,10 @@ class Plans:
 
     def of_input(self, name: str, schema: pa.Schema, key: Sequence[str]) -> InputPlan:
         """How to make an input (raises SchemaMismatch, Unsupported)."""
-        unrepeated(name, schema)
         known, names = self._inputs.get(name), key_names(name, key)
-        if known is not None and known.key == names and known.rows.schema.equals(schema):
+        if known is not None and known.key == names and known.rows.schema == schema:
             return known
+        unrepeated(name, schema)
         node = stored(name, schema, key_positions(name, schema, names))
         form = arriving(node)
         layout = Layout(schema, form)
@@ -96,10 +96,13 @@ class Plans:
 
         Raises SchemaMismatch, UnknownCollection, NotIndexed, Unsupported.
         """
-        check_parts(node)
         names = None if key is None else key_names(name, key)
         wanted = node, names
-        known = self._dataflows.get(wanted)
+        try:
+            known = self._dataflows.get(wanted)
+        except TypeError:
+            check_parts(node)  # says what it is that has no hash
+            raise
         found = None if known is None else self._catalog.look(known.plan)
         if known is None or found is None:
             known = self._planned(name, node, names)
