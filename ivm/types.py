@@ -10,12 +10,9 @@ days and a day 24 hours; of equal spans by months, then days.
 """
 
 from collections.abc import Sequence
-from decimal import Decimal
-from functools import lru_cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 
 UUID: pa.DataType = pa.uuid()
@@ -44,21 +41,8 @@ def interval_constant(value: Interval) -> tuple[Any, ...]:
     return constant
 
 
-_FRACTIONS = float, Decimal, np.floating
-
-
-@lru_cache
-def _is_whole(type_: pa.DataType) -> bool:
-    return pa.types.is_integer(type_) or pa.types.is_temporal(type_)
-
-
 def arrow_array(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
-    """As `pa.array`, also of lists and structs of UUIDs and of documents, which that refuses.
-
-    Raises TypeError for a fraction of what is counted whole, which that would cut off.
-    """
-    if _is_whole(type_) and any(isinstance(value, _FRACTIONS) for value in values):
-        raise TypeError(f"a fraction where {type_} belongs")
+    """As `pa.array`, also of lists and structs of UUIDs and of documents, which that refuses."""
     if isinstance(type_, pa.StructType):
         fields = [
             arrow_array([None if v is None else v[f.name] for v in values], f.type) for f in type_

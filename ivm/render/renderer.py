@@ -69,7 +69,7 @@ from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.program import Program
 from ivm.rows.strings import Interner
-from ivm.types import arrow_array
+from ivm.rows.values import batch_of
 
 _MOST_ROUNDS = 1 << 62
 """No recursion has as many."""
@@ -317,8 +317,10 @@ class Renderer(Windows, Reductions, Joins):
         return self.stage(row_format(node.schema), Flatten, index.trace, index.flattened())
 
     def _render_constant(self, node: Constant) -> Rendered:
+        layout = Layout(node.schema)
+        batch = batch_of(node.rows, node.schema)
         inputs = self.stage(row_format(node.schema), Input, False)
-        self._constants.append((inputs.stage, Layout(node.schema), _batch_of(node)))
+        self._constants.append((inputs.stage, layout, batch))
         return inputs
 
     def _render_filter(self, node: Filter) -> Rendered:
@@ -501,17 +503,3 @@ class Renderer(Windows, Reductions, Joins):
 def _signed(node: Concat) -> list[tuple[Node, bool]]:
     """The terms of a sum, each with whether it is subtracted."""
     return [(n.input, True) if isinstance(n, Negate) else (n, False) for n in node.inputs]
-
-
-def _batch_of(node: Constant) -> pa.RecordBatch:
-    """The rows of a constant (raises SchemaMismatch for a value that is none of its column)."""
-    columns = []
-    for i, column in enumerate(node.schema):
-        try:
-            columns.append(arrow_array([row[i] for row in node.rows], column.type))
-        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-            raise SchemaMismatch(f"constant rows: column {column.name!r}: {error}") from error
-    # Arrow counts rows by columns: one more is there where there are none.
-    counted = pa.schema([*node.schema, pa.field("", pa.null())])
-    batch = pa.RecordBatch.from_arrays([*columns, pa.nulls(len(node.rows))], schema=counted)
-    return batch.select(range(len(columns)))

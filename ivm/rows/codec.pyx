@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from ivm import types
 from ivm.errors import SchemaMismatch, Unsupported
-from ivm.types import arrow_array
+from ivm.rows.values import column_of
 
 from ivm.rows.appending cimport append_rows
 from ivm.rows.arrow cimport ArrowArray, add_buffer, start_batch, start_column
@@ -540,12 +540,7 @@ cdef int encode_key(object values, Layout layout, Interner interner, uint64_t* o
     cdef Updates row = empty_updates(layout.words, 1)
     if len(values) != layout.columns:
         raise SchemaMismatch(f"{len(values)} values were given for {layout.columns} key columns")
-    arrays = []
-    for value, field in zip(values, layout.schema):
-        try:
-            arrays.append(arrow_array([value], field.type))
-        except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            raise SchemaMismatch(f"column '{field.name}' is {field.type}: {value!r} does not fit") from None
+    arrays = [column_of([value], field) for value, field in zip(values, layout.schema)]
     batch = pa.RecordBatch.from_arrays(arrays, schema=layout.schema)
     try:
         encode(batch, layout, interner, NULL, 0, NULL, 1, &row)

@@ -14,6 +14,7 @@ from ivm.rows.scripts.arrays import array_texts
 from ivm.rows.scripts.documents import canonical
 from ivm.rows.scripts.forms import parse_uuid
 from ivm.rows.scripts.intervals import parse_interval
+from ivm.rows.values import fits_single
 from ivm.types import INTERVAL, JSON, UUID, interval_constant
 
 _EXACT = Context(prec=200)
@@ -48,7 +49,7 @@ def number(text: str) -> Literal:
 def exact(value: float | Decimal, kind: pa.DataType) -> Value:
     """`value` in the number type `kind`, unchanged (raises ValueError where it would change)."""
     if pa.types.is_floating(kind):
-        return float(value)
+        return _float(value, kind)
     if not math.isfinite(value):
         raise ValueError("not a finite number")
     if pa.types.is_integer(kind):
@@ -114,11 +115,19 @@ def _quoted_number(text: str, kind: pa.DataType) -> Value:
     if pa.types.is_floating(kind):
         if "_" in text:
             raise ValueError("not a number")
-        return float(text)
+        return _float(text, kind)
     assert isinstance(kind, pa.Decimal128Type)
     if not _NUMBER.fullmatch(text):
         raise ValueError("not a number")
     return _rounded(Decimal(text), kind)
+
+
+def _float(given: str | float | Decimal, kind: pa.DataType) -> float:
+    """The number as a float (raises ValueError beyond what a float32 holds, if `kind` is that)."""
+    value = float(given)
+    if pa.types.is_float32(kind) and not fits_single(value):
+        raise ValueError("out of range")
+    return value
 
 
 def _rounded(value: Decimal, kind: pa.Decimal128Type) -> Decimal:

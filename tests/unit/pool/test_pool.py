@@ -11,7 +11,6 @@ from ivm.aggregates import Aggregate, Order
 from ivm.dataflow import (
     Arrange,
     Concat,
-    Constant,
     Distinct,
     Get,
     Iterate,
@@ -279,15 +278,6 @@ def test_a_loop_counts_the_updates_of_those_within_it() -> None:
     feed(pool, [(1, 10, 5)], 0)
     with pytest.raises(NoFixedPoint, match="endless"):
         pool.advance(1)
-
-
-def test_a_constant_without_columns_has_as_many_rows_as_it_says(pool: Pool) -> None:
-    pool.install("two", Constant(((), ()), pa.schema([])), [])
-    count = Aggregate("count", None, "n", INT, nullable=False)
-    pool.install("counted", Reduce(Constant(((), ()), pa.schema([])), (), (count,)), [])
-    pool.advance(1)
-    assert pool.scan("two").counts.tolist() == [2]
-    assert rows(pool, "counted") == [(2,)]
 
 
 def test_times_after_one_without_a_fixed_point_are_complete_as_well() -> None:

@@ -9,6 +9,7 @@ import pytest
 from ivm.aggregates import Aggregate, Order
 from ivm.dataflow import Arrange, Get, Iterate, Join, Node, Recursive, Reduce, Threshold, TopK
 from ivm.derived import reduce
+from ivm.errors import SchemaMismatch
 from ivm.pool import Pool
 
 INT = pa.int64()
@@ -57,6 +58,17 @@ def test_a_struct_is_a_key_to_group_and_to_look_up_by(pool: Pool) -> None:
     assert pool.peek("counts", {"place": None}).rows.column("n").to_pylist() == [1]
     keys = pa.RecordBatch.from_arrays([pa.array([NOWHERE, PARIS], PLACE)], ["place"])
     assert pool.look_up("counts", keys).rows.column("n").to_pylist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"town": "Paris"}, {**PARIS, "street": 1}, {"town": 1, "number": 1}, {**PARIS, "number": 1.5}],
+)
+def test_a_struct_of_other_fields_is_refused(pool: Pool, other: dict[str, Any]) -> None:
+    count = Aggregate("count", None, "n", INT, nullable=False)
+    pool.install("counts", Reduce(rows, (1,), (count,)), ["place"])
+    with pytest.raises(SchemaMismatch, match="place"):
+        pool.peek("counts", {"place": other})
 
 
 def test_structs_join_by_all_their_fields(pool: Pool) -> None:
