@@ -1,8 +1,7 @@
 """Whether nodes fit together: what a plan takes for granted of those who describe dataflows.
 
 A node names columns of its inputs by number, and inputs that belong together have the same types.
-A column may be NULL unless it is known not to be: what is said never to be NULL has no place for
-it. What functions take and give is checked where they are compiled, and what aggregates and window
+What functions take and give is checked where they are compiled, and what aggregates and window
 calls give where they are planned.
 """
 
@@ -106,31 +105,7 @@ def _filter(node: Filter) -> None:
 
 
 def _map(node: Map) -> None:
-    given = node.input.schema
-    _expressions(given, (expression for _, expression in node.outputs))
-    claimed = [e.index for _, e in node.outputs if isinstance(e, Column) and not e.nullable]
-    if doubtful := {column for column in claimed if given.field(column).nullable}:
-        for column in doubtful - _without_nulls(node.input):
-            name = given.field(column).name
-            raise SchemaMismatch(f"column {column}, {name!r}, may be NULL, but is said not to be")
-
-
-_FALSE_OR_NULL_OF_NULL = ("is_not_null", "eq", "ne", "lt", "le", "gt", "ge")
-
-
-def _without_nulls(node: Node) -> set[int]:
-    """The columns whose NULLs the filters at the top of `node` take away."""
-    found: set[int] = set()
-    while isinstance(node, Filter):
-        waiting: list[Expression] = [node.predicate]
-        while waiting:
-            each = waiting.pop()
-            if isinstance(each, Call) and each.function == "and":
-                waiting += each.arguments
-            elif isinstance(each, Call) and each.function in _FALSE_OR_NULL_OF_NULL:
-                found |= {e.index for e in each.arguments if isinstance(e, Column)}
-        node = node.input
-    return found
+    _expressions(node.input.schema, (expression for _, expression in node.outputs))
 
 
 def _enter_at(node: EnterAt) -> None:

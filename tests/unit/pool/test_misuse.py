@@ -158,15 +158,6 @@ UNFIT: dict[str, tuple[type[IvmError], Any]] = {
         SchemaMismatch,
         _mapped(Call("lower", (Column(0, pa.string(), False),), pa.string(), False)),
     ),
-    "a column without the NULLs that it has": (SchemaMismatch, _mapped(ID, NEVER_NULL)),
-    "a column without NULLs where another's are gone": (
-        SchemaMismatch,
-        _mapped(NEVER_NULL, node=Filter(orders, Call("is_not_null", (ID,), pa.bool_(), False))),
-    ),
-    "a column without NULLs where just those are left": (
-        SchemaMismatch,
-        _mapped(NEVER_NULL, node=Filter(orders, Call("is_null", (NOTE,), pa.bool_(), False))),
-    ),
     "a condition that is a number": (SchemaMismatch, Filter(orders, ID)),
     "a constant of another type": (SchemaMismatch, Constant((("one",),), NUMBER)),
     "a constant that is too great": (SchemaMismatch, Constant(((2**70,),), NUMBER)),
