@@ -71,8 +71,8 @@ from ivm.rows.program import Program
 from ivm.rows.strings import Interner
 from ivm.rows.values import batch_of
 
-_MOST_ROUNDS = 1 << 62
-"""No recursion has as many."""
+_MOST = 1 << 62
+"""Rounds or updates; no recursion has as many."""
 
 
 class Bounds(NamedTuple):
@@ -428,7 +428,7 @@ class Renderer(Windows, Reductions, Joins):
         self.depths.append(depth)
         self.scope = inner
         bound = self._bounds.rounds if node.max_rounds is None else node.max_rounds
-        rounds = min(bound, _MOST_ROUNDS)
+        rounds = min(bound, _MOST)
         last = rounds if node.stops and node.max_rounds is not None else None
         try:
             schemas = {name: body.schema for name, body in node.bindings}
@@ -444,7 +444,9 @@ class Renderer(Windows, Reductions, Joins):
         finally:
             self.scope = outer
         assert inner.body is not None
-        loop = LoopPlan(outer.region, inner.region, inner.body, rounds, self._bounds.updates)
+        loop = LoopPlan(
+            outer.region, inner.region, inner.body, rounds, min(self._bounds.updates, _MOST)
+        )
         self.piece.loops.append(self.add(loop))
         return self.stage(result.format, Leave, collected)
 

@@ -489,7 +489,7 @@ def test_a_column_is_without_nulls_where_a_filter_takes_them_away(condition: Exp
 
 @pytest.mark.parametrize("how", [{}, {"stops": True}])
 def test_a_recursion_may_take_any_number_of_rounds(how: dict[str, bool]) -> None:
-    pool = Pool()
+    pool = Pool(max_rounds=2**70, max_updates=2**70)
     pool.create_input("orders", ORDERS, ["id"])
     body = Distinct(Concat((orders, Recursive("x", ORDERS))))
     pool.install("out", _looped(body, max_rounds=2**70, **how), ["id"])
