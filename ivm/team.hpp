@@ -33,22 +33,23 @@ struct Chore {
 // Waits in small steps, and lets others have the processor now and then.
 class Patience {
 public:
-    // False once it has been long, which is when to sleep.
-    bool wait() {
+    static constexpr std::chrono::microseconds WITHIN_A_STEP{2000}, BETWEEN_STEPS{200};
+
+    // False once it has been as long as `most`, which is when to sleep.
+    bool wait(std::chrono::microseconds most) {
 #if defined(__x86_64__)
         __builtin_ia32_pause();
 #endif
-        if (++steps_ % STEPS_TO_A_YIELD != 0) return true;
+        if (++pauses_ % PAUSES_TO_A_YIELD != 0) return true;
         std::this_thread::yield();
-        return std::chrono::steady_clock::now() < end_;
+        return std::chrono::steady_clock::now() - begin_ < most;
     }
 
 private:
-    static constexpr int STEPS_TO_A_YIELD = 64;     // about a microsecond
-    static constexpr std::chrono::microseconds LONG{200};
+    static constexpr int PAUSES_TO_A_YIELD = 64;    // about a microsecond
 
-    std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + LONG;
-    int steps_ = 0;
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+    int pauses_ = 0;
 };
 
 // The threads of this process that help. One caller at a time has them.
@@ -58,6 +59,7 @@ public:
         if (tasks < 2 || threads < 2 || tasks > MOST_TASKS || within_ || busy_.exchange(true))
             return run_alone(task, context, tasks);
         hire(std::min<Py_ssize_t>(tasks, threads) - 1);
+        if (!in_step_.load(std::memory_order_relaxed)) in_step_.store(true);
         task_ = task;
         context_ = context;
         failed_ = false;
@@ -71,6 +73,11 @@ public:
         if (failed) raise_error();
         busy_.store(false);
         return failed ? -1 : 0;
+    }
+
+    // After a step.
+    void rest() {
+        if (in_step_.load(std::memory_order_relaxed)) in_step_.store(false);
     }
 
     // Nothing where memory is short.
@@ -118,7 +125,7 @@ public:
         Patience patience;
         for (guard_.lock(); in_chores_.load() > 0; guard_.lock()) {
             guard_.unlock();
-            patience.wait();
+            patience.wait(Patience::BETWEEN_STEPS);
         }
     }
 
@@ -197,7 +204,7 @@ private:
     void await_all(const std::atomic<Py_ssize_t>& unfinished) {
         Patience patience;
         while (unfinished.load(std::memory_order_acquire) > 0) {
-            if (patience.wait()) continue;
+            if (patience.wait(Patience::WITHIN_A_STEP)) continue;
             std::unique_lock lock(guard_);
             ++waiting_;
             finished_.wait(lock, [&] { return unfinished.load() == 0; });
@@ -227,7 +234,8 @@ private:
         for (;;) {
             ++idle_;
             Patience patience;
-            while (patience.wait())
+            while (patience.wait(in_step_.load(std::memory_order_relaxed) ? Patience::WITHIN_A_STEP
+                                                                          : Patience::BETWEEN_STEPS))
                 for (; help_once(); patience = Patience()) {}
             --idle_;
             std::unique_lock lock(guard_);
@@ -287,6 +295,7 @@ private:
     alignas(64) std::atomic<uint64_t> tasks_{0};
     alignas(64) std::atomic<Py_ssize_t> unfinished_{0};
     alignas(64) std::atomic<Py_ssize_t> idle_{0};   // helpers that are awake and have nothing to do
+    std::atomic<bool> in_step_{false};      // which has shared something, and may do so again
     std::atomic<Py_ssize_t> sleeping_{0};
     std::atomic<Py_ssize_t> waiting_{0};    // who sleep until helpers have finished
     std::atomic<Py_ssize_t> hired_{0};

@@ -10,6 +10,10 @@ ctypedef int (*Task)(void* context, Py_ssize_t i) except -1 nogil
 cdef int share_work(Task task, void* context, Py_ssize_t parts, int threads) except -1 nogil
 
 
+# Says that nothing is to be shared for the moment: helpers that have nothing to do may sleep.
+cdef void end_step() noexcept nogil
+
+
 # Parts that helpers do beside who has begun them.
 cdef extern from *:
     """

@@ -5,9 +5,10 @@ for helpers that have not come: one that sleeps, or that the system lets wait si
 processor, costs nothing. A parallel loop of OpenMP waits for each of its threads twice; with a busy process
 beside, a step took six times as long by two threads as by one.
 
-A helper that finds nothing to do waits for a fifth of a millisecond, since most waits within a step and many
-between two are shorter, and then sleeps. While it waits it lets others have the processor, the caller first of
-all. Helpers need the GIL only to hand an error on.
+A helper that finds nothing to do waits for a fifth of a millisecond, since many waits between two steps are
+shorter, and then sleeps. Within a step that has shared something it waits for two: to wake a helper takes the caller
+longer than many a part does. While it waits it lets others have the processor, the caller first of all. Helpers
+need the GIL only to hand an error on.
 
 A chore is done beside its caller, by helpers that have nothing else to do: nobody waits for it until its result is
 needed, and what no helper has begun by then the caller does. It needs no GIL, and raises nothing.
@@ -19,6 +20,7 @@ There is one team, which one thread has at a time: one that shares a large step 
 cdef extern from "team.hpp" namespace "ivm":
     cdef cppclass Team:
         int run(Task task, void* context, Py_ssize_t tasks, int threads) except -1 nogil
+        void rest() noexcept nogil
         Chore* post(SafeTask task, void* context, Py_ssize_t parts, int threads) noexcept nogil
         void finish(Chore* chore) noexcept nogil
         void drop(Chore* chore) noexcept nogil
@@ -28,6 +30,10 @@ cdef extern from "team.hpp" namespace "ivm":
 
 cdef int share_work(Task task, void* context, Py_ssize_t parts, int threads) except -1 nogil:
     return team().run(task, context, parts, threads)
+
+
+cdef void end_step() noexcept nogil:
+    team().rest()
 
 
 cdef Chore* begin_chore(SafeTask task, void* context, Py_ssize_t parts, int threads) noexcept nogil:

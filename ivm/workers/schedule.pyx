@@ -10,6 +10,7 @@ from libcpp.vector cimport vector
 
 from ivm.operators.input cimport Input
 from ivm.rows.blocks cimport give_needless_back
+from ivm.team cimport end_step
 from ivm.trace.trace cimport Trace
 from ivm.workers.stage cimport Loop, Stage, follow
 
@@ -200,6 +201,7 @@ cdef class Schedule:
             self.settled += 1
             if (<Stage> self.running).settles:
                 (<Stage> self.running).settle()
+        end_step()
         give_needless_back()
         return 0
 

@@ -51,7 +51,7 @@ def test_helpers_that_sleep_are_woken() -> None:
     together = Barrier(2)
     for _ in range(3):
         share_work(lambda part: together.wait(PATIENCE), 2, 2)
-        time.sleep(0.01)  # fifty times as long as a helper waits before it sleeps
+        time.sleep(0.02)  # ten times as long as a helper waits before it sleeps
 
 
 def test_the_caller_waits_for_parts_that_helpers_have_begun() -> None:
@@ -192,7 +192,7 @@ def test_a_helper_is_woken_for_a_chore_while_others_are_at_work() -> None:
         over.wait(PATIENCE)
 
     for _ in range(4):  # each of which another helper does
-        time.sleep(0.01)  # fifty times as long as a helper waits before it sleeps
+        time.sleep(0.02)  # ten times as long as a helper waits before it sleeps
         chores.append(Chore(do, 1, 5))
         assert begun.acquire(timeout=PATIENCE)
     over.set()
