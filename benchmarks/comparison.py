@@ -12,6 +12,7 @@ from benchmarks.sides import Case, Run, Side, run
 from benchmarks.workload import Phase, Workload, changed
 
 LATENCIES = 100  # rounds from which on a case shows quantiles
+LOADS = 4  # of a course that runs beside another one
 UNITS = ("ns", "µs", "ms", "s")
 
 
@@ -66,8 +67,9 @@ def measure(
     """Run every side `pairs` times, A B A B; `step` hears the side's name before each run.
 
     Two that take turns run in one process, slice by slice, and the other one begins each time: the
-    first load takes longer. Raises BenchmarkError naming the workload and the case when the answers
-    differ.
+    first load takes longer. They load LOADS times: two threads are slowed down by a
+    virtual machine's neighbours more often than one. Raises BenchmarkError naming the
+    workload and the case when the answers differ.
     """
     runs: dict[str, list[Run]] = {side.name: [] for side in commands}
     sides = list(commands)
@@ -86,8 +88,12 @@ def measure(
 def _run(setting: Setting, sides: Sequence[Side], command: Sequence[str]) -> list[Run]:
     """Run sides that have this command in common."""
     workers, phases = [side.workers or setting.workers for side in sides], setting.phases
-    rehearsed = setting.workload.rehearsal(phases) if sides[0].rehearses else None
-    return run([*command, setting.workload.name], setting.file, workers, phases, rehearsed)
+    parts: list[Sequence[Phase]] = [phases]
+    if len(sides) > 1:
+        parts = [()] * (LOADS - 1) + parts
+    if sides[0].rehearses:
+        parts.insert(0, setting.workload.rehearsal(phases))
+    return run([*command, setting.workload.name], setting.file, workers, parts)
 
 
 def compare_answers(workload: str, runs: dict[str, list[Run]]) -> None:

@@ -3,6 +3,7 @@
 Every side takes `WORKLOAD FILE WORKERS PHASE…` and prints a line of JSON for each case: how long
 each round took, and a digest of what was put out. One that rehearses may be given other phases and
 `--` before these: it runs those first, says so on a line, and then runs these from the load on.
+Ours may be given more than two such parts; a case that it runs in several has all their rounds.
 """
 
 import filecmp
@@ -54,6 +55,19 @@ class Run:
     cases: list[Case] = field(default_factory=list)
     row_bytes: float | None = None
 
+    def add(self, case: Case) -> None:
+        """Add a case, or its rounds if it was run before (raises BenchmarkError if it differs)."""
+        for before in self.cases:
+            if before.name == case.name:
+                if before.answer != case.answer:
+                    raise BenchmarkError(
+                        f"case {case.name!r} gave {before.answer} first (rows, sum, differences), "
+                        f"and {case.answer} when it was run again"
+                    )
+                before.nanoseconds.extend(case.nanoseconds)
+                return
+        self.cases.append(case)
+
 
 @dataclass(frozen=True, slots=True)
 class Side:
@@ -76,17 +90,17 @@ def run(
     command: Sequence[str],
     file: Path,
     workers: Sequence[int],
-    phases: Sequence[Phase],
-    rehearsed: Sequence[Phase] | None = None,
+    parts: Sequence[Sequence[Phase]],
 ) -> list[Run]:
-    """Run `command`, which ends with the workload's name, on `phases` (raises BenchmarkError).
+    """Run `command`, which ends with the workload's name, on `parts` (raises BenchmarkError).
 
-    Those that are `rehearsed` run first, unless that is None, and are not measured. One that takes
-    turns may be given several numbers of `workers`, and runs as many courses.
+    Each is run from the load on, and the first of several is not measured. One that takes turns may
+    be given several numbers of `workers`, and runs as many courses.
     """
-    first = [] if rehearsed is None else [*map(str, rehearsed), "--"]
     each = ",".join(map(str, workers))
-    arguments = [*command, str(file), each, *first, *map(str, phases)]
+    first, *others = parts
+    phases = [*map(str, first), *(word for part in others for word in ("--", *map(str, part)))]
+    arguments = [*command, str(file), each, *phases]
     environment = MEMORY | os.environ
     done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -107,7 +121,7 @@ def parse(output: str, courses: int = 1) -> list[Run]:
                 run_.cases.clear()
         elif "case" in line:
             digest = line["rows"], line["sum"], line["differences"]
-            measured.cases.append(Case(line["case"], line["ns"], *digest, line.get("tuples", 0)))
+            measured.add(Case(line["case"], line["ns"], *digest, line.get("tuples", 0)))
         else:
             measured.row_bytes = line["bytes"] / line["records"]
     return runs

@@ -101,6 +101,36 @@ def test_a_rehearsal_takes_one_round_of_every_phase() -> None:
     ]
 
 
+def test_beside_itself_it_loads_several_times() -> None:
+    program = """
+import json, sys
+parts = " ".join(sys.argv[4:]).split("--")
+for number, part in enumerate(parts):
+    if number == 1:
+        print(json.dumps({"rehearsed": True}))
+    for course in range(2):
+        print(json.dumps({"course": course}))
+        for case in ["load", *(phase.split(":")[0] for phase in part.split())]:
+            print(json.dumps({"case": case, "ns": [number], "rows": 1, "sum": 1, "differences": 1}))
+"""
+    workload = replace(
+        WORKLOAD, scales={"small": Scale(lambda path: None, (Phase("many", 7, 1, 1),))}
+    )
+    command = [sys.executable, "-c", program]
+    setting = Setting(workload, "small", 2, Path())
+    runs = measure(setting, {OURS: command, PEERS["ivm"]: command}, 1, lambda side: None)
+    for (run,) in runs.values():
+        rounds = {case.name: case.nanoseconds for case in run.cases}
+        assert rounds == {"load": [1, 2, 3, 4], "many": [4]}
+
+
+def test_a_load_that_gives_another_answer_is_refused() -> None:
+    line = {"case": "load", "ns": [1], "rows": 2, "sum": 3, "differences": 4}
+    lines = [line, {**line, "ns": [2], "sum": 30}]
+    with pytest.raises(BenchmarkError, match=r"'load' gave \(2, 3, 4\) first.*\(2, 30, 4\)"):
+        parse("\n".join(map(json.dumps, lines)))
+
+
 def test_a_side_that_cannot_rehearse_is_asked_for_what_is_measured_only() -> None:
     phases = (Phase("first", 7, 1, 1),)
     workload = replace(WORKLOAD, scales={"small": Scale(lambda path: None, phases)})
