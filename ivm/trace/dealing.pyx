@@ -444,27 +444,30 @@ cdef int count_by_threads(Dealing* dealing, vector[Py_ssize_t]* counts) except -
 cdef int count_rows(void* context, Py_ssize_t thread) except -1 nogil:
     cdef const Dealing* dealing = <const Dealing*> context
     cdef Py_ssize_t* counts = places_of(dealing, thread)
-    cdef Py_ssize_t at = first_row(dealing, thread), start = 0, i
+    cdef Py_ssize_t at = first_row(dealing, thread), end = first_row(dealing, thread + 1), start = 0, i
     cdef uint32_t owners[STRETCH]
-    cdef uint64_t mask = dealing.mask, varying = 0, before = 0, pile
+    cdef bint owned = dealing.owners > 1
+    cdef uint64_t mask = dealing.mask, buckets = dealing.buckets, varying = 0, before = 0, pile
+    cdef uint16_t* piles
     cdef const uint64_t* row
     cdef Stretch first, stretch
-    cdef int word = dealing.word, w
+    cdef int word = dealing.word, stride = dealing.stride, w
     next_stretch(dealing, &start, 1, &first)
-    while next_stretch(dealing, &at, first_row(dealing, thread + 1), &stretch):
-        if dealing.owners > 1:
+    while next_stretch(dealing, &at, end, &stretch):
+        if owned:
             find_owners(dealing, &stretch, owners)
         row = stretch.row
+        piles = dealing.piles + stretch.first
         for i in range(stretch.length):
             for w in range(word):
                 before |= row[w] ^ first.row[w]
             varying |= row[word] ^ first.row[word]
             pile = extract_bits(row[word], mask)
-            if dealing.owners > 1:
-                pile += owners[i] * <uint64_t> dealing.buckets
-            dealing.piles[stretch.first + i] = <uint16_t> pile
+            if owned:
+                pile += owners[i] * buckets
+            piles[i] = <uint16_t> pile
             counts[pile] += 1
-            row += dealing.stride
+            row += stride
     dealing.others[thread] = not are_leading(mask, varying, before)
     return 0
 
@@ -491,25 +494,38 @@ cdef void find_places(const Dealing* dealing, Py_ssize_t* places, Py_ssize_t* en
 # Copies a thread's rows to their places.
 cdef int move_rows(void* context, Py_ssize_t thread) except -1 nogil:
     cdef const Dealing* dealing = <const Dealing*> context
-    cdef Py_ssize_t* places = places_of(dealing, thread)
-    cdef Py_ssize_t at = first_row(dealing, thread), i
-    cdef int stride = dealing.stride, shift = popcount(dealing.buckets - 1)
-    cdef const uint16_t* pile
-    cdef uint16_t next
-    cdef uint64_t* target
+    cdef Py_ssize_t at = first_row(dealing, thread), end = first_row(dealing, thread + 1)
     cdef Stretch stretch
-    while next_stretch(dealing, &at, first_row(dealing, thread + 1), &stretch):
-        pile = dealing.piles + stretch.first
-        for i in range(stretch.length):
-            if i + AHEAD < stretch.length:
-                next = pile[i + AHEAD]
-                prefetch_to_write(update_at(&dealing.dealt[next >> shift], places[next]), 1)
-            target = update_at(&dealing.dealt[pile[i] >> shift], places[pile[i]])
-            places[pile[i]] += 1
-            copy_update(target, stretch.row + i * stride, stride)
-            if stretch.negated:
-                target[stride - 1] = 0 - target[stride - 1]
+    while next_stretch(dealing, &at, end, &stretch):
+        if dealing.stride == 2:     # two words of an arrangement, bare
+            move_stretch(dealing, &stretch, places_of(dealing, thread), end, 2)
+        else:
+            move_stretch(dealing, &stretch, places_of(dealing, thread), end, dealing.stride)
     return 0
+
+
+# Copies a stretch of rows, of a thread that has those before `end`, to the `places` of the next ones.
+cdef inline void move_stretch(const Dealing* dealing, const Stretch* stretch, Py_ssize_t* places,
+                              Py_ssize_t end, int stride) noexcept nogil:
+    cdef const Updates* dealt = dealing.dealt
+    cdef const uint16_t* pile = dealing.piles + stretch.first
+    cdef Py_ssize_t prefetched = end - stretch.first - AHEAD, i
+    cdef int shift = popcount(dealing.buckets - 1)
+    cdef const uint64_t* row = stretch.row
+    cdef bint negated = stretch.negated
+    cdef uint64_t* target
+    cdef uint16_t next
+    for i in range(stretch.length):
+        if i < prefetched:
+            next = pile[i + AHEAD]
+            prefetch_to_write(dealt[next >> shift].words + places[next] * stride, 1)
+        next = pile[i]
+        target = dealt[next >> shift].words + places[next] * stride
+        places[next] += 1
+        copy_update(target, row, stride)
+        row += stride
+        if negated:
+            target[stride - 1] = 0 - target[stride - 1]
 
 
 # Sorts what was dealt to a shard into its queue.
