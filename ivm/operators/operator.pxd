@@ -8,7 +8,7 @@ from ivm.trace.trace cimport Trace
 
 cdef enum:
     KEPT_UPDATES = 1 << 14      # buffers up to this size are reused
-    WORTH_SEEKING = 64          # updates of a shard, to be looked for, for which a thread is worth waking
+    WORTH_SEEKING = 32          # updates of a shard, to be looked for, for which a thread is worth waking
 
 
 # Where a scope stands: the same for all its operators in all shards.
