@@ -62,11 +62,15 @@ cdef class Curves:
     cdef uint64_t* bound(self, uint32_t place) noexcept nogil
     # Asks for the memory that touching and adding to the keys of `n` updates from `first` on will read.
     cdef void prefetch(self, const Updates* updates, Py_ssize_t first, Py_ssize_t n) noexcept nogil
-    # Asks for the touch of an entry, plus 1, once that is there; 1 + its place, or 0 if there is none.
+    # Asks for the touch of an entry, plus 1, once that is there, or for the past that a touch will read; 1 + its
+    # place, or 0 if there is none. Then for what is new of a touch.
     cdef uint32_t prefetch_touched(self, uint32_t entry) noexcept nogil
-    # Asks for a touch, and once that is there for the histories that its evaluation will read.
+    cdef void prefetch_now(self, uint32_t place) noexcept nogil
+    # Asks for a touch, once that is there for the histories that its evaluation will read, and then for what only
+    # these tell.
     cdef void prefetch_touch(self, uint32_t place) noexcept nogil
     cdef void prefetch_histories(self, uint32_t place) noexcept nogil
+    cdef void prefetch_past(self, uint32_t place) noexcept nogil
     # Makes room for what updates of so many keys are sure to need.
     cdef int expect(self, size_t keys) except -1 nogil
     # The place in `touches` of `key`; made if this step did not touch it yet.

@@ -91,23 +91,34 @@ cdef class Curves:
                 places[i] = self.prefetch_touched(places[i])
         for i in range(n):
             if places[i] != 0:
-                prefetch(touch_at(&self.touches, places[i] - 1).now.words)
+                self.prefetch_now(places[i] - 1)
 
     cdef uint32_t prefetch_touched(self, uint32_t entry) noexcept nogil:
-        cdef uint32_t place = <uint32_t> self.curve(entry - 1).touched
+        cdef const Curve* curve = self.curve(entry - 1)
+        cdef uint32_t place = <uint32_t> curve.touched
         if place != 0:
             self.prefetch_touch(place - 1)
+        else:
+            prefetch(curve.past.words)
         return place
 
     cdef void prefetch_touch(self, uint32_t place) noexcept nogil:
         prefetch(touch_at(&self.touches, place))
         prefetch(self.bound(place) + self.time_words - 1)
 
+    cdef void prefetch_now(self, uint32_t place) noexcept nogil:
+        prefetch(touch_at(&self.touches, place).now.words)
+
     cdef void prefetch_histories(self, uint32_t place) noexcept nogil:
         cdef const Touch* touch = touch_at(&self.touches, place)
         prefetch(self.curve(touch.key))
         prefetch(touch.now.words)
         prefetch(touch.said.words)
+
+    cdef void prefetch_past(self, uint32_t place) noexcept nogil:
+        cdef const Touch* touch = touch_at(&self.touches, place)
+        prefetch(self.curve(touch.key).past.words)
+        prefetch(touch.axes.words)
 
     cdef uint64_t* bound(self, uint32_t place) noexcept nogil:
         return update_at(&self.touches, place) + TOUCH_WORDS

@@ -32,6 +32,7 @@ cdef enum:
     LOOK_OVER = 512     # later times that are considered before a reminder is set anyway
     FAR = 16            # touched keys that are asked for before they are evaluated
     NEAR = 8            # and their histories
+    NEXT = 4            # and what only these tell
     FEW_CHANGES = 16    # below, equal values are found by looking at all
     MANY_UPDATES = 64   # of a round, from which on they are taken in the order of their keys
 
@@ -205,7 +206,10 @@ cdef class Reduce(Operator):
             places[i] = (<Reduce> owners[i]).curves.groups.prefetch_entry(places[i])
         for i in range(n if n > 1 else 0):
             if places[i] != 0:
-                (<Reduce> owners[i]).curves.prefetch_touched(places[i])
+                places[i] = (<Reduce> owners[i]).curves.prefetch_touched(places[i])
+        for i in range(n if n > 1 else 0):
+            if places[i] != 0:
+                (<Reduce> owners[i]).curves.prefetch_now(places[i] - 1)
 
     # The first update from `i` on that has another key than its predecessor.
     cdef inline Py_ssize_t _end_of_key(self, const Updates* given, Py_ssize_t i) noexcept nogil:
@@ -251,6 +255,8 @@ cdef class Reduce(Operator):
                 self.curves.prefetch_touch(self.places[i + FAR])
             if i + NEAR < n:
                 self.curves.prefetch_histories(self.places[i + NEAR])
+            if i + NEXT < n:
+                self.curves.prefetch_past(self.places[i + NEXT])
             place = self.places[i]
             touch = touch_at(&self.curves.touches, place)
             if touch.visit == self.visit:
