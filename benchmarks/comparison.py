@@ -67,9 +67,9 @@ def measure(
     """Run every side `pairs` times, A B A B; `step` hears the side's name before each run.
 
     Two that take turns run in one process, slice by slice, and the other one begins each time: the
-    first load takes longer. They load LOADS times: two threads are slowed down by a
-    virtual machine's neighbours more often than one. Raises BenchmarkError naming the
-    workload and the case when the answers differ.
+    first load takes longer. They load LOADS times: two threads are slowed down by a virtual
+    machine's neighbours more often than one. Raises BenchmarkError naming the workload and the case
+    when the answers differ.
     """
     runs: dict[str, list[Run]] = {side.name: [] for side in commands}
     sides = list(commands)
