@@ -100,9 +100,13 @@ cdef void _append(Updates* updates, const Batch* b, const uint64_t* since) noexc
 # How long the arrays are to be, and which are needed.
 cdef void _measure(const Updates* updates, int key_words, Room* room) noexcept nogil:
     # The most frequent widths, as constants.
-    if updates.row_words == 2 and key_words == 1 and updates.time_words == 1:
+    if key_words == 1 and updates.row_words == 1 and updates.time_words == 1:
+        _measure_rows(updates, 1, 1, 3, room)
+    elif key_words == 1 and updates.row_words == 1 and updates.time_words == 2:
+        _measure_rows(updates, 1, 1, 4, room)
+    elif key_words == 1 and updates.row_words == 2 and updates.time_words == 1:
         _measure_rows(updates, 1, 2, 4, room)
-    elif updates.row_words == 2 and key_words == 1 and updates.time_words == 2:
+    elif key_words == 1 and updates.row_words == 2 and updates.time_words == 2:
         _measure_rows(updates, 1, 2, 5, room)
     else:
         _measure_wide(updates, key_words, room)
@@ -173,9 +177,10 @@ cdef void _fill(Batch* b, const Updates* updates) noexcept nogil:
             _fill_groups(b, updates, 1, 1)
         else:
             _fill_groups(b, updates, b.key_words, b.val_words)
-    elif b.key_words == 1 and b.val_words == 1:
+    elif b.key_words == 1 and b.val_words <= 1:
         for i in range(b.updates):
             b.key[i] = updates.words[i * stride]
+        for i in range(b.updates if b.val_words == 1 else 0):
             b.val[i] = updates.words[i * stride + 1]
         b.keys = b.vals = b.updates
     else:
