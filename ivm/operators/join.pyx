@@ -11,7 +11,9 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
 from ivm.operators.fallible cimport Evaluate
-from ivm.operators.operator cimport Operator, Reader, Region, first_of, read_alone
+from ivm.operators.operator cimport (
+    Operator, Reader, Region, first_of, read_alone, takes_part,
+)
 from ivm.rows.packing cimport Packing, pack
 from ivm.rows.updates cimport push
 from ivm.rows.vectors cimport VECTOR
@@ -54,11 +56,19 @@ cdef class Join(Operator):
 
     # The pairs that are found.
     cdef Py_ssize_t foreseen(self) except -1 nogil:
+        cdef Py_ssize_t pairs = 0
+        self.left.look(self.region)
+        self.right.look(self.region)
+        if self.parts == 1:
+            return self._foreseen_of_part()
+        while takes_part(self):
+            pairs += self._foreseen_of_part()
+        return pairs
+
+    cdef Py_ssize_t _foreseen_of_part(self) noexcept nogil:
         cdef Py_ssize_t pairs = 0, i, j, end_a, end_b
         cdef Batch* a
         cdef Batch* b
-        self.left.look(self.region)
-        self.right.look(self.region)
         for a in self.left.delta:
             for b in self.right.delta:
                 self._find_part(b, a, &j, &end_b, &i, &end_a)
@@ -77,12 +87,19 @@ cdef class Join(Operator):
                 and (<Evaluate> self.evaluate).taken > 0)
 
     cdef int step(self) except -1 nogil:
-        cdef Batch* a
-        cdef Batch* b
         self.out.length = 0
         self.most = VECTOR if self.evaluate != NULL and read_alone(self) else MOST
         self.left.look(self.region)
         self.right.look(self.region)
+        if self.parts == 1:
+            return self._join_part()
+        while takes_part(self):
+            self._join_part()
+        return 0
+
+    cdef int _join_part(self) except -1 nogil:
+        cdef Batch* a
+        cdef Batch* b
         for a in self.left.delta:
             for b in self.right.history:
                 self._meet(a, b, True)

@@ -1,6 +1,7 @@
 from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
+from ivm.operators.slices cimport Slice, take_part
 from ivm.rows.updates cimport Updates, release_large
 from ivm.trace.batch cimport Batch
 from ivm.trace.times cimport MAX_COORDINATES
@@ -24,8 +25,9 @@ cdef class Operator:
     cdef Region region
     cdef int shard                      # which one it is,
     cdef int shards                     # of so many
-    cdef int part                       # which part of what is new in traces it takes in this activation,
+    cdef int part                       # which part of what is new in traces it takes,
     cdef int parts                      # of so many: see `slices`
+    cdef Slice* shares                  # the parts that are for each shard, borrowed from the stage
     cdef Updates out                    # this activation's output; valid until the next one
     cdef bint consolidated              # it ascends, no (row, time) is there twice, and no diff is 0
     cdef int readers                    # operators that were made with this one as a source
@@ -34,7 +36,7 @@ cdef class Operator:
     cdef bint seeks                     # whether it looks for what it is given in what it knows: some
                                         # hundred nanoseconds an update, where others take some ten
     cdef bint slices                    # whether it takes any part of what is new in traces, from one shard
-                                        # or from all
+                                        # or from all; one that seeks as well takes several (`takes_part`)
     cdef bint owns                      # or that of the keys which its shard owns, since it keeps a state
     cdef bint keeps                     # whether the shards keep states of keys that `step_all` finds
     # Takes this activation's input and makes `out` anew.
@@ -92,6 +94,11 @@ cdef inline bint read_alone(Operator source) noexcept nogil:
 cdef inline void let_go(Operator source) noexcept nogil:
     if read_alone(source):
         release_large(&source.out)
+
+
+# Lets an operator that `slices`, of several parts, take the next one; False if there is none.
+cdef inline bint takes_part(Operator operator) noexcept nogil:
+    return take_part(operator.shares, operator.shards, operator.shard, &operator.part)
 
 
 # Where part `part` of so many begins among `n` things.

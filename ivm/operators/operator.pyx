@@ -38,6 +38,7 @@ cdef class Operator:
         self.readers = self.shard = self.part = 0
         self.shards = self.parts = 1
         self.parks = self.settles = self.seeks = self.consolidated = False
+        self.shares = NULL
         self.slices = self.owns = self.keeps = False
 
     def __dealloc__(self):

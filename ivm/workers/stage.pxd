@@ -2,6 +2,7 @@ from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
 from ivm.operators.operator cimport Region
+from ivm.operators.slices cimport Slice
 
 
 # One operator in all shards, or for all.
@@ -19,7 +20,8 @@ cdef class Stage:
     cdef bint slices                    # whether its operators share what is new in traces, and how:
     cdef bint owns                      # see Operator
     cdef bint keeps
-    cdef int divided                    # slices that were taken last
+    cdef int divided                    # into so many parts, the last time,
+    cdef vector[Slice] shares           # of which these are for each shard
     cdef Py_ssize_t unrested            # what the shards were given since they last rested
     cdef Py_ssize_t unsettled           # and since they last settled
     cdef uint64_t given                 # to a loop of the root, its body and the loops in it, since it began to run
@@ -43,7 +45,7 @@ cdef class Stage:
     # Takes what has come; whether anything has.
     cdef bint run(self) except -1 nogil
     cdef Py_ssize_t find_loads(self) noexcept nogil
-    cdef void divide(self, int parts) noexcept nogil
+    cdef void divide(self, Py_ssize_t updates) noexcept nogil
     cdef int share(self) except -1 nogil
     cdef int take_turns(self) except -1 nogil
     cdef bint parks(self)

@@ -4,7 +4,8 @@ Shards are not threads: a small activation runs every shard on the calling threa
 its updates lie. To wake another thread, and to move half of them into its core's cache, costs as much
 as the work on them. What is small depends on the operator: one that looks for its updates in what it
 knows takes ten times as long for each. Of what is new in a trace, which every shard reads, the first one
-takes all then, and else each a slice; or each takes the keys that it owns.
+takes all then, and else each a slice, and when that is done parts of others'; or each takes the keys that
+it owns.
 
 A loop is swept in lexicographic order of its coordinates with all root times of the step together,
 which is a linear extension of the product order; rounds in which nothing is parked are skipped.
@@ -22,6 +23,7 @@ from ivm.operators.exchange cimport Exchange
 from ivm.operators.fallible cimport Fallible
 from ivm.operators.loop cimport Collect
 from ivm.operators.operator cimport WORTH_SEEKING, Operator, Region, earlier
+from ivm.operators.slices cimport fill_slice
 from ivm.team cimport share_work
 from ivm.trace.dealing cimport Part
 from ivm.trace.times cimport MAX_COORDINATES, round_of
@@ -29,6 +31,8 @@ from ivm.trace.trace cimport Trace
 
 cdef enum:
     WORTH_A_THREAD = 512        # updates of a shard, for which a thread is worth waking
+    PARTS = 8                   # of a slice that threads take, at most,
+    WORTH_A_PART = 128          # and updates for which one is: a part is sought from the beginning
 
 cdef uint64_t NEVER = 0xFFFFFFFFFFFFFFFF
 
@@ -57,6 +61,10 @@ cdef class Stage:
         for operator in operators:
             self.shards.push_back(<void*> operator)
         self.loads.resize(self.shards.size())
+        if self.slices:
+            self.shares.resize(self.shards.size())
+            for operator in operators:
+                (<Operator> operator).shares = self.shares.data()
         self.divided = 0
         self.owner = NULL
         self.belong(self)
@@ -92,7 +100,7 @@ cdef class Stage:
         if self.owns:
             return load
         if is_worth_sharing(load, n, self.worth):
-            self.divide(<int> n)
+            self.divide(load)
             each.resize(n)
             foreseeing = Foreseeing(self.shards.data(), each.data())
             with nogil:
@@ -100,7 +108,7 @@ cdef class Stage:
             for s in range(n):
                 total += each[s]
         else:
-            self.divide(1)
+            self.divide(0)
             for s in range(n):
                 if self.loads[s] > 0:
                     total += (<Operator> self.shards[s]).foreseen()
@@ -115,12 +123,12 @@ cdef class Stage:
         self.unsettled += total
         (<Stage> self.root).given = (<Stage> self.root).given + total
         if is_worth_sharing(total, n, self.worth):
-            self.divide(<int> n)
+            self.divide(total)
             if self.keeps:
                 (<Operator> self.shards[0]).hand_out(&self.shards)
             self.share()
         else:
-            self.divide(1)
+            self.divide(0)
             self.take_turns()
         self.left = self.yields()
         return True
@@ -141,15 +149,19 @@ cdef class Stage:
                 self.loads[s] = 0
         return total
 
-    # Lets each shard take a slice, of so many, of what is new in traces.
-    cdef void divide(self, int parts) noexcept nogil:
-        cdef size_t s
-        if not self.slices or self.divided == parts:
+    # Gives each shard a slice of what is new in traces, so many updates: of several parts where it looks for them. Of
+    # none the first shard takes all.
+    cdef void divide(self, Py_ssize_t updates) noexcept nogil:
+        cdef int s, n = <int> self.shards.size(), each = 1
+        if not self.slices or (updates == 0 and self.divided == 1):
             return
-        self.divided = parts
-        for s in range(self.shards.size()):
-            (<Operator> self.shards[s]).part = <int> s if parts > 1 else 0
-            (<Operator> self.shards[s]).parts = parts
+        if updates > 0 and self.worth == WORTH_SEEKING:
+            each = <int> max(1, min(updates // (n * WORTH_A_PART), <Py_ssize_t> PARTS))
+        self.divided = n * each if updates > 0 else 1
+        for s in range(n):
+            fill_slice(&self.shares[s], s * each, (s + 1) * each)
+            (<Operator> self.shards[s]).part = s * each if updates > 0 else 0
+            (<Operator> self.shards[s]).parts = self.divided
 
     # Several shards at once, each by the thread that is free.
     cdef int share(self) except -1 nogil:
