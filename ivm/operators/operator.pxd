@@ -23,14 +23,14 @@ cdef class Region:
 # One shard of one operator, or all of it.
 cdef class Operator:
     cdef Region region
+    cdef Updates out                    # this activation's output; valid until the next one
+    cdef bint consolidated              # it ascends, no (row, time) is there twice, and no diff is 0
+    cdef int readers                    # operators that were made with this one as a source
     cdef int shard                      # which one it is,
     cdef int shards                     # of so many
     cdef int part                       # which part of what is new in traces it takes,
     cdef int parts                      # of so many: see `slices`
     cdef Slice* shares                  # the parts that are for each shard, borrowed from the stage
-    cdef Updates out                    # this activation's output; valid until the next one
-    cdef bint consolidated              # it ascends, no (row, time) is there twice, and no diff is 0
-    cdef int readers                    # operators that were made with this one as a source
     cdef bint parks                     # whether it may hold updates back for later rounds
     cdef bint settles                   # whether it has to do anything at the end of a step
     cdef bint seeks                     # whether it looks for what it is given in what it knows: some
