@@ -33,7 +33,7 @@ struct Chore {
 // Waits in small steps, and lets others have the processor now and then.
 class Patience {
 public:
-    static constexpr std::chrono::microseconds WITHIN_A_STEP{2000}, BETWEEN_STEPS{200};
+    static constexpr std::chrono::microseconds WITHIN_A_STEP{2000}, BETWEEN_STEPS{200}, AFTERWARDS{10};
 
     // False once it has been as long as `most`, which is when to sleep.
     bool wait(std::chrono::microseconds most) {
@@ -59,7 +59,7 @@ public:
         if (tasks < 2 || threads < 2 || tasks > MOST_TASKS || within_ || busy_.exchange(true))
             return run_alone(task, context, tasks);
         hire(std::min<Py_ssize_t>(tasks, threads) - 1);
-        if (!in_step_.load(std::memory_order_relaxed)) in_step_.store(true);
+        if (!in_step_.load(std::memory_order_relaxed)) begin_step();
         task_ = task;
         context_ = context;
         failed_ = false;
@@ -77,7 +77,9 @@ public:
 
     // After a step.
     void rest() {
-        if (in_step_.load(std::memory_order_relaxed)) in_step_.store(false);
+        if (!in_step_.load(std::memory_order_relaxed)) return;
+        rested_.store(now(), std::memory_order_relaxed);
+        in_step_.store(false);
     }
 
     // Nothing where memory is short.
@@ -137,6 +139,28 @@ private:
     static constexpr int COUNT = 16, TURN = 32;
     static constexpr uint64_t NUMBER = 0xFFFF;
     static constexpr Py_ssize_t MOST_TASKS = 0xFFFF;
+
+    static constexpr int MOST_SOON = 3, LIKELY_SOON = 2;
+
+    static int64_t now() {
+        return std::chrono::duration_cast<std::chrono::microseconds>(
+                   std::chrono::steady_clock::now().time_since_epoch()).count();
+    }
+
+    // Before the first turn of a step. Whether it came soon after the last step that had any tells, with those before
+    // it, whether to wait for the next one.
+    void begin_step() {
+        const bool soon = now() - rested_.load(std::memory_order_relaxed) < Patience::BETWEEN_STEPS.count();
+        const int before = soon_.load(std::memory_order_relaxed);
+        soon_.store(soon ? std::min(before + 1, MOST_SOON) : std::max(before - 1, 0), std::memory_order_relaxed);
+        in_step_.store(true);
+    }
+
+    // How long a helper that has nothing to do stays awake.
+    std::chrono::microseconds to_stay_awake() const {
+        if (in_step_.load(std::memory_order_relaxed)) return Patience::WITHIN_A_STEP;
+        return soon_.load(std::memory_order_relaxed) < LIKELY_SOON ? Patience::AFTERWARDS : Patience::BETWEEN_STEPS;
+    }
 
     static int run_alone(Task task, void* context, Py_ssize_t tasks) {
         for (Py_ssize_t i = 0; i < tasks; ++i)
@@ -234,8 +258,7 @@ private:
         for (;;) {
             ++idle_;
             Patience patience;
-            while (patience.wait(in_step_.load(std::memory_order_relaxed) ? Patience::WITHIN_A_STEP
-                                                                          : Patience::BETWEEN_STEPS))
+            while (patience.wait(to_stay_awake()))
                 for (; help_once(); patience = Patience()) {}
             --idle_;
             std::unique_lock lock(guard_);
@@ -296,6 +319,8 @@ private:
     alignas(64) std::atomic<Py_ssize_t> unfinished_{0};
     alignas(64) std::atomic<Py_ssize_t> idle_{0};   // helpers that are awake and have nothing to do
     std::atomic<bool> in_step_{false};      // which has shared something, and may do so again
+    std::atomic<int> soon_{0};              // how often one has come soon after another lately
+    std::atomic<int64_t> rested_{0};        // when the last one ended, in microseconds
     std::atomic<Py_ssize_t> sleeping_{0};
     std::atomic<Py_ssize_t> waiting_{0};    // who sleep until helpers have finished
     std::atomic<Py_ssize_t> hired_{0};

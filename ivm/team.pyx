@@ -5,9 +5,10 @@ for helpers that have not come: one that sleeps, or that the system lets wait si
 processor, costs nothing. A parallel loop of OpenMP waits for each of its threads twice; with a busy process
 beside, a step took six times as long by two threads as by one.
 
-A helper that finds nothing to do waits for a fifth of a millisecond, since many waits between two steps are
-shorter, and then sleeps. Within a step that has shared something it waits for two: to wake a helper takes the caller
-longer than many a part does. While it waits it lets others have the processor, the caller first of all. Helpers
+A helper that finds nothing to do stays awake for two milliseconds within a step that has shared something: to
+wake it takes the caller longer than many a part does. After such a step it stays awake for a fifth of one if the
+next one has come as soon lately, and else falls asleep: its waiting takes from the caller's pace where both
+have one core of the machine. While it waits it lets others have the processor, the caller first of all. Helpers
 need the GIL only to hand an error on.
 
 A chore is done beside its caller, by helpers that have nothing else to do: nobody waits for it until its result is
