@@ -140,7 +140,7 @@ private:
     static constexpr uint64_t NUMBER = 0xFFFF;
     static constexpr Py_ssize_t MOST_TASKS = 0xFFFF;
 
-    static constexpr int MOST_SOON = 3, LIKELY_SOON = 2;
+    static constexpr int MOST_SOON = 3, LIKELY_SOON = 2;    // of `soon_`: the most, and from which on to wait
 
     static int64_t now() {
         return std::chrono::duration_cast<std::chrono::microseconds>(
