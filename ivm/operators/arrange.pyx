@@ -56,11 +56,16 @@ cdef class Arrange(Sealing):
         return self.trace.fresh != NULL
 
     cdef int step(self) except -1 nogil:
+        cdef Py_ssize_t total = 0
+        cdef int giving = 0
         cdef void* source
         self.out.length = 0
-        if self.given.size() > 1:
+        for source in self.given:
+            total += (<Operator> source).out.length
+            giving += (<Operator> source).out.length > 0
+        if giving > 1:
             self.level()
-        if self.given.size() > 1 and self.trace.key_words > 0 and self.load() >= WORTH_THREADS:
+        if self.given.size() > 1 and self.trace.key_words > 0 and total >= WORTH_THREADS:
             self.seal_together()
         else:
             self.seal()

@@ -1,8 +1,10 @@
+cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 from libcpp.vector cimport vector
 
 
 # Items by time, earliest first. A time is `words` words, compared lexicographically.
+@cython.final
 cdef class Calendar:
     cdef int words
     cdef vector[uint64_t] times             # of the buckets, latest first
@@ -11,7 +13,10 @@ cdef class Calendar:
     cdef vector[uint32_t] free              # places that are not in use
     cdef int add(self, const uint64_t* time, uint32_t item) except -1 nogil
     # The earliest time, or NULL.
-    cdef const uint64_t* earliest(self) noexcept nogil
+    cdef inline const uint64_t* earliest(self) noexcept nogil:
+        if self.order.empty():
+            return NULL
+        return self.times.data() + (self.order.size() - 1) * self.words
     # How many items the earliest time has.
     cdef Py_ssize_t due(self) noexcept nogil
     # Moves the earliest time's items into `items`, and forgets that time.

@@ -1,3 +1,6 @@
+from typing import final
+
+@final
 class Calendar:
     """Items at times of `words` words."""
 

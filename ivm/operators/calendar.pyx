@@ -48,11 +48,6 @@ cdef class Calendar:
         self.times.insert(self.times.begin() + at * self.words, time, time + self.words)
         return 0
 
-    cdef const uint64_t* earliest(self) noexcept nogil:
-        if self.order.empty():
-            return NULL
-        return self.times.data() + (self.order.size() - 1) * self.words
-
     cdef Py_ssize_t due(self) noexcept nogil:
         return self.buckets[self.order.back()].size()
 

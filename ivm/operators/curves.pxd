@@ -1,3 +1,4 @@
+cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 
 from ivm.operators.entries cimport Entries
@@ -45,6 +46,7 @@ cdef inline void from_sweep(const uint64_t* sweep, uint64_t* time, int n) noexce
 
 
 # The input's history of every key. Entries are a value's words, a sweep time and a diff.
+@cython.final
 cdef class Curves:
     cdef readonly Groups groups
     cdef readonly tuple strings         # words of a value that hold strings, complemented?

@@ -1,5 +1,8 @@
+from typing import final
+
 from ivm.operators.groups import Groups
 
+@final
 class Curves:
     """The input's history of every key."""
 

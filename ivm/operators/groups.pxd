@@ -1,3 +1,4 @@
+cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 from libcpp.vector cimport vector
 
@@ -8,6 +9,7 @@ cdef enum:
 
 
 # A hash table from a key's words to a state of fixed size.
+@cython.final
 cdef class Groups:
     cdef readonly tuple strings         # words of the key that hold strings, as in a Trace
     cdef int key_words

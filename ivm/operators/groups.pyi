@@ -1,3 +1,6 @@
+from typing import final
+
+@final
 class Groups:
     """Keys of `key_words` words with states of `state_words` words; `strings` as of a Trace."""
 

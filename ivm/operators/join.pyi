@@ -1,6 +1,9 @@
+from typing import final
+
 from ivm.operators.operator import Operator, Reader, Region
 from ivm.rows.packing import Packing
 
+@final
 class Join(Operator):
     """Pairs of `left` and `right`; `packing` makes a row from (key, left value, right value)."""
 

@@ -7,6 +7,7 @@ keys of the smaller side are sought in the larger one, by galloping or, if they 
 so the work is at most linear in the smaller side, up to a logarithm, plus the output.
 """
 
+cimport cython
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
@@ -26,6 +27,7 @@ from ivm.trace.times cimport compare_words, join_into
 cdef Py_ssize_t MOST = 0x7FFFFFFFFFFFFFFF
 
 
+@cython.final
 cdef class Join(Operator):
     """Pairs of `left` and `right`; `packing` makes a row from (key, left value, right value)."""
 

@@ -1,8 +1,11 @@
+from typing import final
+
 from ivm.operators.curves import Curves
 from ivm.operators.logic import Logic
 from ivm.operators.operator import Operator, Region
 from ivm.rows.hashing import Partitioner
 
+@final
 class Reduce(Operator):
     """Key words, then the output words of `logic`, for each group of `source`."""
 

@@ -11,6 +11,7 @@ of the past and the new input together, less what it says of the past alone, les
 has said already. No output is kept, and where the new input cancels the logic is not asked.
 """
 
+cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
@@ -43,6 +44,7 @@ cdef struct Sight:
     bint complete       # no further value matters
 
 
+@cython.final
 cdef class Reduce(Operator):
     """Key words, then the output words of `logic`, for each group of `source`.
 
@@ -120,7 +122,7 @@ cdef class Reduce(Operator):
 
     cdef int step_all(self, const vector[void*]* shards) except -1 nogil:
         cdef size_t s
-        self.hand_out(shards)
+        self._hand_out_all(shards)
         for s in range(shards.size()):
             (<Reduce> shards[0][s])._evaluate_due(&self.out)
         return 0
@@ -130,10 +132,15 @@ cdef class Reduce(Operator):
         cdef size_t s
         for s in range(shards.size()):
             rows += (<Reduce> shards[0][s]).source.out.length
-        if rows >= <Py_ssize_t> shards.size() * WORTH_SEEKING:
-            return 0        # an exchange has given them to their owners
+        if rows < <Py_ssize_t> shards.size() * WORTH_SEEKING:
+            self._hand_out_all(shards)      # else an exchange has given them to their owners
+        return 0
+
+    cdef int _hand_out_all(self, const vector[void*]* shards) except -1 nogil:
+        cdef size_t s
         for s in range(shards.size()):
-            (<Reduce> shards[0][s])._take_for_owners(shards)
+            if (<Reduce> shards[0][s]).source.out.length > 0:
+                (<Reduce> shards[0][s])._take_for_owners(shards)
         return 0
 
     # Evaluates all that is due in the present round, and puts `into` what changes.

@@ -1,3 +1,4 @@
+cimport cython
 from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
@@ -34,6 +35,7 @@ cdef struct Mailbox:
 #
 # `layers` hold what came before this activation, larger first; `fresh` (or NULL) is what this
 # activation brought; `published` is what readers beside the workers see, as of the frontier.
+@cython.final
 cdef class Trace:
     cdef readonly int key_words
     cdef readonly int val_words

@@ -1,3 +1,6 @@
+from typing import final
+
+@final
 class Trace:
     """An arrangement: key, value and time widths are in words."""
 

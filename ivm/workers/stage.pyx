@@ -135,18 +135,18 @@ cdef class Stage:
 
     # Asks how much waits for each shard; how much there is in all.
     cdef Py_ssize_t find_loads(self) noexcept nogil:
+        cdef void** shards = self.shards.data()
+        cdef Py_ssize_t* loads = self.loads.data()
         cdef Py_ssize_t total = 0
-        cdef size_t s
-        for s in range(self.shards.size()):
-            self.loads[s] = (<Operator> self.shards[s]).load()
-            total += self.loads[s]
-            if self.slices or self.owns:    # the same for all
-                break
-        for s in range(1, self.shards.size()):
-            if self.owns:
-                self.loads[s] = total
-            elif self.slices:
-                self.loads[s] = 0
+        cdef size_t s, n = self.shards.size()
+        if self.slices or self.owns:    # the same for all
+            total = loads[0] = (<Operator> shards[0]).load()
+            for s in range(1, n):
+                loads[s] = total if self.owns else 0
+            return total
+        for s in range(n):
+            loads[s] = (<Operator> shards[s]).load()
+            total += loads[s]
         return total
 
     # Gives each shard a slice of what is new in traces, so many updates: of several parts where it looks for them. Of
