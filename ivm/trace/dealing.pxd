@@ -25,8 +25,8 @@ cdef struct Ranges:
     vector[Py_ssize_t] first    # the first bucket of each range, and the end of the last one's
     vector[Py_ssize_t] ends
 
-# Moves all rows of `count` parts, which begin with `key_words` of a key, at least one, to `ranges`, one for each
-# thread, which are empty before. Raises MemoryError; whatever comes of it, they are to be released.
+# Moves all rows of `count` parts, which begin with `key_words` of a key, at least one, to `ranges`, at least one for
+# each thread, which are empty before. Raises MemoryError; whatever comes of it, they are to be released.
 cdef int deal_ranges(Part* parts, int count, int key_words, Ranges* ranges, int threads) except -1 nogil
 cdef void release_ranges(Ranges* ranges) noexcept nogil
 

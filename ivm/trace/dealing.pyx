@@ -2,13 +2,14 @@
 
 Who owns a row is told by its key's hash, or, where a batch is to be built of all rows, by the range of
 keys that it lies in. Ranges are to have about as many rows each; which these are, some rows tell. Of many
-rows each thread simply gets the next buckets.
+rows the ranges simply are some next buckets each, a few for each thread.
 
 An exchange moves each row once, and so does a sort of more rows than the cache holds, which first deals
 them out by their leading varying bits into buckets (`ivm.trace.sort`). Here one pass does both: a row
 goes to its bucket among those of its owner, whichever thread reads it. Its place there is known, since
-the rows have been counted before, so that no thread waits for another within a pass. Each owner's thread
-then sorts its own buckets within the cache; or they are left to who builds a batch of them.
+the rows have been counted before, so that no thread waits for another within a pass. Rows are read in
+stripes, a few for each thread, so that a slow processor reads less. Each owner's thread then sorts its
+own buckets within the cache; or they are left to who builds a batch of them.
 
 Of fewer rows, that the caches hold, each thread collects those of each owner in memory of its own: one
 pass less, and no thread writes to what lies in another's cache. Each owner's thread fetches them once.
@@ -39,15 +40,17 @@ cdef enum:
     SAMPLED = 1 << 13   # rows that tell by which bits to deal, until counting shows others to vary
     MOST_PILES = 1 << 16
     WORTH_BUCKETS = 1 << 14     # rows of a range, above which the second-level cache does not hold them
+    TURNS = 4           # stripes of rows, or ranges of buckets, for each thread
 
 
-# What all passes share. Rows are divided among as many threads as there are, each of which has the next ones;
-# pointers to what a pass needs hold while it runs.
+# What all passes share. Rows are divided into stripes, each of which has the next ones, and which threads take one
+# after another; pointers to what a pass needs hold while it runs.
 cdef struct Dealing:
     const Part* parts
     Py_ssize_t rows
     int threads
-    int owners          # as many, of which each thread sorts what one gets; or 1 for all, if buckets are enough
+    int stripes
+    int owners          # as many as threads, each of which sorts what one gets; or 1, if buckets are enough
     int stride
     int compared        # words that tell rows apart
     int word            # a row's bucket is given by the bits `mask` of this word
@@ -57,10 +60,10 @@ cdef struct Dealing:
     const void* partitioner     # tells the owners; NULL: the ranges of keys do, if there are several
     int key_words               # words of a key there
     const uint64_t* splitters   # the first key of each range but the first
-    uint64_t* varying           # of each thread: the bits that vary in its rows
-    int* others                 # of each thread: not 0 if bits vary that come before those of the buckets
-    Py_ssize_t* places          # of each thread: how many rows it has in each pile, then where the next goes
-    Updates* pieces             # of each thread, what each owner gets
+    uint64_t* varying           # of each stripe: the bits that vary in its rows
+    int* others                 # of each stripe: not 0 if bits vary that come before those of the buckets
+    Py_ssize_t* places          # of each stripe: how many rows it has in each pile, then where the next goes
+    Updates* pieces             # of each stripe, what each owner gets
     Updates* dealt              # to each owner, before they are sorted
     const Py_ssize_t* ends      # of their buckets
     Updates** queues            # sorted
@@ -124,23 +127,26 @@ cdef int deal_ranges(Part* parts, int count, int key_words, Ranges* ranges, int 
     return 0
 
 
-# Gives each thread the next buckets, about as many rows; or all to one, if they divide the rows of one key.
-cdef void share_buckets(const Dealing* dealing, Ranges* ranges) noexcept nogil:
+# Makes ranges of the next buckets each, about as many rows; or one of all, if they divide the rows of one key.
+cdef int share_buckets(const Dealing* dealing, Ranges* ranges) except -1 nogil:
     cdef Py_ssize_t bucket = 0, start = 0, end, i
-    cdef int t
-    for t in range(dealing.threads):
-        ranges.first[t] = bucket
+    cdef int count = <int> max(dealing.threads, min(<Py_ssize_t> dealing.threads * TURNS, dealing.buckets // 2)), r
+    ranges.rows.resize(count)
+    ranges.first.resize(count + 1)
+    for r in range(count):
+        ranges.first[r] = bucket
         end = start
         while bucket < dealing.buckets and (
-                dealing.word >= dealing.key_words or t + 1 == dealing.threads
-                or end * dealing.threads < (t + 1) * dealing.rows):
+                dealing.word >= dealing.key_words or r + 1 == count
+                or end * count < (r + 1) * dealing.rows):
             end = ranges.ends[bucket]
             bucket += 1
-        view(&ranges.dealt[0], start, end, &ranges.rows[t])
-        for i in range(ranges.first[t], bucket):
+        view(&ranges.dealt[0], start, end, &ranges.rows[r])
+        for i in range(ranges.first[r], bucket):
             ranges.ends[i] -= start
         start = end
-    ranges.first[dealing.threads] = bucket
+    ranges.first[count] = bucket
+    return 0
 
 
 cdef void view(const Updates* updates, Py_ssize_t start, Py_ssize_t end, Updates* part) noexcept nogil:
@@ -160,7 +166,7 @@ cdef void release_ranges(Ranges* ranges) noexcept nogil:
 cdef bint begin_dealing(Dealing* dealing, const Part* parts, int count, int threads) noexcept nogil:
     dealing.parts = parts
     dealing.rows = total_of(parts, count)
-    dealing.threads = dealing.owners = threads
+    dealing.threads = dealing.owners = dealing.stripes = threads
     dealing.stride = parts[0].rows.stride
     dealing.compared = compared_words(parts[0].rows)
     dealing.word = 0
@@ -209,6 +215,7 @@ cdef int deal_many(Dealing* dealing, Part* parts, int count, Updates* dealt,
             no_memory()
         dealing.piles = <uint16_t*> piles.words
         dealing.dealt = dealt
+        dealing.stripes = dealing.threads * TURNS
         move_all(dealing, parts, count, ends)
     finally:
         release(&piles)
@@ -237,17 +244,17 @@ cdef int deal_few(Dealing* dealing, Part* parts, int count, Updates* dealt,
     return 0
 
 
-# Copies a thread's rows to the piece of their owner.
-cdef int collect_rows(void* context, Py_ssize_t thread) except -1 nogil:
+# Copies a stripe's rows to the piece of their owner.
+cdef int collect_rows(void* context, Py_ssize_t stripe) except -1 nogil:
     cdef const Dealing* dealing = <const Dealing*> context
-    cdef Updates* pieces = dealing.pieces + thread * dealing.threads
-    cdef Py_ssize_t at = first_row(dealing, thread), end = first_row(dealing, thread + 1), i
+    cdef Updates* pieces = dealing.pieces + stripe * dealing.owners
+    cdef Py_ssize_t at = first_row(dealing, stripe), end = first_row(dealing, stripe + 1), i
     cdef uint32_t owners[STRETCH]
     cdef int stride = dealing.stride, s
     cdef Updates* piece
     cdef uint64_t* target
     cdef Stretch stretch
-    for s in range(dealing.threads):
+    for s in range(dealing.owners):
         if reserve(&pieces[s], end - at) < 0:
             no_memory()
     while next_stretch(dealing, &at, end, &stretch):
@@ -262,19 +269,19 @@ cdef int collect_rows(void* context, Py_ssize_t thread) except -1 nogil:
     return 0
 
 
-# Copies what all threads have collected for an owner to what is dealt to it.
+# Copies what was collected of all stripes for an owner to what is dealt to it.
 cdef int fetch_rows(void* context, Py_ssize_t owner) except -1 nogil:
     cdef const Dealing* dealing = <const Dealing*> context
     cdef Updates* rows = &dealing.dealt[owner]
     cdef const Updates* piece
     cdef Py_ssize_t total = 0
     cdef int t
-    for t in range(dealing.threads):
-        total += dealing.pieces[t * dealing.threads + owner].length
+    for t in range(dealing.stripes):
+        total += dealing.pieces[t * dealing.owners + owner].length
     if reserve(rows, total) < 0:
         no_memory()
-    for t in range(dealing.threads):
-        piece = &dealing.pieces[t * dealing.threads + owner]
+    for t in range(dealing.stripes):
+        piece = &dealing.pieces[t * dealing.owners + owner]
         append(rows, piece.words, piece.length)
     return 0
 
@@ -333,7 +340,7 @@ cdef int move_all(Dealing* dealing, Part* parts, int count, vector[Py_ssize_t]* 
             no_memory()
     for t in range(dealing.owners):
         dealing.dealt[t].length = ends[0][(t + 1) * dealing.buckets - 1]
-    share_work(move_rows, dealing, dealing.threads, dealing.threads)
+    share_work(move_rows, dealing, dealing.stripes, dealing.threads)
     give_back(parts, count)
     return 0
 
@@ -352,7 +359,7 @@ cdef int no_memory() except -1 nogil:
         raise MemoryError("no memory to exchange updates")
 
 
-# The next rows of a thread, from the `at`-th of all on, of which it has those before `end`.
+# The next rows of a stripe, from the `at`-th of all on, of which it has those before `end`.
 cdef bint next_stretch(const Dealing* dealing, Py_ssize_t* at, Py_ssize_t end,
                        Stretch* stretch) noexcept nogil:
     cdef const Part* part = dealing.parts
@@ -372,8 +379,8 @@ cdef bint next_stretch(const Dealing* dealing, Py_ssize_t* at, Py_ssize_t end,
     return True
 
 
-cdef inline Py_ssize_t first_row(const Dealing* dealing, Py_ssize_t thread) noexcept nogil:
-    return thread * dealing.rows // dealing.threads
+cdef inline Py_ssize_t first_row(const Dealing* dealing, Py_ssize_t stripe) noexcept nogil:
+    return stripe * dealing.rows // dealing.stripes
 
 
 # Decides by which bits to deal rows into buckets: some leading ones of those that vary, `masks`.
@@ -398,53 +405,53 @@ cdef void note_bits(const Dealing* dealing, Py_ssize_t at, Py_ssize_t end, Py_ss
         at += (step - 1) * STRETCH
 
 
-# Counts each thread's rows by pile. Which bits to deal by is guessed from some of the rows first; if the
+# Counts each stripe's rows by pile. Which bits to deal by is guessed from some of the rows first; if the
 # counting shows that others vary before them, it is found out and all is counted again.
 cdef int count_all(Dealing* dealing, vector[Py_ssize_t]* counts) except -1 nogil:
     cdef vector[uint64_t] masks
     cdef size_t i, compared = dealing.compared
-    masks.resize(dealing.threads * compared)
+    masks.resize(dealing.stripes * compared)
     dealing.varying = masks.data()
     note_bits(dealing, 0, dealing.rows, 1 + dealing.rows // SAMPLED, masks.data())
     choose_buckets(dealing, masks.data())
-    if count_by_threads(dealing, counts) == 0:
+    if count_stripes(dealing, counts) == 0:
         return 0
-    share_work(note_all_bits, dealing, dealing.threads, dealing.threads)
+    share_work(note_all_bits, dealing, dealing.stripes, dealing.threads)
     for i in range(compared, masks.size()):
         masks[i % compared] |= masks[i]
     choose_buckets(dealing, masks.data())
-    count_by_threads(dealing, counts)
+    count_stripes(dealing, counts)
     return 0
 
 
-# Notes the bits that vary in a thread's rows.
-cdef int note_all_bits(void* context, Py_ssize_t thread) except -1 nogil:
+# Notes the bits that vary in a stripe's rows.
+cdef int note_all_bits(void* context, Py_ssize_t stripe) except -1 nogil:
     cdef const Dealing* dealing = <const Dealing*> context
-    note_bits(dealing, first_row(dealing, thread), first_row(dealing, thread + 1), 1,
-              dealing.varying + thread * dealing.compared)
+    note_bits(dealing, first_row(dealing, stripe), first_row(dealing, stripe + 1), 1,
+              dealing.varying + stripe * dealing.compared)
     return 0
 
 
 # Above 0 if bits vary that come before those of the buckets.
-cdef int count_by_threads(Dealing* dealing, vector[Py_ssize_t]* counts) except -1 nogil:
+cdef int count_stripes(Dealing* dealing, vector[Py_ssize_t]* counts) except -1 nogil:
     cdef vector[int] others
     cdef int any_others = 0, t
     counts.clear()
-    counts.resize(dealing.threads * dealing.owners * dealing.buckets)
-    others.resize(dealing.threads)
+    counts.resize(dealing.stripes * dealing.owners * dealing.buckets)
+    others.resize(dealing.stripes)
     dealing.places = counts.data()
     dealing.others = others.data()
-    share_work(count_rows, dealing, dealing.threads, dealing.threads)
-    for t in range(dealing.threads):
+    share_work(count_rows, dealing, dealing.stripes, dealing.threads)
+    for t in range(dealing.stripes):
         any_others |= others[t]
     return any_others
 
 
-# Counts a thread's rows by pile.
-cdef int count_rows(void* context, Py_ssize_t thread) except -1 nogil:
+# Counts a stripe's rows by pile.
+cdef int count_rows(void* context, Py_ssize_t stripe) except -1 nogil:
     cdef const Dealing* dealing = <const Dealing*> context
-    cdef Py_ssize_t* counts = places_of(dealing, thread)
-    cdef Py_ssize_t at = first_row(dealing, thread), end = first_row(dealing, thread + 1), start = 0, i
+    cdef Py_ssize_t* counts = places_of(dealing, stripe)
+    cdef Py_ssize_t at = first_row(dealing, stripe), end = first_row(dealing, stripe + 1), start = 0, i
     cdef uint32_t owners[STRETCH]
     cdef bint owned = dealing.owners > 1
     cdef uint64_t mask = dealing.mask, buckets = dealing.buckets, varying = 0, before = 0, pile
@@ -468,43 +475,43 @@ cdef int count_rows(void* context, Py_ssize_t thread) except -1 nogil:
             piles[i] = <uint16_t> pile
             counts[pile] += 1
             row += stride
-    dealing.others[thread] = not are_leading(mask, varying, before)
+    dealing.others[stripe] = not are_leading(mask, varying, before)
     return 0
 
 
-# A thread's counts, or the places of its next rows, of all piles.
-cdef inline Py_ssize_t* places_of(const Dealing* dealing, Py_ssize_t thread) noexcept nogil:
-    return dealing.places + thread * dealing.owners * dealing.buckets
+# A stripe's counts, or the places of its next rows, of all piles.
+cdef inline Py_ssize_t* places_of(const Dealing* dealing, Py_ssize_t stripe) noexcept nogil:
+    return dealing.places + stripe * dealing.owners * dealing.buckets
 
 
-# Replaces each thread's counts by the places of its first rows.
+# Replaces each stripe's counts by the places of its first rows.
 cdef void find_places(const Dealing* dealing, Py_ssize_t* places, Py_ssize_t* ends) noexcept nogil:
     cdef Py_ssize_t total = 0, count, pile, piles = dealing.owners * dealing.buckets
     cdef int t
     for pile in range(piles):
         if pile % dealing.buckets == 0:
             total = 0
-        for t in range(dealing.threads):
+        for t in range(dealing.stripes):
             count = places[t * piles + pile]
             places[t * piles + pile] = total
             total += count
         ends[pile] = total
 
 
-# Copies a thread's rows to their places.
-cdef int move_rows(void* context, Py_ssize_t thread) except -1 nogil:
+# Copies a stripe's rows to their places.
+cdef int move_rows(void* context, Py_ssize_t stripe) except -1 nogil:
     cdef const Dealing* dealing = <const Dealing*> context
-    cdef Py_ssize_t at = first_row(dealing, thread), end = first_row(dealing, thread + 1)
+    cdef Py_ssize_t at = first_row(dealing, stripe), end = first_row(dealing, stripe + 1)
     cdef Stretch stretch
     while next_stretch(dealing, &at, end, &stretch):
         if dealing.stride == 2:     # two words of an arrangement, bare
-            move_stretch(dealing, &stretch, places_of(dealing, thread), end, 2)
+            move_stretch(dealing, &stretch, places_of(dealing, stripe), end, 2)
         else:
-            move_stretch(dealing, &stretch, places_of(dealing, thread), end, dealing.stride)
+            move_stretch(dealing, &stretch, places_of(dealing, stripe), end, dealing.stride)
     return 0
 
 
-# Copies a stretch of rows, of a thread that has those before `end`, to the `places` of the next ones.
+# Copies a stretch of rows, of a stripe that has those before `end`, to the `places` of the next ones.
 cdef inline void move_stretch(const Dealing* dealing, const Stretch* stretch, Py_ssize_t* places,
                               Py_ssize_t end, int stride) noexcept nogil:
     cdef const Updates* dealt = dealing.dealt
