@@ -18,6 +18,7 @@ import pyarrow as pa
 from numpy.typing import ArrayLike
 
 from ivm.aggregates import Aggregate, Order, WindowCall
+from ivm.arrangement_order import arrangement_order
 from ivm.expressions import Column, Expression, Value
 from ivm.hashed import Hashed
 
@@ -151,8 +152,7 @@ class Arrange(Hashed):
     def __post_init__(self) -> None:
         given = self.input.schema
         if self.key != tuple(range(len(self.key))):
-            order = (*self.key, *(i for i in range(len(given)) if i not in self.key))
-            given = pa.schema(_chosen(list(given), order))
+            given = pa.schema(_chosen(list(given), arrangement_order(len(given), self.key)))
         object.__setattr__(self, "schema", given)
 
 

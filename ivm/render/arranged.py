@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ivm.arrangement_order import arranged_positions
 from ivm.dataflow import Arrange
 from ivm.render.building import TracePlan
 from ivm.rows.format import Format, followed_by, row_format, string_words
@@ -37,14 +38,14 @@ def shape_of(node: Arrange) -> Shape:
         val,
         together,
         string_words(node.schema.types, together),
-        Packing((key, val), _places(node, range(len(schema))), row_format(schema)),
+        Packing((key, val), places_in(node, range(len(schema))), row_format(schema)),
     )
 
 
-def _places(node: Arrange, columns: Iterable[int]) -> list[tuple[int, int]]:
+def places_in(node: Arrange, columns: Iterable[int]) -> list[tuple[int, int]]:
     """Where an arrangement has these columns of its input: (0: key or 1: value, which of its)."""
-    others = [i for i in range(len(node.input.schema)) if i not in node.key]
-    return [(0, node.key.index(i)) if i in node.key else (1, others.index(i)) for i in columns]
+    at, keys = arranged_positions(len(node.input.schema), node.key), len(node.key)
+    return [(0, at[i]) if at[i] < keys else (1, at[i] - keys) for i in columns]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Arranged:
 
         A target with strings' first bytes needs the interner.
         """
-        picks = _places(self.node, columns)
+        picks = places_in(self.node, columns)
         return Packing((self.shape.key, self.shape.val), picks, target, interner)
 
     def flattened(self) -> Packing:

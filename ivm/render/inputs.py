@@ -6,6 +6,7 @@ moves columns.
 
 from functools import lru_cache
 
+from ivm.arrangement_order import arranged_positions
 from ivm.dataflow import Arrange, Get
 from ivm.operators.input import Input
 from ivm.render.arranged import Arranged, shape_of
@@ -35,6 +36,6 @@ def plan_input(node: Arrange, shards: int, interner: Interner) -> PhysicalPlan:
 def arriving(node: Arrange) -> Format:
     """The format of an arrangement's key and value, with the places in the input's order."""
     together = shape_of(node).together
-    width = range(len(node.input.schema))
-    order = [*node.key, *(i for i in width if i not in node.key)]
-    return Format(together.words, tuple(together.places[order.index(i)] for i in width))
+    width = len(node.input.schema)
+    at = arranged_positions(width, node.key)
+    return Format(together.words, tuple(together.places[at[i]] for i in range(width)))

@@ -12,7 +12,7 @@ from ivm.operators.changes import Changes
 from ivm.operators.fallible import Evaluate
 from ivm.operators.join import Join as JoinOperator
 from ivm.operators.lookup import Lookup as LookupOperator
-from ivm.render.arranged import Arranged, shape_of
+from ivm.render.arranged import Arranged, places_in, shape_of
 from ivm.render.building import New, Read, Several
 from ivm.render.mechanics import Mechanics
 from ivm.render.scopes import Rendered
@@ -144,9 +144,8 @@ def _carried(node: DeltaJoin, lookups: Sequence[Lookup]) -> list[list[int]]:
 
 def _places(node: Arrange, first: int) -> dict[int, tuple[int, int]]:
     """Where an arrangement has its columns, numbered from `first`: (0: key or 1: value, which)."""
-    others = [i for i in range(len(node.schema)) if i not in node.key]
-    places = {first + column: (0, i) for i, column in enumerate(node.key)}
-    return places | {first + column: (1, i) for i, column in enumerate(others)}
+    places = places_in(node, range(len(node.schema)))
+    return {first + column: place for column, place in enumerate(places)}
 
 
 def _nullable_key(node: Arrange) -> Arrange:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from ivm.aggregates import LINEAR, Aggregate, Order
+from ivm.arrangement_order import arrangement_order
 from ivm.dataflow import Distinct, Node, Reduce, TopK, project
 from ivm.errors import Unsupported
 from ivm.operators.accumulate import Accumulate, AccumulateNew
@@ -96,7 +97,7 @@ class Reductions(Mechanics):
 
     def top_k(self, node: TopK) -> Rendered:
         """Values ordered by the order's columns, then by the others, ascending."""
-        others = [i for i in range(len(node.schema)) if i not in node.key]
+        others = arrangement_order(len(node.schema), node.key)[len(node.key) :]
         order = {o.column: o for o in reversed(node.order) if o.column in others}
         ordering = [order[o.column] for o in node.order if o.column in order]
         unique = list(dict.fromkeys(ordering))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from ivm.arrangement_order import arrangement_order
 from ivm.dataflow import (
     Arrange,
     Concat,
@@ -246,7 +247,7 @@ class Renderer(Windows, Reductions, Joins):
     def _index(self, node: Arrange) -> Arranged:
         shape = shape_of(node)
         width = len(node.input.schema)
-        picks = [*node.key, *(i for i in range(width) if i not in node.key)]
+        picks = list(arrangement_order(width, node.key))
         source = self.moved(node.input, picks, shape.together)
         return Arranged(node, shape, self.sealed(source, shape.key.words, shape.strings))
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ivm import dataflow as df
+from ivm.arrangement_order import arranged_positions
 from ivm.expressions import Column, Expression
 from views.lowering.lowered import Lowered, moved
 
@@ -58,7 +59,7 @@ def _plain(lowered: Lowered, keys: Sequence[Expression]) -> tuple[int, ...] | No
 
 def _access(lowered: Lowered, key: tuple[int, ...], deferred: Sequence[Expression]) -> Access:
     arrange = df.Arrange(lowered.node, key)
-    to = arranged_positions(arrange)
+    to = arranged_positions(len(arrange.input.schema), key)
     positions = {n: to[p] for n, p in lowered.positions.items()}
     return Access(arrange, positions, tuple(moved(d, to) for d in deferred))
 
@@ -84,10 +85,3 @@ def _private(lowered: Lowered, keys: Sequence[Expression], needed: Iterable[int]
     positions = {n: kept.index(p) for n, p in wanted.items()}
     computed = Lowered(node, positions)
     return _access(computed, tuple(range(first, first + len(keys))), ())
-
-
-def arranged_positions(arrange: df.Arrange) -> dict[int, int]:
-    """Where each column of an arrangement's input is in the arrangement."""
-    width = len(arrange.input.schema)
-    order = (*arrange.key, *(i for i in range(width) if i not in arrange.key))
-    return {position: i for i, position in enumerate(order)}

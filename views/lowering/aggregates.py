@@ -13,8 +13,9 @@ import pyarrow as pa
 from ivm import aggregates as agg
 from ivm import dataflow as df
 from ivm import derived
+from ivm.arrangement_order import arranged_positions
 from ivm.expressions import Column, Expression
-from views.lowering.access import Access, arranged_positions
+from views.lowering.access import Access
 from views.lowering.joins import joined, mapped
 from views.lowering.lowered import Lowered
 from views.plan.nodes import Aggregate, AggregateCall
@@ -47,7 +48,7 @@ def aggregate(plan: Aggregate, given: Lowered, needed: frozenset[int]) -> Lowere
 def _by_key(lowered: Lowered, keys: Sequence[int]) -> Access:
     """A reduction's result, arranged by its grouping key."""
     arrange = df.Arrange(lowered.node, tuple(lowered.positions[k] for k in keys))
-    to = arranged_positions(arrange)
+    to = arranged_positions(len(arrange.input.schema), arrange.key)
     return Access(arrange, {n: to[p] for n, p in lowered.positions.items()})
 
 
