@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Literal as OneOf
-from typing import TypeAlias
+from typing import TypeAlias, assert_never, get_args
 
 import pyarrow as pa
 
@@ -21,8 +21,31 @@ AggregateFunction: TypeAlias = OneOf[
     "percentile_cont", "percentile_disc", "list", "set", "join",
 ]  # fmt: skip
 
-LINEAR = ("count", "sum", "avg", "comoment")
-"""Functions whose result for two sets of rows follows from those for each."""
+AggregateKind: TypeAlias = OneOf["linear", "first", "percentile", "collection"]
+
+
+def aggregate_kind(function: AggregateFunction) -> AggregateKind:
+    """The family that computes `function`.
+
+    The result of a "linear" one for two sets of rows follows from those for each. The others need
+    the values in order: their first one, the one at a fraction, or all of them.
+    """
+    match function:
+        case "count" | "sum" | "avg" | "comoment":
+            return "linear"
+        case "min" | "max" | "first":
+            return "first"
+        case "percentile_cont" | "percentile_disc":
+            return "percentile"
+        case "list" | "set" | "join":
+            return "collection"
+        case _:
+            assert_never(function)
+
+
+AGGREGATES: frozenset[AggregateFunction] = frozenset(get_args(AggregateFunction))
+LINEAR = frozenset(f for f in AGGREGATES if aggregate_kind(f) == "linear")
+"""Functions whose states are added up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +114,32 @@ WindowFunction: TypeAlias = OneOf[
     "first_value", "last_value", "nth_value",
     "count", "sum", "avg", "comoment", "min", "max",
 ]  # fmt: skip
+
+WindowKind: TypeAlias = OneOf["number", "neighbour", "pick", "linear", "extreme"]
+
+
+def window_kind(function: WindowFunction) -> WindowKind:
+    """The family that computes `function`.
+
+    A "number" is that of the row in its partition, a "neighbour" the value of a row at a distance;
+    the others are over the frame: the value of one of its rows, a sum, or its extreme value.
+    """
+    match function:
+        case "row_number" | "rank" | "dense_rank" | "percent_rank" | "cume_dist" | "ntile":
+            return "number"
+        case "lag" | "lead":
+            return "neighbour"
+        case "first_value" | "last_value" | "nth_value":
+            return "pick"
+        case "count" | "sum" | "avg" | "comoment":
+            return "linear"
+        case "min" | "max":
+            return "extreme"
+        case _:
+            assert_never(function)
+
+
+WINDOW_FUNCTIONS: frozenset[WindowFunction] = frozenset(get_args(WindowFunction))
 
 
 @dataclass(frozen=True, slots=True)

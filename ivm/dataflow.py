@@ -12,7 +12,7 @@ leaves out the columns that there are not.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TypeAlias
+from typing import TypeAlias, get_args
 
 import pyarrow as pa
 from numpy.typing import ArrayLike
@@ -423,6 +423,10 @@ Node: TypeAlias = (
     | Iterate
     | EnterAt
 )
+
+for _kind in get_args(Node):
+    if _kind.__hash__ is not Hashed.__hash__:
+        raise ImportError(f"node {_kind.__name__}: say `__hash__ = Hashed.__hash__` in its body")
 
 
 def _chosen(fields: Sequence[pa.Field], columns: Iterable[int]) -> list[pa.Field]:

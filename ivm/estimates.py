@@ -9,14 +9,19 @@ bodies have without it.
 
 from collections.abc import Callable
 from math import prod
+from typing import assert_never
 
 from ivm.dataflow import (
     Arrange,
     Concat,
+    Consolidate,
     Constant,
     DeltaJoin,
+    Distinct,
     Due,
+    EnterAt,
     Filter,
+    FlatMap,
     Get,
     Iterate,
     Join,
@@ -25,9 +30,11 @@ from ivm.dataflow import (
     Node,
     Recursive,
     Reduce,
+    Threshold,
     TopK,
+    Window,
 )
-from ivm.expressions import Call, Expression, Literal
+from ivm.expressions import Call, Column, Expression, Literal
 from ivm.rows.format import row_format
 
 EQUAL, COMPARED, GROUP = 1 / 10, 1 / 3, 10
@@ -81,8 +88,12 @@ class Estimates:
                 return self._of(dict(node.bindings)[node.result])
             case Due():
                 return self._of(node.events)
-            case _:
+            case TopK() | Map() | FlatMap() | Consolidate() | Arrange() | EnterAt():
                 return self._of(node.input)
+            case Distinct() | Threshold() | Window():
+                return self._of(node.input)
+            case _:
+                assert_never(node)
 
     def pairs(self, node: Node) -> int:
         """How many pairs of rows `node` itself makes without a key; 0 if it is no such join."""
@@ -105,10 +116,18 @@ def _is_keyed(arrange: Arrange) -> bool:
 
 def _share(condition: Expression) -> float:
     """The share of rows for which `condition` is true."""
-    if isinstance(condition, Literal):
-        return 1 if condition.value else 0
-    if not isinstance(condition, Call):
-        return COMPARED
+    match condition:
+        case Literal():
+            return 1 if condition.value else 0
+        case Column():
+            return COMPARED
+        case Call():
+            return _share_of_call(condition)
+        case _:
+            assert_never(condition)
+
+
+def _share_of_call(condition: Call) -> float:
     match condition.function:
         case "and":
             return prod(map(_share, condition.arguments))

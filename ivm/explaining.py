@@ -6,8 +6,8 @@ from ivm.dataflow import Arrange, Get, Node
 from ivm.estimates import Estimates
 from ivm.render.collection import Collection
 from ivm.render.pieces import Index, Piece
-from ivm.render.scopes import children
 from ivm.results import Forecast, Foretold
+from ivm.traversal import children
 
 
 def forecast(

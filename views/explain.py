@@ -5,15 +5,16 @@ column at position 2.
 """
 
 from collections.abc import Collection, Iterator
+from typing import assert_never
 
 from ivm import aggregates as agg
 from ivm import dataflow as df
 from ivm.expressions import Column, Expression, Literal
+from ivm.traversal import children
 from views.catalog import Catalog
 from views.compile import deeply, existing
 from views.languages import FRONT_ENDS
 from views.limits import DEFAULT, Limits
-from views.lowering.depth import below
 from views.lowering.lower import lower
 from views.plan.bound import Stage
 from views.plan.nodes import (
@@ -21,6 +22,7 @@ from views.plan.nodes import (
     AggregateCall,
     Apply,
     Attribute,
+    Distinct,
     During,
     Except,
     Filter,
@@ -144,8 +146,10 @@ def _plan_line(plan: Plan) -> str:
             return f"Fixpoint {plan.result} of {names}{bound} {_attributes(plan.attributes)}"
         case Union() | Except():
             return f"{name} {_attributes(plan.attributes)}"
-        case _:
+        case Distinct():
             return name
+        case _:
+            assert_never(plan)
 
 
 def _call(call: AggregateCall) -> str:
@@ -230,11 +234,11 @@ def dataflow_text(node: df.Node) -> str:
 
 def _dataflow_lines(node: df.Node, depth: int, shown: set[int]) -> Iterator[str]:
     """Lines for `node`; what was shown before is only named."""
-    again = id(node) in shown and any(below(node))
+    again = id(node) in shown and bool(children(node))
     yield "  " * depth + _dataflow_line(node) + (" (as above)" if again else "")
     shown.add(id(node))
     if not again:
-        for child in below(node):
+        for child in children(node):
             yield from _dataflow_lines(child, depth + 1, shown)
 
 
@@ -277,8 +281,16 @@ def _dataflow_line(node: df.Node) -> str:
             return f"Window by ({key}) order ({', '.join(order)}) {made}"
         case df.Iterate():
             return f"Iterate {node.result}"
-        case _:
+        case df.EnterAt():
+            return f"EnterAt {expression_text(node.priority, '$')} into {node.into}"
+        case df.Threshold():
+            return f"Threshold{'' if node.limit is None else f' limit {node.limit}'}"
+        case df.FlatMap():
+            return f"FlatMap to ({', '.join(node.schema.names)})"
+        case df.Consolidate() | df.Concat() | df.Negate() | df.Distinct():
             return name
+        case _:
+            assert_never(node)
 
 
 def _dataflow_call(call: agg.WindowCall) -> str:

@@ -23,7 +23,9 @@ from ivm.rows.words cimport decode_double, encode_double
 
 import pyarrow as pa
 
+from ivm.aggregates import LINEAR
 from ivm.errors import Unsupported
+from ivm.exhaustive import check_complete
 
 cdef enum:
     COUNT_ROWS = 0
@@ -45,6 +47,7 @@ cdef uint64_t SIGN = <uint64_t> 1 << 63
 
 
 _FUNCTIONS = {"count": COUNT, "sum": SUM, "avg": AVERAGE, "comoment": COMOMENT}
+check_complete("the table of accumulated aggregates", _FUNCTIONS, LINEAR)
 
 
 def _kind(type_) -> int:

@@ -3,9 +3,6 @@ from ivm.operators.frames import Frame
 from ivm.rows.format import Place
 from ivm.rows.strings import Interner
 
-NUMBERS: dict[str, int]
-PICKS: dict[str, int]
-
 class WindowFunction:
     """One call of a window function, whose result lies at a place among all results."""
 
@@ -17,7 +14,7 @@ class WindowFunction:
     def state_words(self) -> int: ...
 
 class Numbering(WindowFunction):
-    """`function`, of the keys of `NUMBERS`; `count` buckets of ntile."""
+    """`function`, a "number" of `window_kind`; `count` buckets of ntile."""
 
     def __init__(self, function: str, count: int, result: Place) -> None: ...
 
@@ -29,7 +26,7 @@ class Neighbour(WindowFunction):
     ) -> None: ...
 
 class FrameValue(WindowFunction):
-    """The value `argument` of the first, last or `count`-th row of `frame` (keys of `PICKS`)."""
+    """The value `argument` of the first, last or `count`-th row of `frame`: a "pick"."""
 
     def __init__(
         self, function: str, count: int, frame: Frame, argument: Place, result: Place

@@ -16,6 +16,9 @@ from ivm.rows.strings cimport Interner, compare as compare_contents
 from ivm.rows.words cimport encode_double, encode_signed
 from ivm.trace.times cimport compare_words
 
+from ivm.aggregates import WINDOW_FUNCTIONS, window_kind
+from ivm.exhaustive import check_complete
+
 cdef enum Number:
     ROW_NUMBER
     RANK
@@ -29,7 +32,7 @@ cdef enum Pick:
     LAST_VALUE
     NTH_VALUE
 
-NUMBERS = {
+_NUMBERS = {
     "row_number": ROW_NUMBER,
     "rank": RANK,
     "dense_rank": DENSE_RANK,
@@ -37,7 +40,11 @@ NUMBERS = {
     "cume_dist": CUME_DIST,
     "ntile": NTILE,
 }
-PICKS = {"first_value": FIRST_VALUE, "last_value": LAST_VALUE, "nth_value": NTH_VALUE}
+_PICKS = {"first_value": FIRST_VALUE, "last_value": LAST_VALUE, "nth_value": NTH_VALUE}
+check_complete("the table of row numbers", _NUMBERS,
+               {f for f in WINDOW_FUNCTIONS if window_kind(f) == "number"})
+check_complete("the table of frame values", _PICKS,
+               {f for f in WINDOW_FUNCTIONS if window_kind(f) == "pick"})
 
 
 cdef Cell _cell(place, int offset):
@@ -89,13 +96,13 @@ cdef class WindowFunction:
 
 
 cdef class Numbering(WindowFunction):
-    """`function`, of the keys of `NUMBERS`; `count` buckets of ntile."""
+    """`function`, a "number" of `window_kind`; `count` buckets of ntile."""
 
     cdef Number number
     cdef int64_t count
 
     def __init__(self, function, count, result):
-        self.number = NUMBERS[function]
+        self.number = _NUMBERS[function]
         self.count = count
         self.result = _cell(result, 1)
         self.asks_peers = self.number != ROW_NUMBER and self.number != NTILE
@@ -176,7 +183,7 @@ cdef class FrameValue(WindowFunction):
     cdef Cell argument
 
     def __init__(self, function, count, frame, argument, result):
-        self.pick = PICKS[function]
+        self.pick = _PICKS[function]
         self.count = count
         self.frame = frame
         self.argument = _cell(argument, 0)

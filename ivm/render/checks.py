@@ -5,32 +5,40 @@ What functions take and give is checked where they are compiled, and what aggreg
 calls give where they are planned.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import assert_never
 
 import pyarrow as pa
 
+from ivm.aggregates import AGGREGATES, WINDOW_FUNCTIONS, WindowFunction, window_kind
 from ivm.dataflow import (
     Arrange,
     Concat,
+    Consolidate,
     Constant,
     DeltaJoin,
+    Distinct,
+    Due,
     EnterAt,
     Filter,
+    FlatMap,
+    Get,
     Iterate,
     Join,
     Map,
+    Negate,
     Node,
     Path,
+    Recursive,
     Reduce,
     Threshold,
     TopK,
     Window,
 )
 from ivm.errors import SchemaMismatch, Unsupported
-from ivm.expressions import Call, Column, Expression
-from ivm.render.scopes import children, free_names, recursive_schemas
+from ivm.expressions import Call, Column, Expression, Literal
+from ivm.traversal import free_names, recursive_schemas, walk
 
 
 def check(node: Node) -> None:
@@ -40,19 +48,49 @@ def check(node: Node) -> None:
     recursive name that no loop binds, and for a join whose paths do not belong together.
     """
     check_parts(node)
-    met: set[Node] = set()
-    waiting = [node]
-    while waiting:
-        each = waiting.pop()
+    for each in walk(node):
         if not isinstance(each, Node):
             raise Unsupported(f"no operator for {type(each).__name__}")
-        if each not in met:
-            met.add(each)
-            if rule := _RULES.get(type(each)):
-                rule(each)
-            waiting += children(each)
+        _check_node(each)
     if names := free_names(node):
         raise Unsupported(f"no loop binds {', '.join(map(repr, sorted(names)))}")
+
+
+def _check_node(node: Node) -> None:
+    """Raise where `node` itself does not fit what it reads; as `check` does."""
+    match node:
+        case Filter():
+            _filter(node)
+        case Map():
+            _map(node)
+        case EnterAt():
+            _enter_at(node)
+        case Concat():
+            _concat(node)
+        case Constant():
+            _constant(node)
+        case Arrange():
+            _arrange(node)
+        case Join():
+            _join(node)
+        case DeltaJoin():
+            _delta_join(node)
+        case Reduce():
+            _reduce(node)
+        case Threshold():
+            _threshold(node)
+        case TopK():
+            _top_k(node)
+        case Window():
+            _window(node)
+        case Iterate():
+            _iterate(node)
+        case Get() | FlatMap() | Consolidate() | Negate() | Distinct() | Recursive():
+            pass  # any input fits; a name is looked up where it is planned
+        case Due():
+            pass  # its moments are compared with its clock where it is planned
+        case _:
+            assert_never(node)
 
 
 def check_parts(node: Hashable) -> None:
@@ -92,11 +130,16 @@ def _expressions(schema: pa.Schema, expressions: Iterable[Expression]) -> None:
         if each in met:
             continue
         met.add(each)
-        if isinstance(each, Call):
-            waiting += each.arguments
-        elif isinstance(each, Column):
-            _columns("an expression", schema, [each.index])
-            _same(f"column {each.index}", [schema.field(each.index).type], [each.type])
+        match each:
+            case Call():
+                waiting += each.arguments
+            case Column():
+                _columns("an expression", schema, [each.index])
+                _same(f"column {each.index}", [schema.field(each.index).type], [each.type])
+            case Literal():
+                pass
+            case _:
+                raise Unsupported(f"no expression: {each!r}")
 
 
 def _filter(node: Filter) -> None:
@@ -184,6 +227,10 @@ def _reduce(node: Reduce) -> None:
     _key("a reduction", given, node.key)
     for a in node.aggregates:
         what = f"a {a.function}"
+        if a.function not in AGGREGATES:
+            raise Unsupported(
+                f"an aggregate {a.function}: there are {', '.join(sorted(AGGREGATES))}"
+            )
         if a.column is None and a.function != "count":
             raise SchemaMismatch(f"{what} of no column")
         _columns(what, given, (a.column, a.other, a.where, *(o.column for o in a.order)))
@@ -208,9 +255,18 @@ def _window(node: Window) -> None:
     _key("a window", given, node.key)
     _columns("a window", given, (o.column for o in node.order))
     for call in node.calls:
-        if call.column is None and call.function in ("sum", "avg", "comoment"):
-            raise SchemaMismatch(f"a {call.function} of no column")
+        if call.function not in WINDOW_FUNCTIONS:
+            known = ", ".join(sorted(WINDOW_FUNCTIONS))
+            raise Unsupported(f"a window function {call.function}: there are {known}")
+        if call.column is None and not _counts_rows(call.function):
+            refused = SchemaMismatch if window_kind(call.function) == "linear" else Unsupported
+            raise refused(f"a {call.function} of no column")
         _columns(f"a {call.function}", given, (call.column, call.default, call.other))
+
+
+def _counts_rows(function: WindowFunction) -> bool:
+    """Whether `function` needs no column."""
+    return function == "count" or window_kind(function) == "number"
 
 
 def _iterate(node: Iterate) -> None:
@@ -224,20 +280,3 @@ def _iterate(node: Iterate) -> None:
         for name, schema in recursive_schemas(body).items():
             if name in bodies:
                 _same(f"the recursion {name!r}", schema.types, bodies[name].schema.types)
-
-
-_RULES: dict[type, Callable[[Any], None]] = {
-    Arrange: _arrange,
-    Concat: _concat,
-    Constant: _constant,
-    DeltaJoin: _delta_join,
-    EnterAt: _enter_at,
-    Filter: _filter,
-    Iterate: _iterate,
-    Join: _join,
-    Map: _map,
-    Reduce: _reduce,
-    Threshold: _threshold,
-    TopK: _top_k,
-    Window: _window,
-}

@@ -6,6 +6,7 @@ its rounds then climb to the least fixed point, unless the loop stops before.
 """
 
 from collections.abc import Mapping
+from typing import assert_never
 
 from ivm.dataflow import (
     Arrange,
@@ -14,32 +15,24 @@ from ivm.dataflow import (
     Constant,
     DeltaJoin,
     Distinct,
+    Due,
+    EnterAt,
     Filter,
     FlatMap,
     Get,
     Iterate,
     Join,
     Map,
+    Negate,
     Node,
     Recursive,
     Reduce,
     Threshold,
+    TopK,
+    Window,
 )
 from ivm.render.collection import Collection
-from ivm.render.scopes import children, reads
-
-MONOTONE = (
-    Arrange,
-    Concat,
-    Consolidate,
-    DeltaJoin,
-    Distinct,
-    Filter,
-    FlatMap,
-    Iterate,
-    Join,
-    Map,
-)
+from ivm.traversal import children, reads
 
 
 class Growth:
@@ -60,12 +53,25 @@ class Growth:
         return all(collection is not None and collection.insert_only for collection in found)
 
     def _grows(self, node: Node) -> bool:
-        if isinstance(node, Reduce):
-            return not node.aggregates and self.grows(node.input)
-        if isinstance(node, Threshold):
-            return node.limit == 1 and self.grows(node.input)
-        if isinstance(node, (Constant, Get, Recursive)):
+        return _keeps_growth(node) and all(map(self.grows, children(node)))
+
+
+def _keeps_growth(node: Node) -> bool:
+    """Whether `node` only grows where everything that it reads does."""
+    match node:
+        case Get() | Constant() | Recursive() | Filter() | Map() | FlatMap() | Consolidate():
             return True
-        if isinstance(node, Iterate) and node.stops:
+        case Concat() | Arrange() | Join() | DeltaJoin() | Distinct():
+            return True
+        case Reduce():
+            return not node.aggregates
+        case Threshold():
+            return node.limit == 1
+        case Iterate():
+            return not node.stops
+        case EnterAt():  # the rounds of its loop start anew with each priority
             return False
-        return isinstance(node, MONOTONE) and all(self.grows(child) for child in children(node))
+        case Negate() | TopK() | Due() | Window():
+            return False
+        case _:
+            assert_never(node)

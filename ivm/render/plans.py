@@ -17,10 +17,10 @@ from ivm.render.inputs import arriving, plan_input
 from ivm.render.physical import PhysicalPlan
 from ivm.render.pieces import Index, Piece
 from ivm.render.renderer import Bounds, Renderer
-from ivm.render.scopes import reads
 from ivm.rows.format import Format
 from ivm.rows.layout import Layout
 from ivm.rows.strings import Interner
+from ivm.traversal import reads
 
 KEPT = 256
 """Plans of dataflows that are kept, and of inputs: the latest ones that were made."""

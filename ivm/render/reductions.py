@@ -7,10 +7,11 @@ need the join closure of times, which `ivm.operators.reduce` provides for any lo
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import assert_never
 
 import pyarrow as pa
 
-from ivm.aggregates import LINEAR, Aggregate, Order
+from ivm.aggregates import LINEAR, Aggregate, Order, aggregate_kind
 from ivm.arrangement_order import arrangement_order
 from ivm.dataflow import Distinct, Node, Reduce, TopK, project
 from ivm.errors import Unsupported
@@ -113,25 +114,22 @@ class Reductions(Mechanics):
         for a in node.aggregates:
             if not a.nullable and _may_be_null(a, node.input.schema):
                 raise Unsupported(f"the {a.function} {a.name!r} may be NULL, but is said not to be")
-        match [a for a in node.aggregates if a.function not in LINEAR]:
-            case [] if not node.aggregates:
-                return self.render(Distinct(project(node.input, node.key)))
-            case []:
+        if not node.aggregates:
+            return self.render(Distinct(project(node.input, node.key)))
+        first, *others = node.aggregates
+        if others and any(a.function not in LINEAR for a in node.aggregates):
+            raise Unsupported("aggregates of several kinds in one Reduce: ivm.derived.reduce")
+        match aggregate_kind(first.function):
+            case "linear":
                 return self._accumulated(node)
-            case [a] if len(node.aggregates) == 1:
-                return self._ordered_aggregate(node, a)
-            case _:
-                raise Unsupported("aggregates of several kinds in one Reduce: ivm.derived.reduce")
-
-    def _ordered_aggregate(self, node: Reduce, a: Aggregate) -> Rendered:
-        match a.function:
-            case "list" | "set" | "join":
-                return self._gathered(node, a)
-            case "percentile_cont" | "percentile_disc":
-                return self._percentile(node, a)
-            case "min" | "max" | "first":
-                return self._first(node, a)
-        raise Unsupported(f"an aggregate {a.function}")
+            case "collection":
+                return self._gathered(node, first)
+            case "percentile":
+                return self._percentile(node, first)
+            case "first":
+                return self._first(node, first)
+            case kind:
+                assert_never(kind)
 
     def _first(self, node: Reduce, a: Aggregate) -> Rendered:
         """The value of the first row: a top-1 of the order's columns and then the value."""
@@ -338,11 +336,18 @@ def _gives(a: Aggregate, type_: pa.DataType) -> None:
 
 def _may_be_null(a: Aggregate, given: pa.Schema) -> bool:
     """Whether an aggregate may be NULL for rows of `given`, which are at least one."""
-    if a.function == "count":
-        return False
-    taken = [given.field(c) for c in (a.column, a.other) if c is not None]
-    of_null = a.function not in ("list", "set") and any(column.nullable for column in taken)
-    return of_null or a.where is not None
+    of_null = any(given.field(c).nullable for c in (a.column, a.other) if c is not None)
+    match a.function:
+        case "count":
+            return False
+        case "list" | "set":
+            return a.where is not None
+        case "sum" | "avg" | "comoment" | "min" | "max" | "first" | "join":
+            return of_null or a.where is not None
+        case "percentile_cont" | "percentile_disc":
+            return of_null or a.where is not None
+        case _:
+            assert_never(a.function)
 
 
 def _with_value(order: tuple[Order, ...], value: int) -> tuple[int, tuple[Order, ...]]:

@@ -56,14 +56,7 @@ from ivm.render.joins import Joins
 from ivm.render.physical import PhysicalPlan, PiecePlan
 from ivm.render.pieces import Index, Piece
 from ivm.render.reductions import Reductions
-from ivm.render.scopes import (
-    Rendered,
-    Scope,
-    free_names,
-    passed_names,
-    reads,
-    recursive_schemas,
-)
+from ivm.render.scopes import Rendered, Scope
 from ivm.render.windows import Windows
 from ivm.rows.format import Format, followed_by, row_format, string_words
 from ivm.rows.layout import Layout
@@ -71,6 +64,7 @@ from ivm.rows.packing import Packing
 from ivm.rows.program import Program
 from ivm.rows.strings import Interner
 from ivm.rows.values import batch_of
+from ivm.traversal import free_names, passed_names, reads, recursive_schemas
 
 _MOST = 1 << 62
 """Rounds or updates; no recursion has as many."""

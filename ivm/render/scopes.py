@@ -1,32 +1,10 @@
 """Scopes while planning: the root, and one for each loop that is being planned."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
-from functools import cache, lru_cache
-from typing import Any
+from dataclasses import dataclass, field
 
-from ivm.dataflow import (
-    Arrange,
-    Concat,
-    EnterAt,
-    Filter,
-    FlatMap,
-    Get,
-    Iterate,
-    Map,
-    Negate,
-    Node,
-    Recursive,
-)
+from ivm.dataflow import Arrange, Node
 from ivm.render.arranged import Arranged
 from ivm.rows.format import Format
-
-_REMEMBERED = 4096
-"""Nodes of which the functions below remember the answer: a node may lie on many paths."""
-
-
-_PASSING = (Concat, EnterAt, Filter, FlatMap, Iterate, Map, Negate)
-"""What hands rows on as they come: none of these brings equal ones together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,67 +40,3 @@ class Scope:
         while scope.parent is not None and not names & scope.bodies.keys():
             scope = scope.parent
         return scope
-
-
-def children(node: Node) -> Iterator[Node]:
-    """The nodes that `node` reads directly."""
-    kind: Any = type(node)
-    for name in _fields(kind):
-        value = getattr(node, name)
-        if isinstance(value, Node):
-            yield value
-        elif name == "inputs":
-            yield from value
-        elif name == "bindings":
-            yield from (body for _, body in value)
-
-
-@cache
-def _fields(kind: Any) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(kind))
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def free_names(node: Node) -> frozenset[str]:
-    """The recursive names that `node` refers to and does not bind."""
-    if isinstance(node, Recursive):
-        return frozenset([node.name])
-    names = frozenset().union(*(free_names(child) for child in children(node)))
-    if isinstance(node, EnterAt):
-        names |= {node.into}
-    if isinstance(node, Iterate):
-        names -= {name for name, _ in node.bindings}
-    return names
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def passed_names(node: Node) -> frozenset[str]:
-    """The free recursive names whose rows reach `node` without being summed up on the way."""
-    if isinstance(node, Recursive):
-        return frozenset([node.name])
-    if not isinstance(node, _PASSING):
-        return frozenset()
-    names = frozenset().union(*(passed_names(child) for child in children(node)))
-    if isinstance(node, Iterate):
-        names -= {name for name, _ in node.bindings}
-    return names
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def recursive_schemas(node: Node) -> dict[str, Any]:
-    """The schema under which each free recursive name is referred to."""
-    if isinstance(node, Recursive):
-        return {node.name: node.schema}
-    found: dict[str, Any] = {}
-    for child in children(node):
-        found |= recursive_schemas(child)
-    bound = dict(node.bindings) if isinstance(node, Iterate) else {}
-    return {name: schema for name, schema in found.items() if name not in bound}
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def reads(node: Node) -> frozenset[str]:
-    """The names of the inputs and dataflows that `node` refers to."""
-    if isinstance(node, Get):
-        return frozenset([node.name])
-    return frozenset().union(*(reads(child) for child in children(node)))

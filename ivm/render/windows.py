@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import get_args
+from typing import assert_never, get_args
 
 import pyarrow as pa
 
-from ivm.aggregates import LINEAR, Aggregate, FrameUnit, Order, WindowCall
+from ivm.aggregates import Aggregate, FrameUnit, Order, WindowCall, window_kind
 from ivm.dataflow import Node, Window
 from ivm.errors import Unsupported
 from ivm.operators.accumulation import Accumulation
@@ -17,8 +17,6 @@ from ivm.operators.ordering import Ordering
 from ivm.operators.settling import Settling
 from ivm.operators.window import Window as WindowOperator
 from ivm.operators.window_functions import (
-    NUMBERS,
-    PICKS,
     FrameExtreme,
     FrameSum,
     FrameValue,
@@ -176,25 +174,43 @@ def _function(
 ) -> WindowFunction:
     """The kernel of one call (raises Unsupported)."""
     count = min(max(call.count, -_FARTHEST), _FARTHEST)
-    if call.function in NUMBERS:
-        _check_number(call)
-        return Numbering(call.function, count, result)
-    frame = _frame(call, values)
-    if call.function in LINEAR:
-        return FrameSum(_accumulation(call, values, interner), frame, result)
-    _check_value(call, values.schema)
-    assert call.column is not None
+    match window_kind(call.function):
+        case "number":
+            _check_number(call)
+            return Numbering(call.function, count, result)
+        case "linear":
+            accumulation = _accumulation(call, values, interner)
+            return FrameSum(accumulation, _frame(call, values), result)
+        case "neighbour":
+            argument, _ = _argument(call, values)
+            ahead = count if call.function == "lead" else -count
+            default = None
+            if call.default is not None:
+                default = values.format.places[values.argument(call.default)]
+            return Neighbour(ahead, argument, default, result)
+        case "pick":
+            argument, _ = _argument(call, values)
+            return FrameValue(call.function, count, _frame(call, values), argument, result)
+        case "extreme":
+            argument, is_string = _argument(call, values)
+            frame = _frame(call, values)
+            return FrameExtreme(call.function, frame, argument, is_string, interner, result)
+        case kind:
+            assert_never(kind)
+
+
+def _argument(call: WindowCall, values: Values) -> tuple[Place, bool]:
+    """Where the value lies that a call may take as it is, and whether it is interned.
+
+    Raises Unsupported unless the call's result has its type.
+    """
+    for column in (call.column, call.default):
+        if column is not None and values.schema.field(column).type != call.type:
+            given = values.schema.field(column).type
+            raise Unsupported(f"a {call.function} of {given} as {call.type}")
+    assert call.column is not None  # as `checks` sees to
     at = values.argument(call.column)
-    argument = values.format.places[at]
-    if call.function in ("lag", "lead"):
-        ahead = count if call.function == "lead" else -count
-        default = None
-        if call.default is not None:
-            default = values.format.places[values.argument(call.default)]
-        return Neighbour(ahead, argument, default, result)
-    if call.function in PICKS:
-        return FrameValue(call.function, count, frame, argument, result)
-    return FrameExtreme(call.function, frame, argument, values.strings[at], interner, result)
+    return values.format.places[at], values.strings[at]
 
 
 def _check_frame(call: WindowCall, values: Values) -> None:
@@ -211,12 +227,13 @@ def _check_frame(call: WindowCall, values: Values) -> None:
 
 def _may_be_null(call: WindowCall, given: pa.Schema) -> bool:
     """Whether a call may be NULL for a row of `given`."""
-    if call.function in NUMBERS or call.function == "count":
+    kind = window_kind(call.function)
+    if kind == "number" or call.function == "count":
         return False
     taken = [given.field(c) for c in (call.column, call.other, call.default) if c is not None]
     if any(column.nullable for column in taken):
         return True
-    if call.function in ("lag", "lead"):
+    if kind == "neighbour":
         return call.count != 0 and call.default is None
     start, end = call.frame.start, call.frame.end
     holds_row = (start is None or start <= 0) and (end is None or end >= 0)
@@ -229,15 +246,6 @@ def _check_number(call: WindowCall) -> None:
     fits = pa.types.is_float64 if fraction else pa.types.is_signed_integer
     if not fits(call.type) or (call.function == "ntile" and call.count < 1):
         raise Unsupported(f"a {call.function} of {call.count} as {call.type}")
-
-
-def _check_value(call: WindowCall, schema: pa.Schema) -> None:
-    """Raise Unsupported unless a call's result is one of the values that it may take."""
-    if call.function not in ("lag", "lead", "min", "max", *PICKS) or call.column is None:
-        raise Unsupported(f"a window function {call.function} of column {call.column}")
-    for column in (call.column, call.default):
-        if column is not None and schema.field(column).type != call.type:
-            raise Unsupported(f"a {call.function} of {schema.field(column).type} as {call.type}")
 
 
 def _accumulation(call: WindowCall, values: Values, interner: Interner) -> Accumulation:

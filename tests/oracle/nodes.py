@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cmp_to_key, reduce
 from itertools import accumulate, pairwise
 from operator import add
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, assert_never
 
 import pyarrow as pa
 
@@ -61,8 +61,52 @@ class Evaluator:
 
     def value(self, node: df.Node) -> Result:
         """The collection that `node` denotes."""
-        result: Result = getattr(self, "_" + type(node).__name__.lower())(node)
-        return _tidy(result)
+        return _tidy(self._value(node))
+
+    def _value(self, node: df.Node) -> Result:
+        match node:
+            case df.Get():
+                return self._get(node)
+            case df.Constant():
+                return self._constant(node)
+            case df.Filter():
+                return self._filter(node)
+            case df.Map():
+                return self._map(node)
+            case df.FlatMap():
+                return self._flatmap(node)
+            case df.Consolidate():
+                return self._consolidate(node)
+            case df.Concat():
+                return self._concat(node)
+            case df.Negate():
+                return self._negate(node)
+            case df.Arrange():
+                return self._arrange(node)
+            case df.Join():
+                return self._join(node)
+            case df.DeltaJoin():
+                return self._deltajoin(node)
+            case df.Reduce():
+                return self._reduce(node)
+            case df.Distinct():
+                return self._distinct(node)
+            case df.Threshold():
+                return self._threshold(node)
+            case df.TopK():
+                return self._topk(node)
+            case df.Window():
+                return self._window(node)
+            case df.Recursive():
+                return self._recursive(node)
+            case df.Iterate():
+                return self._iterate(node)
+            case df.EnterAt():
+                return self._enterat(node)
+            case df.Due():
+                raise NotImplementedError("tests/property/test_due.py says what a Due has")
+            case _:
+                assert_never(node)
 
     def _get(self, node: df.Get) -> Result:
         return Result(Counter(self.inputs[node.name]), Counter())
@@ -291,6 +335,14 @@ def aggregate(spec: agg.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcom
     if not values:
         return None
     match spec.function:
+        case "sum":
+            total = _total(values)
+            return total if isinstance(total, Error) else fit_total(total, spec.type)
+        case "avg":
+            total, count = _total(values), sum(n for _, n in values)
+            if isinstance(total, float | Fraction):
+                return _quotient(total, count)
+            return fit(EXACT.divide(Decimal(total), Decimal(count)), spec.type)
         case "min" | "max":
             sign = 1 if spec.function == "max" else -1
             order = _key(lambda a, b: compare(a, b) * sign)
@@ -298,13 +350,8 @@ def aggregate(spec: agg.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcom
             return extreme
         case "percentile_cont" | "percentile_disc":
             return _percentile(spec, members)
-    total = _total(values)
-    if spec.function == "sum":
-        return total if isinstance(total, Error) else fit_total(total, spec.type)
-    count = sum(n for _, n in values)
-    if isinstance(total, float | Fraction):
-        return _quotient(total, count)
-    return fit(EXACT.divide(Decimal(total), Decimal(count)), spec.type)
+        case _:
+            assert_never(spec.function)
 
 
 def _in_order(spec: agg.Aggregate, members: Sequence[tuple[Row, int]]) -> list[Any]:

@@ -158,6 +158,7 @@ UNFIT: dict[str, tuple[type[IvmError], Any]] = {
         SchemaMismatch,
         _mapped(Call("lower", (Column(0, pa.string(), False),), pa.string(), False)),
     ),
+    "an output that is no expression": (Unsupported, _mapped(totals.aggregates[0])),  # type: ignore[arg-type]
     "a condition that is a number": (SchemaMismatch, Filter(orders, ID)),
     "a constant of another type": (SchemaMismatch, Constant((("one",),), NUMBER)),
     "a constant that is too great": (SchemaMismatch, Constant(((2**70,),), NUMBER)),
@@ -226,6 +227,14 @@ UNFIT: dict[str, tuple[type[IvmError], Any]] = {
         SchemaMismatch,
         Reduce(orders, (), (Aggregate("first", None, "a", INT, True),)),
     ),
+    "an aggregate that there is not": (
+        Unsupported,
+        Reduce(orders, (), (Aggregate("product", 0, "a", INT, True),)),  # type: ignore[arg-type]
+    ),
+    "an aggregate that there is not, beside others": (
+        Unsupported,
+        Reduce(orders, (), (Aggregate("product", 0, "a", INT, True), *totals.aggregates)),  # type: ignore[arg-type]
+    ),
     "a list where a number is": (
         SchemaMismatch,
         Reduce(orders, (), (Aggregate("list", 0, "a", pa.list_(INT), True, where=0),)),
@@ -239,6 +248,10 @@ UNFIT: dict[str, tuple[type[IvmError], Any]] = {
     "a top-k from before the first row": (Unsupported, TopK(orders, (), (), 1, -1)),
     "a threshold of no copy": (Unsupported, Threshold(orders, 0)),
     "a window by a column that there is not": (SchemaMismatch, Window(orders, (), (Order(9),), ())),
+    "a window function that there is not": (
+        Unsupported,
+        Window(orders, (), (), (WindowCall("product", 0, "w", INT, True),)),  # type: ignore[arg-type]
+    ),
     "a window's sum of no column": (
         SchemaMismatch,
         Window(orders, (), (), (WindowCall("sum", None, "w", INT, True),)),
