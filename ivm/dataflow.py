@@ -1,4 +1,4 @@
-"""Descriptions of dataflows: what `Pool.install` renders into operators.
+"""Descriptions of dataflows: what `Pool.install` makes into operators.
 
 A node denotes a collection. Nodes are frozen and compare by structure, which is how the pool
 finds an arrangement that another dataflow already maintains. Every node knows its `schema`, an

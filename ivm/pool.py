@@ -41,8 +41,8 @@ from ivm.render.catalog import Catalog
 from ivm.render.checks import check
 from ivm.render.collection import Collection
 from ivm.render.pieces import Index, Piece
+from ivm.render.planning import Bounds
 from ivm.render.plans import Plans
-from ivm.render.renderer import Bounds
 from ivm.results import ArrangementInfo, Deltas, Forecast, Found, Installed, Snapshot
 from ivm.row_errors import RowErrors, drained
 from ivm.rows.format import row_format, string_words

@@ -10,7 +10,7 @@ from ivm.arrangement_order import arranged_positions
 from ivm.dataflow import Arrange, Get
 from ivm.operators.input import Input
 from ivm.render.arranged import Arranged, shape_of
-from ivm.render.mechanics import Mechanics
+from ivm.render.mechanics import Stages
 from ivm.render.physical import PhysicalPlan, PiecePlan
 from ivm.rows.format import Format
 from ivm.rows.strings import Interner
@@ -25,7 +25,7 @@ def plan_input(node: Arrange, shards: int, interner: Interner) -> PhysicalPlan:
     shape = shape_of(node)
     keys = ", ".join(node.schema.names[: len(node.key)])
     piece = PiecePlan(f"{node.input.name}[{keys}]", arranged=node)
-    plan = Mechanics(piece, shards, interner)
+    plan = Stages(piece, shards, interner)
     rows = plan.stage(shape.together, Input, True)
     made = piece, Arranged(node, shape, plan.sealed(rows, shape.key.words, shape.strings))
     piece.finish()

@@ -1,6 +1,6 @@
 """Planning of joins: of two arrangements, and of many without intermediate state."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -14,92 +14,93 @@ from ivm.operators.join import Join as JoinOperator
 from ivm.operators.lookup import Lookup as LookupOperator
 from ivm.render.arranged import Arranged, places_in, shape_of
 from ivm.render.building import New, Read, Several
-from ivm.render.mechanics import Mechanics
-from ivm.render.scopes import Rendered
+from ivm.render.planning import Planning
+from ivm.render.scopes import Planned
 from ivm.rows.format import Format, followed_by, row_format
 from ivm.rows.packing import Packing
 from ivm.rows.program import Program
 
 
-class Joins(Mechanics):
-    """The part of the planner that knows joins; `arranged` finds or makes an arrangement."""
+def plan_join(planning: Planning, node: Join) -> Planned:
+    """Pairs of two arrangements' rows."""
+    node, form, packing = _paired(node)
+    left, right = planning.arranged(node.left), planning.arranged(node.right)
+    return planning.stage(form, JoinOperator, left.trace, right.trace, packing)
 
-    arranged: Callable[[Arrange], Arranged]
 
-    def join(self, node: Join) -> Rendered:
-        """Pairs of two arrangements' rows."""
-        node, form, packing = _paired(node)
-        left, right = self.arranged(node.left), self.arranged(node.right)
-        return self.stage(form, JoinOperator, left.trace, right.trace, packing)
+def plan_delta_join(planning: Planning, node: DeltaJoin) -> Planned:
+    """The sum of its paths, each a chain of look-ups that adds to what the one before made."""
+    total: Planned | None = None
+    for start, path in enumerate(node.paths):
+        carried = _carried(node, path.lookups)
+        found = _changes(planning, node, start, carried[0])
+        for i in range(len(path.lookups)):
+            found = _looked_up(planning, node, start, i, found, carried[i : i + 2], total)
+        total = found
+    assert total is not None
+    return total
 
-    def delta_join(self, node: DeltaJoin) -> Rendered:
-        """The sum of its paths, each a chain of look-ups that adds to what the one before made."""
-        total: Rendered | None = None
-        for start, path in enumerate(node.paths):
-            carried = _carried(node, path.lookups)
-            found = self._changes(node, start, carried[0])
-            for i in range(len(path.lookups)):
-                found = self._looked_up(node, start, i, found, carried[i : i + 2], total)
-            total = found
-        assert total is not None
-        return total
 
-    def _changes(self, node: DeltaJoin, start: int, carried: Sequence[int]) -> Rendered:
-        """What is new in relation `start`, as the columns `carried`."""
-        path = node.paths[start]
-        index = self.arranged(Arrange(node.relations[start], path.key))
-        later = [
-            self.arranged(Arrange(node.relations[lookup.relation], lookup.key)).trace
-            for lookup in path.lookups
-            if lookup.relation > start
-        ]
-        places = _places(index.node, _first(node, start))
-        form = row_format(_fields(node, carried))
-        packing = Packing((index.shape.key, index.shape.val), [places[c] for c in carried], form)
-        readers = Several([Read(trace) for trace in later])
-        return self.stage(form, Changes, index.trace, packing, readers)
+def _changes(planning: Planning, node: DeltaJoin, start: int, carried: Sequence[int]) -> Planned:
+    """What is new in relation `start`, as the columns `carried`."""
+    path = node.paths[start]
+    index = planning.arranged(Arrange(node.relations[start], path.key))
+    later = [
+        planning.arranged(Arrange(node.relations[lookup.relation], lookup.key)).trace
+        for lookup in path.lookups
+        if lookup.relation > start
+    ]
+    places = _places(index.node, _first(node, start))
+    form = row_format(_fields(node, carried))
+    packing = Packing((index.shape.key, index.shape.val), [places[c] for c in carried], form)
+    readers = Several([Read(trace) for trace in later])
+    return planning.stage(form, Changes, index.trace, packing, readers)
 
-    def _looked_up(
-        self,
-        node: DeltaJoin,
-        start: int,
-        number: int,
-        source: Rendered,
-        columns: Sequence[Sequence[int]],
-        total: Rendered | None,
-    ) -> Rendered:
-        """`source` with its partners by a path's look-up `number`; `columns` are those of `source`
-        and those wanted. The path's last look-up adds to `total`."""
-        carried, wanted = columns
-        lookup, last = node.paths[start].lookups[number], number == len(node.relations) - 2
-        index = self.arranged(Arrange(node.relations[lookup.relation], lookup.key))
-        others = [c for c in carried if c not in lookup.bound]
-        together = followed_by(index.shape.key, row_format(_fields(node, others)))
-        given = pa.schema(_fields(node, carried))
-        source = self._without_nulls(source, given, [carried.index(c) for c in lookup.bound], index)
-        picks = [(0, carried.index(c)) for c in (*lookup.bound, *others)]
-        source = self.packed(source, picks, together)
-        places = _places(index.node, _first(node, lookup.relation))
-        places |= {c: (0, i) for i, c in enumerate((*lookup.bound, *others))}
-        form = row_format(_fields(node, wanted))
-        packing = Packing((together, index.shape.val), [places[c] for c in wanted], form)
-        older, before = lookup.relation > start, total if last else None
-        return self.stage(form, LookupOperator, source, index.trace, packing, older, before)
 
-    def _without_nulls(
-        self, source: Rendered, given: pa.Schema, bound: Sequence[int], index: Arranged
-    ) -> Rendered:
-        """Drops rows with a NULL where the arrangement's key has none: they have no partners."""
-        predicates = [
-            Call("is_not_null", (Column(i, given.field(i).type, True),), pa.bool_(), False)
-            for i, key in zip(bound, list(index.node.schema)[: len(bound)], strict=True)
-            if given.field(i).nullable and not key.nullable
-        ]
-        if not predicates:
-            return source
-        interner = self.interner
-        program = New(lambda: Program(given, predicates, None, interner))
-        return self.fallible(source.format, Evaluate, source, program)
+def _looked_up(
+    planning: Planning,
+    node: DeltaJoin,
+    start: int,
+    number: int,
+    source: Planned,
+    columns: Sequence[Sequence[int]],
+    total: Planned | None,
+) -> Planned:
+    """`source` with its partners by a path's look-up `number`; `columns` are those of `source`
+    and those wanted. The path's last look-up adds to `total`."""
+    carried, wanted = columns
+    lookup, last = node.paths[start].lookups[number], number == len(node.relations) - 2
+    index = planning.arranged(Arrange(node.relations[lookup.relation], lookup.key))
+    others = [c for c in carried if c not in lookup.bound]
+    together = followed_by(index.shape.key, row_format(_fields(node, others)))
+    given = pa.schema(_fields(node, carried))
+    source = _without_nulls(
+        planning, source, given, [carried.index(c) for c in lookup.bound], index
+    )
+    picks = [(0, carried.index(c)) for c in (*lookup.bound, *others)]
+    source = planning.packed(source, picks, together)
+    places = _places(index.node, _first(node, lookup.relation))
+    places |= {c: (0, i) for i, c in enumerate((*lookup.bound, *others))}
+    form = row_format(_fields(node, wanted))
+    packing = Packing((together, index.shape.val), [places[c] for c in wanted], form)
+    older, before = lookup.relation > start, total if last else None
+    return planning.stage(form, LookupOperator, source, index.trace, packing, older, before)
+
+
+def _without_nulls(
+    planning: Planning, source: Planned, given: pa.Schema, bound: Sequence[int], index: Arranged
+) -> Planned:
+    """Drops rows with a NULL where the arrangement's key has none: they have no partners."""
+    predicates = [
+        Call("is_not_null", (Column(i, given.field(i).type, True),), pa.bool_(), False)
+        for i, key in zip(bound, list(index.node.schema)[: len(bound)], strict=True)
+        if given.field(i).nullable and not key.nullable
+    ]
+    if not predicates:
+        return source
+    interner = planning.interner
+    program = New(lambda: Program(given, predicates, None, interner))
+    return planning.fallible(source.format, Evaluate, source, program)
 
 
 @lru_cache

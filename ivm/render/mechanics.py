@@ -1,6 +1,7 @@
 """What planning is made of: stages in the present scope, packings, exchanges, traces."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import pyarrow as pa
 
@@ -21,7 +22,7 @@ from ivm.render.building import (
     WholePlan,
 )
 from ivm.render.physical import PiecePlan
-from ivm.render.scopes import Rendered, Scope
+from ivm.render.scopes import Planned, Scope
 from ivm.rows.format import Format
 from ivm.rows.hashing import Partitioner
 from ivm.rows.layout import Layout
@@ -31,7 +32,7 @@ from ivm.rows.strings import Interner
 MAX_SORTED_WORDS = 240  # `ivm.trace.sort` keeps 256 on the stack, with a time and a diff
 
 
-class Mechanics:
+class Stages:
     """Adds stages to `scope` on behalf of `piece`; `stages` lists all, upstream first."""
 
     def __init__(self, piece: PiecePlan, shards: int, interner: Interner) -> None:
@@ -45,6 +46,15 @@ class Mechanics:
         self.open = [piece]  # the pieces that are being planned; each needs those after it
         self._owners: list[PiecePlan] = []
 
+    @contextmanager
+    def within(self, scope: Scope) -> Iterator[None]:
+        """Let what is planned meanwhile be added to `scope`."""
+        outer, self.scope = self.scope, scope
+        try:
+            yield
+        finally:
+            self.scope = outer
+
     def add(self, stage: StagePlan) -> int:
         """Add a stage to the present scope: its number."""
         number = len(self.stages)
@@ -57,41 +67,41 @@ class Mechanics:
             self.scope.body.append(number)
         return number
 
-    def stage(self, form: Format, kind: type[Operator], *arguments: object) -> Rendered:
+    def stage(self, form: Format, kind: type[Operator], *arguments: object) -> Planned:
         """A stage of operators `kind`, whose rows have format `form`, made with `arguments`.
 
-        Of these, `Rendered` stands for its operator in the same shard, and `TracePlan` for a reader
+        Of these, `Planned` stands for its operator in the same shard, and `TracePlan` for a reader
         of the trace, which catches up when the dataflow is hydrated.
         """
         given = tuple(_argument(argument) for argument in arguments)
         number = self.add(StagePlan(kind, self.scope.region, form.words, given))
-        return Rendered(number, form)
+        return Planned(number, form)
 
-    def fallible(self, form: Format, kind: type[Operator], *arguments: object) -> Rendered:
+    def fallible(self, form: Format, kind: type[Operator], *arguments: object) -> Planned:
         """A stage of which rows may be errors; else as `stage`."""
-        rendered = self.stage(form, kind, *arguments)
-        self.piece.fallible.append(rendered.stage)
-        return rendered
+        planned = self.stage(form, kind, *arguments)
+        self.piece.fallible.append(planned.stage)
+        return planned
 
-    def whole(self, form: Format, kind: type[Operator], *arguments: object) -> Rendered:
+    def whole(self, form: Format, kind: type[Operator], *arguments: object) -> Planned:
         """A stage of one operator for all shards; else as `stage`.
 
-        `Rendered` stands for the operators of all shards, as a tuple.
+        `Planned` stands for the operators of all shards, as a tuple.
         """
         given = tuple(
-            Every(argument.stage) if isinstance(argument, Rendered) else _argument(argument)
+            Every(argument.stage) if isinstance(argument, Planned) else _argument(argument)
             for argument in arguments
         )
         number = self.add(WholePlan(kind, self.scope.region, form.words, given))
-        return Rendered(number, form)
+        return Planned(number, form)
 
-    def need(self, rendered: Rendered) -> None:
-        """Note that the present piece reads `rendered`.
+    def need(self, planned: Planned) -> None:
+        """Note that the present piece reads `planned`.
 
         What is of a piece that still is being planned moves to the present one: that one needs this
         one, and if each needed the other neither would ever go.
         """
-        pending = [rendered.stage]
+        pending = [planned.stage]
         while pending:
             number = pending.pop()
             owner = self._owners[number]
@@ -106,21 +116,21 @@ class Mechanics:
             pending += self.stages[number].reads
             pending += (loop for loop in owner.loops if number in self.stages[loop].reads)
 
-    def packed(self, source: Rendered, picks: list[tuple[int, int]], target: Format) -> Rendered:
+    def packed(self, source: Planned, picks: list[tuple[int, int]], target: Format) -> Planned:
         """`source` with its columns moved into `target`; itself if nothing moves."""
         packing = Packing((source.format,), picks, target, self.interner)
         return source if packing.identity else self.stage(target, Project, source, packing)
 
     def exchanged(
         self,
-        sources: Sequence[Rendered],
+        sources: Sequence[Planned],
         negated: Sequence[bool],
         schema: pa.Schema,
         key: Sequence[int],
         picks: list[int],
         target: Format,
         gathers: bool,
-    ) -> Rendered:
+    ) -> Planned:
         """The columns `picks` of a sum in format `target`, each row in the shard of its key.
 
         If it `gathers`, few rows are in the first shard instead. `sources` are the terms, of one
@@ -135,14 +145,14 @@ class Mechanics:
             gathers,
         )
         number = self.add(CrossingPlan(Exchange, self.scope.region, target.words, given))
-        return Rendered(number, target)
+        return Planned(number, target)
 
     def owners(self, schema: pa.Schema, form: Format) -> Partitioner:
         """What tells which shard owns a key, of columns `schema` in format `form`."""
         return Partitioner(Layout(schema, form), range(len(schema)), self.interner)
 
     def sealed(
-        self, source: Rendered, key_words: int, strings: tuple[tuple[int, bool], ...]
+        self, source: Planned, key_words: int, strings: tuple[tuple[int, bool], ...]
     ) -> TracePlan:
         """The trace of `source`, whose rows are keys of `key_words` words and then values.
 
@@ -164,6 +174,6 @@ class Mechanics:
 
 
 def _argument(given: object) -> object:
-    if isinstance(given, Rendered):
+    if isinstance(given, Planned):
         return Source(given.stage)
     return Read(given) if isinstance(given, TracePlan) else given

@@ -16,7 +16,8 @@ from ivm.render.checks import check, check_parts
 from ivm.render.inputs import arriving, plan_input
 from ivm.render.physical import PhysicalPlan
 from ivm.render.pieces import Index, Piece
-from ivm.render.renderer import Bounds, Renderer
+from ivm.render.planning import Bounds
+from ivm.render.renderer import Planner
 from ivm.rows.format import Format
 from ivm.rows.layout import Layout
 from ivm.rows.strings import Interner
@@ -111,7 +112,7 @@ class Plans:
         return known, found
 
     def _planned(self, name: str, node: Node, key: tuple[str, ...] | None) -> DataflowPlan:
-        renderer = Renderer(
+        planner = Planner(
             self._shards,
             self._interner,
             self._catalog.collections,
@@ -121,9 +122,9 @@ class Plans:
         check(node)
         rows = Layout(node.schema)
         if key is None:
-            return DataflowPlan(node, None, renderer.plan_changes(node), reads(node), rows)
+            return DataflowPlan(node, None, planner.plan_changes(node), reads(node), rows)
         places = key_positions(name, node.schema, key)
-        plan = renderer.plan(Arrange(node, places))
+        plan = planner.plan(Arrange(node, places))
         return DataflowPlan(node, places, plan, reads(node), rows)
 
 

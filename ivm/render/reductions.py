@@ -5,7 +5,7 @@ need the join closure of times, which `ivm.operators.reduce` provides for any lo
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -28,10 +28,9 @@ from ivm.operators.reduce import Reduce as ReduceOperator
 from ivm.operators.select import Select
 from ivm.operators.selection import Selection
 from ivm.operators.settling import Settling
-from ivm.render.arranged import Arranged
 from ivm.render.building import New, TracePlan
-from ivm.render.mechanics import Mechanics
-from ivm.render.scopes import Rendered
+from ivm.render.planning import Planning
+from ivm.render.scopes import Planned
 from ivm.rows.format import (
     Format,
     followed_by,
@@ -53,7 +52,7 @@ TOO_LONG = b"a list or text of more than 1 GiB"
 class Ordered:
     """Rows of a key and then values in an ordered format; `types` are of the columns of both."""
 
-    source: Rendered
+    source: Planned
     owners: Partitioner
     key_format: Format
     values: Format
@@ -66,266 +65,277 @@ class Ordered:
         return Ordering(self.values, strings, self.interner)
 
 
-class Reductions(Mechanics):
-    """The part of the planner that knows reductions.
+def plan_threshold(planning: Planning, node: Node, limit: int | None) -> Planned:
+    """The whole row is the key, and the first `limit` of its copies are kept."""
+    picks = tuple(range(len(node.schema)))
+    if limit == 1 and picks and planning.only_grows(node):
+        return _known(planning, node)
+    return _selected(planning, node, picks, (), limit, 0, node.schema, picks)
 
-    `render`, `moved`, `keyed`, `lying` and `only_grows` are the whole's.
+
+def _known(planning: Planning, node: Node) -> Planned:
+    """Every row once, of a collection that only grows."""
+    form = row_format(node.schema)
+    picks = list(range(len(node.schema)))
+    source = planning.keyed(node, picks, picks, form)
+    strings = string_words(node.schema.types, form)
+    known = planning.stage(form, Known, source, strings, planning.owners(node.schema, form))
+    planning.piece.groups.append((known.stage, "groups"))
+    planning.piece.states.append(("known rows", known.stage, "groups"))
+    return known
+
+
+def plan_top_k(planning: Planning, node: TopK) -> Planned:
+    """Values ordered by the order's columns, then by the others, ascending."""
+    others = arrangement_order(len(node.schema), node.key)[len(node.key) :]
+    order = {o.column: o for o in reversed(node.order) if o.column in others}
+    ordering = [order[o.column] for o in node.order if o.column in order]
+    unique = list(dict.fromkeys(ordering))
+    unique += [Order(i) for i in others if i not in order]
+    places = [*node.key, *(o.column for o in unique)]
+    picks = tuple(places.index(i) for i in range(len(node.schema)))
+    return _selected(
+        planning, node.input, node.key, tuple(unique), node.limit, node.offset, node.schema, picks
+    )
+
+
+def plan_reduce(planning: Planning, node: Reduce) -> Planned:
+    """Linear aggregates together, or one of another kind by itself."""
+    for a in node.aggregates:
+        if not a.nullable and _may_be_null(a, node.input.schema):
+            raise Unsupported(f"the {a.function} {a.name!r} may be NULL, but is said not to be")
+    if not node.aggregates:
+        return planning.planned(Distinct(project(node.input, node.key)))
+    first, *others = node.aggregates
+    if others and any(a.function not in LINEAR for a in node.aggregates):
+        raise Unsupported("aggregates of several kinds in one Reduce: ivm.derived.reduce")
+    match aggregate_kind(first.function):
+        case "linear":
+            return _accumulated(planning, node)
+        case "collection":
+            return _gathered(planning, node, first)
+        case "percentile":
+            return _percentile(planning, node, first)
+        case "first":
+            return _first(planning, node, first)
+        case kind:
+            assert_never(kind)
+
+
+def _first(planning: Planning, node: Reduce, a: Aggregate) -> Planned:
+    """The value of the first row: a top-1 of the order's columns and then the value."""
+    assert a.column is not None
+    _gives(a, node.input.schema.field(a.column).type)
+    order = a.order or (Order(a.column, descending=a.function == "max"),)
+    places, order = _with_value(order, a.column)
+    value = project(node.input, (*node.key, *(o.column for o in order)))
+    keys = tuple(range(len(node.key)))
+    moved = tuple(replace(o, column=len(keys) + i) for i, o in enumerate(order))
+    picks = (*keys, len(keys) + places)
+    return _selected(planning, value, keys, moved, 1, 0, node.schema, picks)
+
+
+def _selected(
+    planning: Planning,
+    node: Node,
+    key: tuple[int, ...],
+    order: tuple[Order, ...],
+    limit: int | None,
+    offset: int,
+    schema: pa.Schema,
+    picks: tuple[int, ...],
+) -> Planned:
+    """The selected rows of each group; column i is `picks[i]` of (key, ordered columns)."""
+    given = _ordered(planning, node, key, order)
+
+    def logic() -> Logic:
+        return Selection(given.ordering(), offset, limit)
+
+    reduced = _reduced(planning, given, logic, given.source.format)
+    return planning.packed(reduced, [(0, i) for i in picks], row_format(schema))
+
+
+def _percentile(planning: Planning, node: Reduce, a: Aggregate) -> Planned:
+    assert a.column is not None
+    kind = node.input.schema.field(a.column).type
+    fraction = math.nan if isinstance(a.parameter, str) else float(a.parameter or 0)
+    continuous = a.function == "percentile_cont"
+    _gives(a, kind)
+    if not 0 <= fraction <= 1 or (continuous and kind != pa.float64()):
+        raise Unsupported(f"a {a.function} of {kind} at {a.parameter!r}")
+    descending = any(o.descending for o in a.order)
+    given = _ordered(planning, node.input, node.key, (Order(a.column, descending),))
+
+    def logic() -> Logic:
+        return Percentile(given.ordering(), given.values, fraction, continuous)
+
+    reduced = _reduced(planning, given, logic, given.source.format)
+    picks = [(0, i) for i in range(len(node.key) + 1)]
+    return planning.packed(reduced, picks, row_format(node.schema))
+
+
+def _gathered(planning: Planning, node: Reduce, a: Aggregate) -> Planned:
+    assert a.column is not None
+    kind = node.input.schema.field(a.column).type
+    _gives(a, kind if a.function == "join" else pa.list_(kind))
+    column, order = _with_value(a.order, a.column)
+    where = () if a.where is None else (Order(a.where),)
+    given = _ordered(planning, node.input, node.key, (*where, *order))
+    results = ordered_format([pa.field(a.name, a.type, a.nullable)], [False], [False])
+    interner = planning.interner
+    too_long = pinned_word_of(interner, TOO_LONG)
+
+    def logic() -> Logic:
+        gathered = (
+            given.ordering(),
+            given.values,
+            len(where) + column,
+            len(where) - 1,
+            results,
+            too_long,
+            interner,
+        )
+        if a.function == "join":
+            return Joining(*gathered, separator=str(a.parameter or "").encode())
+        return Listing(*gathered, type=a.type, distinct=a.function == "set")
+
+    form = Format(given.key_format.words + 1 + results.words, ())
+    reduced = _reduced(planning, given, logic, form)
+    return _settled(planning, node, reduced, given.key_format, results)
+
+
+def _ordered(
+    planning: Planning, node: Node, key: tuple[int, ...], order: tuple[Order, ...]
+) -> Ordered:
+    schema = node.schema
+    key_format = row_format([schema.field(i) for i in key])
+    fields = [schema.field(o.column) for o in order]
+    values = ordered_format(
+        fields, [o.descending for o in order], [o.nulls_first for o in order], prefixed=True
+    )
+    taken = [*key, *(o.column for o in order)]
+    together = followed_by(key_format, values)
+    if planning.scope.depth > 1:
+        source = planning.keyed(node, key, taken, together)
+    else:
+        source = planning.moved(node, taken, together)
+    owners = planning.owners(pa.schema([schema.field(i) for i in key]), key_format)
+    types = tuple(schema.field(i).type for i in taken)
+    return Ordered(source, owners, key_format, values, types, planning.interner)
+
+
+def _reduced(
+    planning: Planning, given: Ordered, logic: Callable[[], Logic], form: Format
+) -> Planned:
+    words, types = given.key_format.words, list(given.types)
+    if planning.scope.depth > 1:
+        return reduce_in_loop(planning, given.source, words, logic, types, form, given.owners)
+    strings = string_words(types, given.source.format)
+    trace = planning.sealed(given.source, words, strings)
+    return _at_root(planning, trace, given.owners, logic, form)
+
+
+def _at_root(
+    planning: Planning,
+    trace: TracePlan,
+    owners: Partitioner,
+    logic: Callable[[], Logic],
+    form: Format,
+) -> Planned:
+    """The reduction of what `trace` holds."""
+    selected = planning.stage(form, Select, trace, owners, New(logic))
+    planning.piece.groups.append((selected.stage, "debts"))
+    planning.piece.states.append(("rankings", selected.stage, None))
+    return selected
+
+
+def reduce_in_loop(
+    planning: Planning,
+    source: Planned,
+    key_words: int,
+    logic: Callable[[], Logic],
+    types: list[pa.DataType],
+    form: Format,
+    owners: Partitioner,
+) -> Planned:
+    """The reduction of `source`, rows of a key and a value with columns of these `types`.
+
+    `owners` tells which shard keeps a key.
     """
+    strings = string_words(types, source.format)
+    given = (source, key_words, New(logic), strings, owners)
+    reduced = planning.stage(form, ReduceOperator, *given)
+    planning.piece.curves.append((reduced.stage, "curves"))
+    planning.piece.states.append(("histories", reduced.stage, "curves"))
+    return reduced
 
-    render: Callable[[Node], Rendered]
-    moved: Callable[[Node, list[int], Format], Rendered]
-    keyed: Callable[[Node, Sequence[int], list[int], Format], Rendered]
-    lying: Callable[[Node, Sequence[int]], Arranged | None]
-    only_grows: Callable[[Node], bool]
 
-    def threshold(self, node: Node, limit: int | None) -> Rendered:
-        """The whole row is the key, and the first `limit` of its copies are kept."""
-        picks = tuple(range(len(node.schema)))
-        if limit == 1 and picks and self.only_grows(node):
-            return self._known(node)
-        return self._selected(node, picks, (), limit, 0, node.schema, picks)
+def _accumulated(planning: Planning, node: Reduce) -> Planned:
+    given = node.input.schema
+    key_format = row_format([given.field(i) for i in node.key])
+    read = {i for a in node.aggregates for i in (a.column, a.other)}
+    used = sorted(i for i in read if i is not None)
+    fields = [given.field(i) for i in used]
+    plain = [False] * len(used)
+    values = ordered_format(fields, plain, plain)
+    outputs = [pa.field(a.name, a.type, a.nullable) for a in node.aggregates]
+    plain = [False] * len(outputs)
+    results = ordered_format(outputs, plain, plain)
+    together, taken = followed_by(key_format, values), [*node.key, *used]
+    moved = [_moved(a, used) for a in node.aggregates]
+    types = [given.field(i).type for i in taken]
+    overflow = pinned_word_of(planning.interner, OVERFLOW)
+    owners = planning.owners(pa.schema([given.field(i) for i in node.key]), key_format)
 
-    def _known(self, node: Node) -> Rendered:
-        """Every row once, of a collection that only grows."""
-        form = row_format(node.schema)
-        picks = list(range(len(node.schema)))
-        source = self.keyed(node, picks, picks, form)
-        strings = string_words(node.schema.types, form)
-        known = self.stage(form, Known, source, strings, self.owners(node.schema, form))
-        self.piece.groups.append((known.stage, "groups"))
-        self.piece.states.append(("known rows", known.stage, "groups"))
-        return known
+    def logic() -> Accumulation:
+        return Accumulation(moved, fields, values, results, overflow)
 
-    def top_k(self, node: TopK) -> Rendered:
-        """Values ordered by the order's columns, then by the others, ascending."""
-        others = arrangement_order(len(node.schema), node.key)[len(node.key) :]
-        order = {o.column: o for o in reversed(node.order) if o.column in others}
-        ordering = [order[o.column] for o in node.order if o.column in order]
-        unique = list(dict.fromkeys(ordering))
-        unique += [Order(i) for i in others if i not in order]
-        places = [*node.key, *(o.column for o in unique)]
-        picks = tuple(places.index(i) for i in range(len(node.schema)))
-        return self._selected(
-            node.input, node.key, tuple(unique), node.limit, node.offset, node.schema, picks
-        )
+    if planning.scope.depth > 1:
+        source = planning.keyed(node.input, node.key, taken, together)
+        form = Format(key_format.words + 1 + results.words, ())
+        reduced = reduce_in_loop(planning, source, key_format.words, logic, types, form, owners)
+        return _settled(planning, node, reduced, key_format, results)
 
-    def reduce(self, node: Reduce) -> Rendered:
-        """Linear aggregates together, or one of another kind by itself."""
-        for a in node.aggregates:
-            if not a.nullable and _may_be_null(a, node.input.schema):
-                raise Unsupported(f"the {a.function} {a.name!r} may be NULL, but is said not to be")
-        if not node.aggregates:
-            return self.render(Distinct(project(node.input, node.key)))
-        first, *others = node.aggregates
-        if others and any(a.function not in LINEAR for a in node.aggregates):
-            raise Unsupported("aggregates of several kinds in one Reduce: ivm.derived.reduce")
-        match aggregate_kind(first.function):
-            case "linear":
-                return self._accumulated(node)
-            case "collection":
-                return self._gathered(node, first)
-            case "percentile":
-                return self._percentile(node, first)
-            case "first":
-                return self._first(node, first)
-            case kind:
-                assert_never(kind)
+    strings = string_words(types[: len(node.key)], key_format)
+    settling = _settling(planning, node, key_format, results)
+    parts = (owners, key_format.words, New(logic), strings, settling)
+    return _summed(planning, node, taken, together, parts)
 
-    def _first(self, node: Reduce, a: Aggregate) -> Rendered:
-        """The value of the first row: a top-1 of the order's columns and then the value."""
-        assert a.column is not None
-        _gives(a, node.input.schema.field(a.column).type)
-        order = a.order or (Order(a.column, descending=a.function == "max"),)
-        places, order = _with_value(order, a.column)
-        value = project(node.input, (*node.key, *(o.column for o in order)))
-        keys = tuple(range(len(node.key)))
-        moved = tuple(replace(o, column=len(keys) + i) for i, o in enumerate(order))
-        picks = (*keys, len(keys) + places)
-        return self._selected(value, keys, moved, 1, 0, node.schema, picks)
 
-    def _selected(
-        self,
-        node: Node,
-        key: tuple[int, ...],
-        order: tuple[Order, ...],
-        limit: int | None,
-        offset: int,
-        schema: pa.Schema,
-        picks: tuple[int, ...],
-    ) -> Rendered:
-        """The selected rows of each group; column i is `picks[i]` of (key, ordered columns)."""
-        given = self._ordered(node, key, order)
+def _summed(
+    planning: Planning, node: Reduce, taken: list[int], together: Format, parts: tuple[object, ...]
+) -> Planned:
+    """At the root: states of groups, of the columns `taken` in the format `together`."""
+    form = row_format(node.schema)
+    index = planning.lying(node.input, node.key)
+    if index is None:
+        source = planning.keyed(node.input, node.key, taken, together)
+        summed = planning.fallible(form, Accumulate, source, *parts)
+    else:
+        packing = index.packed(taken, together, planning.interner)
+        by_key = index.node.key == node.key
+        summed = planning.fallible(form, AccumulateNew, index.trace, packing, by_key, *parts)
+    planning.piece.groups.append((summed.stage, "groups"))
+    planning.piece.states.append(("groups", summed.stage, "groups"))
+    return summed
 
-        def logic() -> Logic:
-            return Selection(given.ordering(), offset, limit)
 
-        reduced = self._reduced(given, logic, given.source.format)
-        return self.packed(reduced, [(0, i) for i in picks], row_format(schema))
+def _settled(
+    planning: Planning, node: Reduce, reduced: Planned, key_format: Format, results: Format
+) -> Planned:
+    settling = _settling(planning, node, key_format, results)
+    return planning.fallible(row_format(node.schema), Settle, reduced, key_format.words, settling)
 
-    def _percentile(self, node: Reduce, a: Aggregate) -> Rendered:
-        assert a.column is not None
-        kind = node.input.schema.field(a.column).type
-        fraction = math.nan if isinstance(a.parameter, str) else float(a.parameter or 0)
-        continuous = a.function == "percentile_cont"
-        _gives(a, kind)
-        if not 0 <= fraction <= 1 or (continuous and kind != pa.float64()):
-            raise Unsupported(f"a {a.function} of {kind} at {a.parameter!r}")
-        descending = any(o.descending for o in a.order)
-        given = self._ordered(node.input, node.key, (Order(a.column, descending),))
 
-        def logic() -> Logic:
-            return Percentile(given.ordering(), given.values, fraction, continuous)
-
-        reduced = self._reduced(given, logic, given.source.format)
-        picks = [(0, i) for i in range(len(node.key) + 1)]
-        return self.packed(reduced, picks, row_format(node.schema))
-
-    def _gathered(self, node: Reduce, a: Aggregate) -> Rendered:
-        assert a.column is not None
-        kind = node.input.schema.field(a.column).type
-        _gives(a, kind if a.function == "join" else pa.list_(kind))
-        column, order = _with_value(a.order, a.column)
-        where = () if a.where is None else (Order(a.where),)
-        given = self._ordered(node.input, node.key, (*where, *order))
-        results = ordered_format([pa.field(a.name, a.type, a.nullable)], [False], [False])
-        interner = self.interner
-        too_long = pinned_word_of(interner, TOO_LONG)
-
-        def logic() -> Logic:
-            gathered = (
-                given.ordering(),
-                given.values,
-                len(where) + column,
-                len(where) - 1,
-                results,
-                too_long,
-                interner,
-            )
-            if a.function == "join":
-                return Joining(*gathered, separator=str(a.parameter or "").encode())
-            return Listing(*gathered, type=a.type, distinct=a.function == "set")
-
-        form = Format(given.key_format.words + 1 + results.words, ())
-        reduced = self._reduced(given, logic, form)
-        return self._settled(node, reduced, given.key_format, results)
-
-    def _ordered(self, node: Node, key: tuple[int, ...], order: tuple[Order, ...]) -> Ordered:
-        schema = node.schema
-        key_format = row_format([schema.field(i) for i in key])
-        fields = [schema.field(o.column) for o in order]
-        values = ordered_format(
-            fields, [o.descending for o in order], [o.nulls_first for o in order], prefixed=True
-        )
-        taken = [*key, *(o.column for o in order)]
-        together = followed_by(key_format, values)
-        if self.scope.depth > 1:
-            source = self.keyed(node, key, taken, together)
-        else:
-            source = self.moved(node, taken, together)
-        owners = self.owners(pa.schema([schema.field(i) for i in key]), key_format)
-        types = tuple(schema.field(i).type for i in taken)
-        return Ordered(source, owners, key_format, values, types, self.interner)
-
-    def _reduced(self, given: Ordered, logic: Callable[[], Logic], form: Format) -> Rendered:
-        words, types = given.key_format.words, list(given.types)
-        if self.scope.depth > 1:
-            return self.in_loop(given.source, words, logic, types, form, given.owners)
-        strings = string_words(types, given.source.format)
-        trace = self.sealed(given.source, words, strings)
-        return self._at_root(trace, given.owners, logic, form)
-
-    def _at_root(
-        self, trace: TracePlan, owners: Partitioner, logic: Callable[[], Logic], form: Format
-    ) -> Rendered:
-        """The reduction of what `trace` holds."""
-        selected = self.stage(form, Select, trace, owners, New(logic))
-        self.piece.groups.append((selected.stage, "debts"))
-        self.piece.states.append(("rankings", selected.stage, None))
-        return selected
-
-    def in_loop(
-        self,
-        source: Rendered,
-        key_words: int,
-        logic: Callable[[], Logic],
-        types: list[pa.DataType],
-        form: Format,
-        owners: Partitioner,
-    ) -> Rendered:
-        """The reduction of `source`, rows of a key and a value with columns of these `types`.
-
-        `owners` tells which shard keeps a key.
-        """
-        strings = string_words(types, source.format)
-        given = (source, key_words, New(logic), strings, owners)
-        reduced = self.stage(form, ReduceOperator, *given)
-        self.piece.curves.append((reduced.stage, "curves"))
-        self.piece.states.append(("histories", reduced.stage, "curves"))
-        return reduced
-
-    def _accumulated(self, node: Reduce) -> Rendered:
-        given = node.input.schema
-        key_format = row_format([given.field(i) for i in node.key])
-        read = {i for a in node.aggregates for i in (a.column, a.other)}
-        used = sorted(i for i in read if i is not None)
-        fields = [given.field(i) for i in used]
-        plain = [False] * len(used)
-        values = ordered_format(fields, plain, plain)
-        outputs = [pa.field(a.name, a.type, a.nullable) for a in node.aggregates]
-        plain = [False] * len(outputs)
-        results = ordered_format(outputs, plain, plain)
-        together, taken = followed_by(key_format, values), [*node.key, *used]
-        moved = [_moved(a, used) for a in node.aggregates]
-        types = [given.field(i).type for i in taken]
-        overflow = pinned_word_of(self.interner, OVERFLOW)
-        owners = self.owners(pa.schema([given.field(i) for i in node.key]), key_format)
-
-        def logic() -> Accumulation:
-            return Accumulation(moved, fields, values, results, overflow)
-
-        if self.scope.depth > 1:
-            source = self.keyed(node.input, node.key, taken, together)
-            form = Format(key_format.words + 1 + results.words, ())
-            reduced = self.in_loop(source, key_format.words, logic, types, form, owners)
-            return self._settled(node, reduced, key_format, results)
-
-        strings = string_words(types[: len(node.key)], key_format)
-        settling = self._settling(node, key_format, results)
-        parts = (owners, key_format.words, New(logic), strings, settling)
-        return self._summed(node, taken, together, parts)
-
-    def _summed(
-        self, node: Reduce, taken: list[int], together: Format, parts: tuple[object, ...]
-    ) -> Rendered:
-        """At the root: states of groups, of the columns `taken` in the format `together`."""
-        form = row_format(node.schema)
-        index = self.lying(node.input, node.key)
-        if index is None:
-            source = self.keyed(node.input, node.key, taken, together)
-            summed = self.fallible(form, Accumulate, source, *parts)
-        else:
-            packing = index.packed(taken, together, self.interner)
-            by_key = index.node.key == node.key
-            summed = self.fallible(form, AccumulateNew, index.trace, packing, by_key, *parts)
-        self.piece.groups.append((summed.stage, "groups"))
-        self.piece.states.append(("groups", summed.stage, "groups"))
-        return summed
-
-    def _settled(
-        self, node: Reduce, reduced: Rendered, key_format: Format, results: Format
-    ) -> Rendered:
-        settling = self._settling(node, key_format, results)
-        return self.fallible(row_format(node.schema), Settle, reduced, key_format.words, settling)
-
-    def _settling(self, node: Reduce, key_format: Format, results: Format) -> New:
-        """What makes rows of `node` of keys and results, for each operator."""
-        picks = [(0, i) for i in range(len(node.key))]
-        picks += [(1, i) for i in range(len(node.aggregates))]
-        packing = Packing((key_format, results), picks, row_format(node.schema))
-        named = Layout(pa.schema(list(node.schema)[: len(node.key)]))
-        naming = Packing((key_format,), picks[: len(node.key)], row_format(named.schema))
-        interner = self.interner
-        return New(lambda: Settling(packing, naming, named, interner))
+def _settling(planning: Planning, node: Reduce, key_format: Format, results: Format) -> New:
+    """What makes rows of `node` of keys and results, for each operator."""
+    picks = [(0, i) for i in range(len(node.key))]
+    picks += [(1, i) for i in range(len(node.aggregates))]
+    packing = Packing((key_format, results), picks, row_format(node.schema))
+    named = Layout(pa.schema(list(node.schema)[: len(node.key)]))
+    naming = Packing((key_format,), picks[: len(node.key)], row_format(named.schema))
+    interner = planning.interner
+    return New(lambda: Settling(packing, naming, named, interner))
 
 
 def _gives(a: Aggregate, type_: pa.DataType) -> None:

@@ -8,7 +8,7 @@ from ivm.rows.format import Format
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
+class Planned:
     """A collection in a plan: the number of the stage that puts it out, and its rows' format."""
 
     stage: int
@@ -30,8 +30,8 @@ class Scope:
     parent: "Scope | None" = None
     grows: bool = True
     bodies: dict[str, Node] = field(default_factory=dict)
-    variables: dict[str, Rendered] = field(default_factory=dict)
-    memo: dict[Node, Rendered] = field(default_factory=dict)
+    variables: dict[str, Planned] = field(default_factory=dict)
+    memo: dict[Node, Planned] = field(default_factory=dict)
     indexes: dict[Arrange, Arranged] = field(default_factory=dict)
 
     def home(self, names: frozenset[str]) -> "Scope":

@@ -1,18 +1,16 @@
 """Planning of window functions: where their arguments lie, and which kernel each call is."""
 
 import math
-from collections.abc import Callable, Sequence
 from typing import assert_never, get_args
 
 import pyarrow as pa
 
 from ivm.aggregates import Aggregate, FrameUnit, Order, WindowCall, window_kind
-from ivm.dataflow import Node, Window
+from ivm.dataflow import Window
 from ivm.errors import Unsupported
 from ivm.operators.accumulation import Accumulation
 from ivm.operators.fallible import Settle
 from ivm.operators.frames import Frame
-from ivm.operators.logic import Logic
 from ivm.operators.ordering import Ordering
 from ivm.operators.settling import Settling
 from ivm.operators.window import Window as WindowOperator
@@ -26,9 +24,9 @@ from ivm.operators.window_functions import (
 )
 from ivm.operators.windowing import Windowing
 from ivm.render.building import New
-from ivm.render.mechanics import Mechanics
-from ivm.render.reductions import OVERFLOW
-from ivm.render.scopes import Rendered
+from ivm.render.planning import Planning
+from ivm.render.reductions import OVERFLOW, reduce_in_loop
+from ivm.render.scopes import Planned
 from ivm.rows.format import (
     Format,
     Place,
@@ -38,7 +36,6 @@ from ivm.rows.format import (
     row_format,
     string_words,
 )
-from ivm.rows.hashing import Partitioner
 from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.strings import Interner, pinned_word_of
@@ -83,77 +80,72 @@ class Values:
         return len(self.columns) - 1 - self.columns[::-1].index(column)
 
 
-class Windows(Mechanics):
-    """The part of the planner that knows windows.
-
-    `moved`, `keyed` and `in_loop` are the whole's.
-    """
-
-    moved: Callable[[Node, list[int], Format], Rendered]
-    keyed: Callable[[Node, Sequence[int], list[int], Format], Rendered]
-    in_loop: Callable[
-        [Rendered, int, Callable[[], Logic], list[pa.DataType], Format, Partitioner], Rendered
-    ]
-
-    def window(self, node: Window) -> Rendered:
-        """Partitions in order, and the calls over them."""
-        values = Values(node)
-        for call in node.calls:
-            _check_frame(call, values)
-            if not call.nullable and _may_be_null(call, values.schema):
-                raise Unsupported(
-                    f"the {call.function} {call.name!r} may be NULL, but is said not to be"
-                )
-        key_format = row_format([values.schema.field(i) for i in node.key])
-        rows = followed_by(key_format, values.format)
-        taken = [*node.key, *values.columns]
-        types = [values.schema.field(i).type for i in taken]
-        fields = [pa.field(c.name, c.type, c.nullable) for c in node.calls]
-        plain = [False] * len(fields)
-        results = ordered_format(fields, plain, plain)
-        form = Format(rows.words + 1 + results.words, ())
-
-        interner, peers, width = self.interner, values.order_words, results.words
-
-        def ordering() -> Ordering:
-            return Ordering(values.format, values.strings, interner)
-
-        def functions() -> tuple[WindowFunction, ...]:
-            return _functions(node, values, results, interner)
-
-        owners = self.owners(pa.schema([values.schema.field(i) for i in node.key]), key_format)
-        if self.scope.depth > 1:
-            source = self.keyed(node.input, node.key, taken, rows)
-            windowed = self.in_loop(
-                source,
-                key_format.words,
-                lambda: Windowing(ordering(), peers, functions(), width),
-                types,
-                form,
-                owners,
+def plan_window(planning: Planning, node: Window) -> Planned:
+    """Partitions in order, and the calls over them."""
+    values = Values(node)
+    for call in node.calls:
+        _check_frame(call, values)
+        if not call.nullable and _may_be_null(call, values.schema):
+            raise Unsupported(
+                f"the {call.function} {call.name!r} may be NULL, but is said not to be"
             )
-        else:
-            source = self.moved(node.input, taken, rows)
-            trace = self.sealed(source, key_format.words, string_words(types, rows))
-            parts = (owners, New(ordering), peers, New(functions), width)
-            windowed = self.stage(form, WindowOperator, trace, *parts)
-            self.piece.groups.append((windowed.stage, "totals"))
-            self.piece.states.append(("totals", windowed.stage, "totals"))
-        return self._unpacked(node, windowed, taken, rows, results)
+    key_format = row_format([values.schema.field(i) for i in node.key])
+    rows = followed_by(key_format, values.format)
+    taken = [*node.key, *values.columns]
+    types = [values.schema.field(i).type for i in taken]
+    fields = [pa.field(c.name, c.type, c.nullable) for c in node.calls]
+    plain = [False] * len(fields)
+    results = ordered_format(fields, plain, plain)
+    form = Format(rows.words + 1 + results.words, ())
 
-    def _unpacked(
-        self, node: Window, windowed: Rendered, taken: list[int], rows: Format, results: Format
-    ) -> Rendered:
-        """The rows of `node` from the columns `taken` of its input, then the `results`."""
-        form = row_format(node.schema)
-        picks = [(0, taken.index(i)) for i in range(len(node.input.schema))]
-        picks += [(1, i) for i in range(len(node.calls))]
-        packing = Packing((rows, results), picks, form, self.interner)
-        named = Layout(node.input.schema)
-        naming = Packing((rows,), picks[: len(node.input.schema)], row_format(named.schema))
-        interner = self.interner
-        settling = New(lambda: Settling(packing, naming, named, interner))
-        return self.fallible(form, Settle, windowed, rows.words, settling)
+    interner, peers, width = planning.interner, values.order_words, results.words
+
+    def ordering() -> Ordering:
+        return Ordering(values.format, values.strings, interner)
+
+    def functions() -> tuple[WindowFunction, ...]:
+        return _functions(node, values, results, interner)
+
+    owners = planning.owners(pa.schema([values.schema.field(i) for i in node.key]), key_format)
+    if planning.scope.depth > 1:
+        source = planning.keyed(node.input, node.key, taken, rows)
+        windowed = reduce_in_loop(
+            planning,
+            source,
+            key_format.words,
+            lambda: Windowing(ordering(), peers, functions(), width),
+            types,
+            form,
+            owners,
+        )
+    else:
+        source = planning.moved(node.input, taken, rows)
+        trace = planning.sealed(source, key_format.words, string_words(types, rows))
+        parts = (owners, New(ordering), peers, New(functions), width)
+        windowed = planning.stage(form, WindowOperator, trace, *parts)
+        planning.piece.groups.append((windowed.stage, "totals"))
+        planning.piece.states.append(("totals", windowed.stage, "totals"))
+    return _unpacked(planning, node, windowed, taken, rows, results)
+
+
+def _unpacked(
+    planning: Planning,
+    node: Window,
+    windowed: Planned,
+    taken: list[int],
+    rows: Format,
+    results: Format,
+) -> Planned:
+    """The rows of `node` from the columns `taken` of its input, then the `results`."""
+    form = row_format(node.schema)
+    picks = [(0, taken.index(i)) for i in range(len(node.input.schema))]
+    picks += [(1, i) for i in range(len(node.calls))]
+    packing = Packing((rows, results), picks, form, planning.interner)
+    named = Layout(node.input.schema)
+    naming = Packing((rows,), picks[: len(node.input.schema)], row_format(named.schema))
+    interner = planning.interner
+    settling = New(lambda: Settling(packing, naming, named, interner))
+    return planning.fallible(form, Settle, windowed, rows.words, settling)
 
 
 _FARTHEST = 1 << 62

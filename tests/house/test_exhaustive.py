@@ -19,6 +19,7 @@ TABLES = {
         "ivm/estimates.py",
         "ivm/render/checks.py",
         "ivm/render/growth.py",
+        "ivm/render/renderer.py",
         "ivm/traversal.py",
         "tests/oracle/nodes.py",
         "views/explain.py",

@@ -11,7 +11,7 @@ from ivm.dataflow import Arrange, Constant, Distinct, Get, Join, Node, Reduce
 from ivm.errors import SchemaMismatch, UnknownCollection
 from ivm.operators.capture import Capture
 from ivm.pool import Pool
-from ivm.render.renderer import Renderer
+from ivm.render.renderer import Planner
 
 INT = pa.int64()
 PAIRS = pa.schema([pa.field(name, INT, nullable=False) for name in ("a", "b")])
@@ -39,13 +39,13 @@ def pool(workers: int) -> Pool:
 def planned(monkeypatch: pytest.MonkeyPatch) -> list[Arrange]:
     """What was planned, in order."""
     found: list[Arrange] = []
-    plan = Renderer.plan
+    plan = Planner.plan
 
-    def noted(renderer: Renderer, wanted: Arrange) -> object:
+    def noted(planner: Planner, wanted: Arrange) -> object:
         found.append(wanted)
-        return plan(renderer, wanted)
+        return plan(planner, wanted)
 
-    monkeypatch.setattr(Renderer, "plan", noted)
+    monkeypatch.setattr(Planner, "plan", noted)
     return found
 
 

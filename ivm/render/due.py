@@ -1,0 +1,34 @@
+"""Planning of rows that wait for their moment."""
+
+import pyarrow as pa
+
+from ivm.dataflow import Due
+from ivm.errors import SchemaMismatch, Unsupported
+from ivm.operators.due import Due as DueOperator
+from ivm.render.building import Every
+from ivm.render.planning import Planning
+from ivm.render.scopes import Planned
+from ivm.rows.format import followed_by, row_format, string_words
+
+
+def plan_due(planning: Planning, node: Due) -> Planned:
+    """Events in the order of their moments, and the clock that releases them.
+
+    Raises SchemaMismatch, and Unsupported in a loop.
+    """
+    if planning.scope.parent is not None:
+        raise Unsupported("rows that wait for their moment in a loop")
+    schema, clock = node.events.schema, node.clock.schema
+    if schema.field(0).nullable or clock != pa.schema(
+        [schema.field(0).with_name(name) for name in clock.names[:1]]
+    ):
+        raise SchemaMismatch(f"moments {schema.field(0)} for a clock of {clock}")
+    form = row_format(node.schema)
+    others = tuple(range(1, len(schema)))
+    moments = followed_by(row_format(list(schema)[:1]), form)
+    source = planning.keyed(node.events, others, [0, *others], moments, gathers=False)
+    clocks, strings = Every(planning.planned(node.clock).stage), string_words(schema.types, moments)
+    due = planning.stage(form, DueOperator, source, clocks, strings)
+    planning.piece.traces.append(due.stage)
+    planning.piece.strings = planning.piece.strings or bool(strings)
+    return due
