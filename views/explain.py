@@ -7,9 +7,18 @@ column at position 2.
 from collections.abc import Collection, Iterator
 from typing import assert_never
 
-from ivm import aggregates as agg
 from ivm import dataflow as df
-from ivm.expressions import Column, Expression, Literal
+from ivm.expressions import Expression
+from ivm.text import (
+    aggregate_text,
+    call_text,
+    columns_text,
+    expression_text,
+    framed_text,
+    order_text,
+    orders_text,
+    window_call_text,
+)
 from ivm.traversal import children
 from views.catalog import Catalog
 from views.compile import deeply, existing
@@ -45,13 +54,6 @@ from views.plan.trees import inputs
 from views.rewrites import RULES
 from views.rewrites.context import Context
 from views.types import type_name
-
-_INFIX = {
-    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "modulo": "%",
-    "eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
-    "and": "AND", "or": "OR", "is_distinct": "IS DISTINCT FROM",
-    "is_not_distinct": "IS NOT DISTINCT FROM",
-}  # fmt: skip
 
 
 def explain(
@@ -103,22 +105,21 @@ def _plan_line(plan: Plan) -> str:
         case Values():
             return f"Values {len(plan.rows)} rows {_attributes(plan.attributes)}"
         case Filter():
-            return f"Filter {expression_text(plan.predicate, '#')}"
+            return f"Filter {_logical(plan.predicate)}"
         case During():
             begin, end = (
-                "always" if bound is None else expression_text(bound, "#")
-                for bound in (plan.begin, plan.end)
+                "always" if bound is None else _logical(bound) for bound in (plan.begin, plan.end)
             )
             return f"During {begin} until {end}"
         case Project():
-            outputs = (f"{_attribute(a)} := {expression_text(e, '#')}" for a, e in plan.outputs)
+            outputs = (f"{_attribute(a)} := {_logical(e)}" for a, e in plan.outputs)
             return f"Project {', '.join(outputs)}"
         case Join() | Apply():
             mark = f" {_attribute(plan.mark)}" if plan.mark else ""
-            on = f"{name} {plan.kind}{mark} on {expression_text(plan.predicate, '#')}"
+            on = f"{name} {plan.kind}{mark} on {_logical(plan.predicate)}"
             if isinstance(plan, Join) or plan.guard == TRUE:
                 return on
-            return f"{on} where {expression_text(plan.guard, '#')}"
+            return f"{on} where {_logical(plan.guard)}"
         case Aggregate():
             calls = (f"{_attribute(c.attribute)} := {_call(c)}" for c in plan.calls)
             return f"Aggregate by {_attributes(plan.keys)} {', '.join(calls)}".rstrip()
@@ -136,7 +137,7 @@ def _plan_line(plan: Plan) -> str:
         case Unnest():
             outer = " outer" if plan.outer else ""
             made = _attributes((plan.element, plan.position))
-            return f"Unnest{outer} {expression_text(plan.array, '#')} as {made}"
+            return f"Unnest{outer} {_logical(plan.array)} as {made}"
         case Recursive():
             return f"Recursive {plan.name} {_attributes(plan.attributes)}"
         case Fixpoint():
@@ -153,7 +154,7 @@ def _plan_line(plan: Plan) -> str:
 
 
 def _call(call: AggregateCall) -> str:
-    return _aggregate(
+    return call_text(
         f"{call.function}({'distinct ' if call.distinct else ''}",
         [f"#{c.index}" for c in (call.argument, call.other) if c is not None],
         call.parameter,
@@ -162,52 +163,10 @@ def _call(call: AggregateCall) -> str:
     )
 
 
-def _reduction(a: agg.Aggregate) -> str:
-    return _aggregate(
-        f"{a.function}(",
-        [f"${c}" for c in (a.column, a.other) if c is not None],
-        a.parameter,
-        [_direction(f"${o.column}", o.descending, o.nulls_first) for o in a.order],
-        None if a.where is None else f"${a.where}",
-    )
-
-
-def _aggregate(
-    function: str,
-    columns: list[str],
-    parameter: float | str | None,
-    order: list[str],
-    where: str | None,
-) -> str:
-    given = [*columns, *([] if parameter is None else [repr(parameter)])]
-    inside = ", ".join(given) or "*"
-    by = f" order {', '.join(order)}" if order else ""
-    return f"{function}{inside}{by}){'' if where is None else f' where {where}'}"
-
-
 def _plan_call(call: WindowCall) -> str:
     second = call.default if call.other is None else call.other
     read = [None if c is None else f"#{c.index}" for c in (call.argument, second)]
-    return _call_text(call.function, read[0], call.count, read[1], call.frame)
-
-
-def _call_text(
-    function: str, argument: str | None, count: int, second: str | None, frame: agg.Frame
-) -> str:
-    """A call over a window, with its frame where that is not the usual one."""
-    given = [part for part in (argument, second) if part is not None]
-    if function in ("lag", "lead", "nth_value", "ntile"):
-        given.insert(1 if argument is not None else 0, str(count))
-    if function == "count" and not given:
-        given = ["*"]
-    text = f"{function}({', '.join(given)})"
-    if frame == agg.UP_TO_PEERS:
-        return text
-    return f"{text} {frame.unit} {_end(frame.start, 'first')} to {_end(frame.end, 'last')}"
-
-
-def _end(end: float | None, unbounded: str) -> str:
-    return unbounded if end is None else f"{end:+}" if end else "here"
+    return framed_text(call.function, read[0], call.count, read[1], call.frame)
 
 
 def _attribute(attribute: Attribute) -> str:
@@ -219,12 +178,7 @@ def _attributes(attributes: tuple[Attribute, ...]) -> str:
 
 
 def _sort_key(key: SortKey) -> str:
-    return _direction(f"#{key.column.index}", key.descending, key.nulls_first)
-
-
-def _direction(column: str, descending: bool, nulls_first: bool) -> str:
-    nulls = " nulls first" if nulls_first else ""
-    return f"{column}{' desc' if descending else ''}{nulls}"
+    return order_text(f"#{key.column.index}", key.descending, key.nulls_first)
 
 
 def dataflow_text(node: df.Node) -> str:
@@ -250,12 +204,12 @@ def _dataflow_line(node: df.Node) -> str:
         case df.Constant():
             return f"Constant {len(node.rows)} rows"
         case df.Filter():
-            return f"Filter {expression_text(node.predicate, '$')}"
+            return f"Filter {_physical(node.predicate)}"
         case df.Map():
-            outputs = (f"{n} := {expression_text(e, '$')}" for n, e in node.outputs)
+            outputs = (f"{n} := {_physical(e)}" for n, e in node.outputs)
             return f"Map {', '.join(outputs)}"
         case df.Arrange():
-            return f"Arrange by ({', '.join(f'${i}' for i in node.key)})"
+            return f"Arrange by {columns_text(node.key)}"
         case df.DeltaJoin():
             paths = (
                 (i, *(step.relation for step in path.lookups)) for i, path in enumerate(node.paths)
@@ -265,24 +219,20 @@ def _dataflow_line(node: df.Node) -> str:
         case df.Join():
             return f"{name} to ({', '.join(f'{n} := ${i}' for n, i in node.outputs)})"
         case df.Reduce():
-            calls = (f"{a.name} := {_reduction(a)}" for a in node.aggregates)
-            return f"Reduce by ({', '.join(f'${i}' for i in node.key)}) {', '.join(calls)}"
+            calls = (f"{a.name} := {aggregate_text(a)}" for a in node.aggregates)
+            return f"Reduce by {columns_text(node.key)} {', '.join(calls)}"
         case df.Due():
             return f"Due by {node.clock.schema.names[0]}"
         case df.TopK():
-            order = (_direction(f"${o.column}", o.descending, o.nulls_first) for o in node.order)
-            key = ", ".join(f"${i}" for i in node.key)
-            by = f"TopK by ({key}) order ({', '.join(order)})"
+            by = f"TopK by {columns_text(node.key)} order {orders_text(node.order)}"
             return f"{by} limit {node.limit} offset {node.offset}"
         case df.Window():
-            order = (_direction(f"${o.column}", o.descending, o.nulls_first) for o in node.order)
-            key = ", ".join(f"${i}" for i in node.key)
-            made = ", ".join(f"{c.name} := {_dataflow_call(c)}" for c in node.calls)
-            return f"Window by ({key}) order ({', '.join(order)}) {made}"
+            made = ", ".join(f"{c.name} := {window_call_text(c)}" for c in node.calls)
+            return f"Window by {columns_text(node.key)} order {orders_text(node.order)} {made}"
         case df.Iterate():
             return f"Iterate {node.result}"
         case df.EnterAt():
-            return f"EnterAt {expression_text(node.priority, '$')} into {node.into}"
+            return f"EnterAt {_physical(node.priority)} into {node.into}"
         case df.Threshold():
             return f"Threshold{'' if node.limit is None else f' limit {node.limit}'}"
         case df.FlatMap():
@@ -293,21 +243,11 @@ def _dataflow_line(node: df.Node) -> str:
             assert_never(node)
 
 
-def _dataflow_call(call: agg.WindowCall) -> str:
-    second = call.default if call.other is None else call.other
-    read = [None if c is None else f"${c}" for c in (call.column, second)]
-    return _call_text(call.function, read[0], call.count, read[1], call.frame)
+def _logical(expression: Expression) -> str:
+    """An expression over numbered columns."""
+    return expression_text(expression, lambda i: f"#{i}", type_name)
 
 
-def expression_text(expression: Expression, mark: str) -> str:
-    """An expression in the manner of SQL, with `mark` before column numbers."""
-    if isinstance(expression, Column):
-        return f"{mark}{expression.index}"
-    if isinstance(expression, Literal):
-        return "NULL" if expression.value is None else repr(expression.value)
-    arguments = [expression_text(a, mark) for a in expression.arguments]
-    if expression.function in _INFIX:
-        return f"({f' {_INFIX[expression.function]} '.join(arguments)})"
-    if expression.function == "cast":
-        return f"cast({arguments[0]} as {type_name(expression.type)})"
-    return f"{expression.function}({', '.join(arguments)})"
+def _physical(expression: Expression) -> str:
+    """An expression over positions."""
+    return expression_text(expression, lambda i: f"${i}", type_name)
