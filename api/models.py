@@ -10,19 +10,10 @@ import pyarrow as pa
 from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, model_validator
 
 from api.errors import BadParameter
+from connectors.declaration import Encoding, Metadata, OnError, ReplicaIdentity, Resolution
 from connectors.quarantine import Rejected, Repair
 from connectors.sinks.target import KafkaTarget, OutputEnvelope, OutputFormat
-from connectors.tables import (
-    Encoding,
-    Envelope,
-    Format,
-    Metadata,
-    OnError,
-    ReplicaIdentity,
-    Resolution,
-    TableSpec,
-    type_name,
-)
+from connectors.tables import Envelope, Format, TableSpec, type_name
 from views.catalog import Language, View
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}$")]

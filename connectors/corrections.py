@@ -15,8 +15,8 @@ import pyarrow as pa
 from connectors.batches import Correction, Range
 from connectors.decode import MISSING, decode
 from connectors.errors import RecordClosed, StillRejected, UnknownTable
-from connectors.formats.avro import Schemas
 from connectors.formats.faults import UNAVAILABLE_VALUE
+from connectors.formats.schemas import Schemas
 from connectors.progress.assign import Piece
 from connectors.quarantine import Quarantined, closed
 from connectors.records import Records

@@ -13,11 +13,12 @@ from typing import Any
 import structlog
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
+from connectors.declaration import DeadLetter
 from connectors.errors import UnknownConnection
 from connectors.health import PartFault
 from connectors.kafka.connection import Connection
 from connectors.quarantine import Quarantine, Rejected
-from connectors.tables import DeadLetter, TableSpec
+from connectors.tables import TableSpec
 
 log = structlog.get_logger()
 

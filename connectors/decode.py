@@ -7,6 +7,7 @@ Columns are made of all records at once; only where that fails are records tried
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -14,17 +15,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from connectors.envelopes import append, canal, debezium, maxwell, upsert
-from connectors.envelopes import transactions as ends_of_transactions
-from connectors.envelopes.images import Images, Row, Shape
-from connectors.envelopes.positions import positions, transactions
-from connectors.errors import RegistryUnavailable
-from connectors.formats import avro, csv, json, raw
-from connectors.formats.avro import Schemas
+from connectors.envelopes.envelope import ENVELOPES, Envelope
+from connectors.envelopes.images import Contents, Images, Row, Shape
 from connectors.formats.columns import to_array
 from connectors.formats.faults import MISSING_FIELD, NULL_VALUE, Fault, ValueFault
+from connectors.formats.format import FORMATS, Format
 from connectors.formats.logical import UNDESCRIBED, Logical
-from connectors.formats.parsed import Parsed
+from connectors.formats.parsed import Parsed, Reader
+from connectors.formats.schemas import Schemas
 from connectors.formats.unavailable import is_unavailable
 from connectors.metadata import coordinates
 from connectors.plans import Column, Plan, plan
@@ -47,6 +45,8 @@ class _Block:
 
     records: Records
     table: TableSpec
+    format: Format
+    envelope: Envelope
     schemas: Schemas | None
     shape: Shape
     values: Parsed
@@ -55,9 +55,9 @@ class _Block:
 
 
 def decode(records: Records, table: TableSpec, schemas: Schemas | None = None) -> Decoded:
-    """Decode `records`, of a topic of `table`; `schemas` are the writers', for format avro.
+    """Decode `records`, of a topic of `table`, whose writers' schemas are in `schemas`, if any.
 
-    Raises RegistryUnavailable when they are out of reach.
+    Raises RegistryUnavailable when these are needed and out of reach.
     """
     block = _read(records, table, schemas)
     runs = _runs(block)
@@ -67,40 +67,18 @@ def decode(records: Records, table: TableSpec, schemas: Schemas | None = None) -
 
 
 def _read(records: Records, table: TableSpec, schemas: Schemas | None) -> _Block:
-    contents = [name for name in table.schema.names if name not in table.metadata]
-    shape = Shape(tuple(contents), tuple(name for name in table.key if name in contents))
-    values = _parsed(records.values, records, table, schemas, "value")
+    form, envelope = FORMATS[table.format], ENVELOPES[table.envelope]
+    contents = table.contents
+    key = tuple(name for name in table.key if name in contents)
+    shape = Shape(tuple(contents), key, table.is_keyed)
+    values = form.parse(records, Reader(table, schemas, "value"))
     metadata, faults = coordinates(records, table) if table.metadata else ({}, {})
     for index, fault in faults.items():
         values.values[index] = fault
     keys = None
-    if table.envelope == "upsert" and shape.key:
-        found = records.keys or [None] * len(records)
-        keys = _parsed(found, records, table, schemas, "key")
-    return _Block(records, table, schemas, shape, values, keys, metadata)
-
-
-def _parsed(
-    contents: Sequence[bytes | None],
-    records: Records,
-    table: TableSpec,
-    schemas: Schemas | None,
-    part: avro.Part,
-) -> Parsed:
-    """`contents`, the values or keys of `records`, in the table's format."""
-    if table.format == "json":
-        return json.parse(contents)
-    if table.format == "avro":
-        if schemas is None:
-            raise RegistryUnavailable(
-                f"connection {table.connection!r}: schema_registry_url is not set, and table "
-                f"{table.name!r} has format 'avro'"
-            )
-        return avro.parse(contents, records.headers, schemas, part)
-    names = [name for name in table.schema.names if name not in table.metadata]
-    if table.format == "csv":
-        return csv.parse(contents, names, table.csv)
-    return raw.parse(contents, names[0], table.schema.field(names[0]).type)
+    if envelope.reads_keys and shape.key:
+        keys = form.parse(records, Reader(table, schemas, "key"))
+    return _Block(records, table, form, envelope, schemas, shape, values, keys, metadata)
 
 
 def _runs(block: _Block) -> list[tuple[int, int]]:
@@ -143,18 +121,17 @@ def _decoded(block: _Block, start: int, stop: int) -> Decoded:
         columns: list[pa.Array] | None = [pa.array([], field.type) for field in table.schema]
     else:
         metadata = {name: found[start:stop] for name, found in block.metadata.items()}
-        columns = _typed(changes, columns_of, metadata, table)
-        if columns is None and table.format == "json" and _has_decimals(table):
-            exact = _exactly(records.values, values)
+        columns = _typed(changes, columns_of, metadata, block)
+        if columns is None and (exact := _exact(block, records, values, keys)) is not None:
             faults = changes.faults
-            changes = _images(block, exact, _exactly(records.keys, keys), start)
+            changes = _images(block, *exact, start)
             changes.set_aside(faults)  # as they are worded without Decimals
-            columns = _typed(changes, columns_of, metadata, table)
+            columns = _typed(changes, columns_of, metadata, block)
         if columns is None:
-            changes.set_aside(_culprits(changes, columns_of, table))
+            changes.set_aside(_culprits(changes, columns_of, block))
             columns = _columns(changes, columns_of, metadata, table.is_keyed)
     assert columns is not None, "every value was tried by itself"
-    return _completed(records, table, values, changes, columns)
+    return _completed(block, records, values, changes, columns)
 
 
 def _writer(parsed: Parsed | None, start: int, stop: int) -> Logical | None:
@@ -166,39 +143,41 @@ def _writer(parsed: Parsed | None, start: int, stop: int) -> Logical | None:
 
 def _images(block: _Block, values: Sequence[Any], keys: Sequence[Any] | None, start: int) -> Images:
     """The images of a run's values and keys; its first record is that of index `start`."""
-    shape, table = block.shape, block.table
-    if table.envelope == "debezium":
-        if not table.is_keyed:
-            return debezium.images(values, shape)
-        return debezium.keyed_images(values, shape, lambda owner: _key(block, start + owner))
-    if table.envelope == "upsert":
-        return upsert.images(values, keys or [None] * len(values), shape)
-    if table.envelope == "append":
-        return append.images(values)
-    if table.envelope == "transactions":
-        return ends_of_transactions.images(values)
-    if table.envelope == "maxwell":
-        return maxwell.images(values, shape, table.is_keyed)
-    return canal.images(values, shape, table.is_keyed)
+    read = keys if keys is not None else [None] * len(values)
+    key_of = partial(_key, block, start)
+    return block.envelope.images(Contents(values, read, key_of, block.shape))
 
 
-def _key(block: _Block, index: int) -> Any:
+def _key(block: _Block, start: int, owner: int) -> Any:
     """The contents of one record's key."""
+    index = start + owner
     record = block.records.slice(index, index + 1)
-    if record.keys is None:
+    reader = Reader(block.table, block.schemas, "key")
+    return None if record.keys is None else block.format.parse(record, reader).values[0]
+
+
+def _exact(
+    block: _Block, records: Records, values: Sequence[Any], keys: Sequence[Any] | None
+) -> tuple[Sequence[Any], Sequence[Any] | None] | None:
+    """A run's values and keys with every digit, if decimals may have lost some."""
+    if not any(_is_decimal(field.type) for field in block.table.schema):
         return None
-    return _parsed(record.keys, record, block.table, block.schemas, "key").values[0]
+    exact = block.format.exact(records.values, values)
+    if exact is None:
+        return None
+    return exact, keys and block.format.exact(records.contents("key"), keys)
 
 
 def _typed(
-    changes: Images, columns: Plan, metadata: dict[str, list[Any]], table: TableSpec
+    changes: Images, columns: Plan, metadata: dict[str, list[Any]], block: _Block
 ) -> list[pa.Array] | None:
     """The columns of all rows, without what was not logged; None if any value is at fault."""
-    arrays = _columns(changes, columns, metadata, table.is_keyed)
-    if arrays is None and table.is_keyed and table.envelope == "debezium":
+    is_keyed = block.table.is_keyed
+    arrays = _columns(changes, columns, metadata, is_keyed)
+    if arrays is None and is_keyed and block.envelope.leaves_out:
         _take_missing(changes, columns)
         if changes.missing:
-            arrays = _columns(changes, columns, metadata, table.is_keyed)
+            arrays = _columns(changes, columns, metadata, is_keyed)
     return arrays
 
 
@@ -245,25 +224,11 @@ def _column(
     return array
 
 
-def _has_decimals(table: TableSpec) -> bool:
-    return any(_is_decimal(field.type) for field in table.schema)
-
-
 def _is_decimal(dtype: pa.DataType) -> bool:
     """Whether values of `dtype` are decimals, or lists of them."""
     if pa.types.is_list(dtype):
         return _is_decimal(dtype.value_type)
     return pa.types.is_decimal128(dtype)
-
-
-def _exactly(texts: Sequence[bytes | None] | None, parsed: Sequence[Any] | None) -> Any:
-    """What is `parsed` with numbers as they are written, since a decimal must not be a float."""
-    if texts is None or parsed is None:
-        return parsed
-    return [
-        value if text is None or isinstance(value, Fault) else json.parse_exactly(text, value)
-        for text, value in zip(texts, parsed, strict=True)
-    ]
 
 
 def _take_missing(changes: Images, columns: Plan) -> None:
@@ -278,7 +243,7 @@ def _take_missing(changes: Images, columns: Plan) -> None:
                 changes.missing[index] = (*changes.missing.get(index, ()), column.index)
 
 
-def _culprits(changes: Images, columns: Plan, table: TableSpec) -> dict[int, Fault]:
+def _culprits(changes: Images, columns: Plan, block: _Block) -> dict[int, Fault]:
     """One fault of every record that has any: the first column's."""
     found: dict[int, Fault] = {}
     for column in columns:
@@ -286,19 +251,12 @@ def _culprits(changes: Images, columns: Plan, table: TableSpec) -> dict[int, Fau
             continue
         for index, (row, diff) in enumerate(zip(changes.rows, changes.diffs, strict=True)):
             left_out = diff == 0 or column.index in changes.missing.get(index, ())
-            if left_out or (diff < 0 and table.is_keyed and not column.is_key):
+            if left_out or (diff < 0 and block.table.is_keyed and not column.is_key):
                 continue
-            fault = _fault(row, column, _image(table, diff))
+            fault = _fault(row, column, block.envelope.image(diff))
             if fault is not None:
                 found.setdefault(changes.owners[index], fault)
     return found
-
-
-def _image(table: TableSpec, diff: int) -> str:
-    """What a message calls the object that a row came from."""
-    if table.envelope == "debezium":
-        return "'after'" if diff > 0 else "'before'"
-    return "'data'" if table.envelope in ("maxwell", "canal") else "the record"
 
 
 def _fault(row: Row, column: Column, image: str) -> Fault | None:
@@ -315,45 +273,33 @@ def _fault(row: Row, column: Column, image: str) -> Fault | None:
 
 
 def _completed(
+    block: _Block,
     records: Records,
-    table: TableSpec,
     values: Sequence[Any],
     changes: Images,
     columns: list[pa.Array],
 ) -> Decoded:
     """The columns with what stands beside them."""
     owners = np.array(changes.owners, np.int64)
-    order = _order(table, values)
-    transaction = transactions(values) if table.resolution == "transaction" else None
-    left = changes.missing
+    stamps = block.envelope.stamps(values, block.table)
+    ts_ms = _timestamps(records) if stamps.ts_ms is None else stamps.ts_ms
+    ids, left = stamps.transactions, changes.missing
     return Decoded(
-        pa.RecordBatch.from_arrays(columns, schema=table.schema),
+        pa.RecordBatch.from_arrays(columns, schema=block.table.schema),
         np.array(changes.diffs, np.int64),
         np.asarray(records.offsets, np.int64)[owners],
-        _timestamps(records, table, values)[owners],
-        order[owners] if order is not None else None,
+        ts_ms[owners],
+        stamps.order[owners] if stamps.order is not None else None,
         [left.get(i, ()) for i in range(len(owners))] if left else None,
-        [transaction[owner] for owner in changes.owners] if transaction is not None else None,
+        [ids[owner] for owner in changes.owners] if ids is not None else None,
         tuple(_rejected(records, *fault) for fault in sorted(changes.faults.items())),
         changes.tombstones,
         changes.ignored,
     )
 
 
-def _order(table: TableSpec, values: Sequence[Any]) -> NDArray[np.uint64] | None:
-    if table.envelope == "debezium":
-        return positions(values)
-    return maxwell.positions(values) if table.envelope == "maxwell" else None
-
-
-def _timestamps(records: Records, table: TableSpec, values: Sequence[Any]) -> NDArray[np.int64]:
-    """The envelopes' times, or those of the records, in milliseconds; 0 where there is none."""
-    if table.envelope == "debezium":
-        return debezium.timestamps(values)
-    if table.envelope == "maxwell":
-        return maxwell.timestamps(values)
-    if table.envelope == "canal":
-        return canal.timestamps(values)
+def _timestamps(records: Records) -> NDArray[np.int64]:
+    """The records' own times in milliseconds; 0 where there is none."""
     if records.timestamps is None:
         return np.zeros(len(records), np.int64)
     return np.maximum(np.asarray(records.timestamps, np.int64), 0)

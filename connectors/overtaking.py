@@ -14,7 +14,7 @@ from typing import Any
 from connectors.corrections import SchemasOf, records_of
 from connectors.decode import decode
 from connectors.errors import Superseded
-from connectors.formats.avro import Schemas
+from connectors.formats.schemas import Schemas
 from connectors.past import Past
 from connectors.quarantine import Place, Quarantine, Quarantined
 from connectors.records import Records

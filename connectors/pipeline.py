@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 
 from connectors.batches import Receiver
 from connectors.corrections import Outcome
+from connectors.declaration import OnError
 from connectors.delivery import Delivery
 from connectors.errors import (
     DuplicateTable,
@@ -49,7 +50,7 @@ from connectors.spark.keeper import Keeper
 from connectors.spark.query import MicroBatches, Query
 from connectors.spark.realtime import RealTime
 from connectors.spark.session import create_session, stop_session
-from connectors.tables import OnError, TableSpec
+from connectors.tables import TableSpec
 
 State = Literal["stopped", "starting", "replaying", "running", "stalled", "failed"]
 Trigger = Literal["micro-batch", "real-time"]

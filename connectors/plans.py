@@ -11,20 +11,14 @@ from typing import Literal
 
 import pyarrow as pa
 
+from connectors.envelopes.envelope import ENVELOPES
 from connectors.formats.columns import Converter
-from connectors.formats.encodings import (
-    Incompatible,
-    by_declaration,
-    by_schema,
-    by_text,
-    of_latin_letters,
-)
+from connectors.formats.encodings import Incompatible
 from connectors.formats.faults import INCOMPATIBLE_SCHEMA, Fault
+from connectors.formats.format import FORMATS
 from connectors.formats.logical import Logical
 from connectors.tables import TableSpec
 
-# Where a Debezium envelope has the type of a row.
-_IMAGE = "after"
 _SHOWN = 1500
 
 
@@ -52,7 +46,7 @@ def plan(table: TableSpec, value: Logical | None, key: Logical | None) -> Plan |
 
     A Fault if the writer's schema and the table's are incompatible.
     """
-    row = _row(table, value)
+    row = ENVELOPES[table.envelope].row(value) if value is not None else None
     columns = []
     for index, field in enumerate(table.schema):
         is_key = table.is_keyed and field.name in table.key
@@ -62,7 +56,7 @@ def plan(table: TableSpec, value: Logical | None, key: Logical | None) -> Plan |
             column = _column(table, index, field, row, key)
             columns.append(replace(column, is_key=is_key))
         except Incompatible as error:
-            writer = key if table.envelope == "upsert" and field.name in table.key else row
+            writer = key if _is_of_key(table, field) else row
             return Fault(
                 INCOMPATIBLE_SCHEMA,
                 f"column {field.name!r}: {error}; the table has {_declared(table)}, "
@@ -71,14 +65,9 @@ def plan(table: TableSpec, value: Logical | None, key: Logical | None) -> Plan |
     return tuple(columns)
 
 
-def _row(table: TableSpec, value: Logical | None) -> Logical | None:
-    """The type of a row's image, where a schema gives one."""
-    if value is None or table.envelope in ("maxwell", "canal", "transactions"):
-        return None
-    if table.envelope == "debezium":
-        image = value.fields.get(_IMAGE)
-        return image if image is not None and image.kind == "struct" else None
-    return value
+def _is_of_key(table: TableSpec, field: pa.Field) -> bool:
+    """Whether the column is in the record's key."""
+    return ENVELOPES[table.envelope].reads_keys and field.name in table.key
 
 
 def _column(
@@ -88,28 +77,19 @@ def _column(
     if field.name in table.metadata:
         return Column(index, field, "metadata")
     written = row.fields.get(field.name) if row is not None else None
-    if table.envelope == "upsert" and field.name in table.key:
+    if _is_of_key(table, field):
         row = key
         is_struct = key is not None and key.kind == "struct"
         written = key.fields.get(field.name) if key is not None and is_struct else key
+    form = FORMATS[table.format]
     if row is None:
-        return Column(index, field, "contents", _declared_converter(table, field))
+        declared = ENVELOPES[table.envelope].converter(field)
+        return Column(index, field, "contents", declared or form.converter(table, field, None))
     if written is not None:
-        encoding, is_text = table.encodings.get(field.name), table.format == "json"
-        convert = by_schema(written, field.type, encoding, is_text)
-        return Column(index, field, "contents", convert)
+        return Column(index, field, "contents", form.converter(table, field, written))
     if not field.nullable:
         raise Incompatible("the writer has no such field, and the column is not nullable")
     return Column(index, field, "absent")
-
-
-def _declared_converter(table: TableSpec, field: pa.Field) -> Converter:
-    """What makes the column where no schema says how it is written."""
-    if table.envelope == "canal":
-        return of_latin_letters if pa.types.is_binary(field.type) else by_text(field.type)
-    if table.format == "csv":
-        return by_text(field.type)
-    return by_declaration(table.encodings.get(field.name), field.type)
 
 
 def _declared(table: TableSpec) -> str:

@@ -68,7 +68,7 @@ Place = tuple[str, int, int]
 class Rejected:
     """A record as it stands in its topic, and why it was put aside.
 
-    `reason` is one of `connectors.formats.faults.REASONS`; `seen_ms` is when it was first met
+    `reason` is one of `connectors.formats.format.REASONS`; `seen_ms` is when it was first met
     (epoch, ms); `epoch` tells the lives of a table's name apart, as `Journal.epoch` does. A value
     out of a file topic is its line without the newline. `key`, `timestamp` (epoch, ms) and
     `headers` are None where the topic has none.

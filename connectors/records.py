@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+Part = Literal["key", "value"]
 
 # A record's headers in their order; names may repeat.
 Headers = Sequence[tuple[str, bytes | None]]
@@ -30,6 +32,10 @@ class Records:
     def __len__(self) -> int:
         return len(self.values)
 
+    def contents(self, part: Part) -> Sequence[bytes | None]:
+        """The values, or the keys, of which there may be none."""
+        return self.values if part == "value" else self.keys or [None] * len(self)
+
     def slice(self, start: int, stop: int) -> "Records":
         """The records from index `start` up to `stop`."""
 
@@ -48,9 +54,10 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class RejectedRecord:
-    """A record that gave no updates: its offset, one of `REASONS`, a message, and its bytes.
+    """A record that gave no updates: its offset, a reason, a message, and its bytes.
 
-    `key`, `timestamp` and `headers` are what the record had besides, for it to be decoded again.
+    `reason` is one of `connectors.formats.format.REASONS`. `key`, `timestamp` and `headers` are
+    what the record had besides, for it to be decoded again.
     """
 
     offset: int

@@ -5,24 +5,25 @@ as it is.
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal, Self, TypedDict
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from connectors.checks import check
+from connectors.declaration import Csv, DeadLetter, Declaration
+from connectors.envelopes.envelope import ENVELOPES
 from connectors.errors import InvalidTable
+from connectors.formats.format import FORMATS
 from ivm.types import INTERVAL, JSON, UUID
 
-OnError = Literal["quarantine", "stall"]
-Format = Literal["json", "avro", "csv", "bytes"]
-Envelope = Literal["debezium", "upsert", "append", "maxwell", "canal", "transactions"]
-Metadata = Literal["key", "partition", "offset", "timestamp", "headers", "topic"]
-Resolution = Literal["batch", "transaction", "record"]
-ReplicaIdentity = Literal["default", "full"]
-Encoding = Literal["ms", "us", "ns", "base64"]
+if TYPE_CHECKING:
+    Format = str
+    Envelope = str
+else:  # so that schemas and messages of the API list the names
+    Format = Literal[*FORMATS]
+    Envelope = Literal[*ENVELOPES]
 
 _NAMED: dict[str, pa.DataType] = {
     "bool": pa.bool_(),
@@ -85,72 +86,13 @@ def type_of(name: str) -> pa.DataType:
     )
 
 
-class StartOffsets(TypedDict):
-    """Begin at these offsets, by partition; partitions that are not named begin at their first."""
-
-    offsets: dict[int, int]
-
-
-class StartTimestamp(TypedDict):
-    """Begin at the first record of this time (milliseconds since the epoch) or later."""
-
-    timestamp: int
-
-
-Start = Literal["earliest", "latest"] | StartOffsets | StartTimestamp
-
-
 @dataclass(frozen=True, slots=True)
-class Csv:
-    """How a line of format `csv` is cut into fields; one that reads `null`, unquoted, is NULL."""
+class TableSpec(Declaration):
+    """A declaration that can be kept: records can be decoded by it, and rows be taken back.
 
-    delimiter: str = ","
-    quote: str = '"'
-    null: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class DeadLetter:
-    """A topic that gets a copy of every record that is put aside."""
-
-    connection: str
-    topic: str
-
-
-@dataclass(frozen=True, slots=True)
-class TableSpec:
-    """One table: its topic, how records are read, its columns, and those of its primary key.
-
-    `connection` names one of the operator's connections. `metadata` says which columns come from
-    a record's coordinates, and from which. `start` is where a topic that was never read begins.
-    `resolution`: what gets a logical time of its own; `transaction_topic` has the boundaries of
-    transactions, for resolution "transaction". `replica_identity` "full" promises that the
-    images before changes are whole; with "default" only their key is. `encodings`: how counts and
-    decimals without a schema are to be read, where it is not as `formats.columns` says.
-    `on_error` says what a record that cannot be decoded does: the whole pipeline waits before it
-    (`stall`), or it is put aside (`quarantine`). A copy of what is put aside goes to the topic
-    `dead_letter`, if there is one.
     Raises InvalidTable for what contradicts itself (see `connectors.checks`), or an unsupported
     type.
     """
-
-    name: str
-    topic: str
-    schema: pa.Schema
-    key: tuple[str, ...]
-    connector: Literal["files", "kafka"] = "files"
-    connection: str | None = None
-    format: Format = "json"
-    envelope: Envelope = "debezium"
-    replica_identity: ReplicaIdentity = "default"
-    metadata: Mapping[str, Metadata] = field(default_factory=dict)
-    start: Start = "earliest"
-    resolution: Resolution = "batch"
-    transaction_topic: str | None = None
-    encodings: Mapping[str, Encoding] = field(default_factory=dict)
-    csv: Csv = field(default_factory=Csv)
-    on_error: OnError = "stall"
-    dead_letter: DeadLetter | None = None
 
     def __post_init__(self) -> None:
         check(self)
@@ -160,7 +102,7 @@ class TableSpec:
     @property
     def is_keyed(self) -> bool:
         """Whether a change sets or deletes the row of its primary key, whatever stood there."""
-        rows_stay = self.envelope in ("append", "transactions")
+        rows_stay = ENVELOPES[self.envelope].rows_stay
         return not rows_stay and self.replica_identity == "default"
 
     def to_json(self) -> dict[str, Any]:

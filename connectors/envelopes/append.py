@@ -3,11 +3,55 @@
 from collections.abc import Sequence
 from typing import Any
 
-from connectors.envelopes.images import Images
+import pyarrow as pa
+
+from connectors.declaration import Declaration
+from connectors.envelopes.images import Contents, Images, Stamps
+from connectors.envelopes.keys import check_no_key
+from connectors.formats.columns import Converter
 from connectors.formats.faults import NOT_AN_ENVELOPE, NULL_RECORD, Fault
+from connectors.formats.logical import Logical
+from connectors.formats.parsed import Holding
 
 
-def images(values: Sequence[Any]) -> Images:
+class Append:
+    """Envelope `append`."""
+
+    name = "append"
+    holds: tuple[Holding, ...] = ("documents", "structs", "columns")
+    rows_stay = True
+    reads_keys = False
+    has_before = False
+    has_transactions = False
+    leaves_out = False
+    has_encodings = True
+
+    def check(self, table: Declaration) -> None:
+        """Raise InvalidTable for a key other than a record's place."""
+        check_no_key(table)
+
+    def images(self, contents: Contents) -> Images:
+        """A row for each value."""
+        return _images(contents.values)
+
+    def row(self, value: Logical) -> Logical | None:
+        """A value is a row."""
+        return value
+
+    def image(self, diff: int) -> str:
+        """The record itself."""
+        return "the record"
+
+    def converter(self, field: pa.Field) -> Converter | None:
+        """As the format says."""
+        return None
+
+    def stamps(self, values: Sequence[Any], table: Declaration) -> Stamps:
+        """A row says nothing of when it was made."""
+        return Stamps()
+
+
+def _images(values: Sequence[Any]) -> Images:
     """A row for each value; a Fault among them stays one."""
     if all(type(value) is dict for value in values):
         return Images(list(values), [1] * len(values), list(range(len(values))))

@@ -7,9 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pyarrow as pa
 
-from connectors.envelopes.images import Images, Shape
+from connectors.declaration import Declaration
+from connectors.envelopes.images import Contents, Images, Shape, Stamps
+from connectors.envelopes.keys import check_primary_key
+from connectors.formats.columns import Converter
+from connectors.formats.encodings import by_text, of_latin_letters
 from connectors.formats.faults import (
     MISSING_FIELD,
     MISSING_IMAGE,
@@ -17,11 +21,50 @@ from connectors.formats.faults import (
     UNKNOWN_OP,
     Fault,
 )
+from connectors.formats.logical import Logical
+from connectors.formats.parsed import Holding
 
 _CHANGES = ("INSERT", "UPDATE", "DELETE")
 
 
-def images(records: Sequence[Any], shape: Shape, is_keyed: bool) -> Images:
+class Canal:
+    """Envelope `canal`."""
+
+    name = "canal"
+    holds: tuple[Holding, ...] = ("documents",)
+    rows_stay = False
+    reads_keys = False
+    has_before = True
+    has_transactions = False
+    leaves_out = False
+    has_encodings = False
+
+    def check(self, table: Declaration) -> None:
+        """Raise InvalidTable unless there is a primary key."""
+        check_primary_key(table)
+
+    def images(self, contents: Contents) -> Images:
+        """The rows that records set or add, and those that they take away."""
+        return _images(contents.values, contents.shape)
+
+    def row(self, value: Logical) -> Logical | None:
+        """Canal writes no schema."""
+        return None
+
+    def image(self, diff: int) -> str:
+        """The rows of either side are in one place."""
+        return "'data'"
+
+    def converter(self, field: pa.Field) -> Converter | None:
+        """A value out of the text that stands for it, bytes out of letters."""
+        return of_latin_letters if pa.types.is_binary(field.type) else by_text(field.type)
+
+    def stamps(self, values: Sequence[Any], table: Declaration) -> Stamps:
+        """The time of each statement."""
+        return Stamps(np.array([_time(record) for record in values], np.int64))
+
+
+def _images(records: Sequence[Any], shape: Shape) -> Images:
     """The row images of records; a Fault among them stays one."""
     result = Images()
     for owner, record in enumerate(records):
@@ -33,7 +76,7 @@ def images(records: Sequence[Any], shape: Shape, is_keyed: bool) -> Images:
         elif type(record) is dict and record.get("isDdl") is True:
             result.ignored += 1
         else:
-            changes = _changes(record, kind, shape, is_keyed)
+            changes = _changes(record, kind, shape)
             if isinstance(changes, Fault):
                 result.faults[owner] = changes
             else:
@@ -42,12 +85,8 @@ def images(records: Sequence[Any], shape: Shape, is_keyed: bool) -> Images:
     return result
 
 
-def timestamps(records: Sequence[Any]) -> NDArray[np.int64]:
-    """When each statement ran, or else when it was read; 0 where neither is usable."""
-    return np.array([_time(record) for record in records], np.int64)
-
-
 def _time(record: Any) -> int:
+    """When the statement ran, or else when it was read; 0 where neither is usable."""
     if type(record) is dict:
         for name in ("es", "ts"):
             found = record.get(name)
@@ -56,9 +95,7 @@ def _time(record: Any) -> int:
     return 0
 
 
-def _changes(
-    record: Any, kind: Any, shape: Shape, is_keyed: bool
-) -> list[tuple[int, dict[str, Any]]] | Fault:
+def _changes(record: Any, kind: Any, shape: Shape) -> list[tuple[int, dict[str, Any]]] | Fault:
     """What each row of a record's `data` sets, adds or takes away."""
     fault = _fault(record, kind)
     if fault is not None:
@@ -68,13 +105,13 @@ def _changes(
     for index, row in enumerate(rows):
         if kind == "UPDATE":
             before = {**row, **record["old"][index]}
-            gone = shape.moved_from(before, row) if is_keyed else before
+            gone = shape.moved_from(before, row) if shape.is_keyed else before
             if gone is not None:
                 changes.append((-1, gone))
         if kind != "DELETE":
             changes.append((1, row))
             continue
-        deleted = shape.keyed(row) if is_keyed else row
+        deleted = shape.gone(row)
         if deleted is None:
             return Fault(MISSING_IMAGE, "'data' lacks the primary key")
         changes.append((-1, deleted))

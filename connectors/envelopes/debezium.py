@@ -11,9 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from connectors.envelopes.images import Images, Shape
+from connectors.declaration import Declaration
+from connectors.envelopes.images import Contents, Images, Shape, Stamps
+from connectors.envelopes.keys import check_primary_key
+from connectors.envelopes.positions import positions, transactions
+from connectors.formats.columns import Converter
 from connectors.formats.faults import (
     MISSING_FIELD,
     MISSING_IMAGE,
@@ -21,11 +26,54 @@ from connectors.formats.faults import (
     UNKNOWN_OP,
     Fault,
 )
+from connectors.formats.logical import Logical
+from connectors.formats.parsed import Holding
 
 _NEEDED = {"c": ("after",), "r": ("after",), "u": ("before", "after"), "d": ("before",)}
 
 
-def images(envelopes: Sequence[Any], shape: Shape) -> Images:
+class Debezium:
+    """Envelope `debezium`."""
+
+    name = "debezium"
+    holds: tuple[Holding, ...] = ("documents", "structs")
+    rows_stay = False
+    reads_keys = False
+    has_before = True
+    has_transactions = True
+    leaves_out = True
+    has_encodings = True
+
+    def check(self, table: Declaration) -> None:
+        """Raise InvalidTable unless there is a primary key."""
+        check_primary_key(table)
+
+    def images(self, contents: Contents) -> Images:
+        """The rows that envelopes set or add, and those that they take away."""
+        if contents.shape.is_keyed:
+            return _keyed_images(contents.values, contents.shape, contents.key_of)
+        return _whole_images(contents.values, contents.shape)
+
+    def row(self, value: Logical) -> Logical | None:
+        """The type of both images is that of `after`."""
+        image = value.fields.get("after")
+        return image if image is not None and image.kind == "struct" else None
+
+    def image(self, diff: int) -> str:
+        """The image on that side of the change."""
+        return "'after'" if diff > 0 else "'before'"
+
+    def converter(self, field: pa.Field) -> Converter | None:
+        """As the format says."""
+        return None
+
+    def stamps(self, values: Sequence[Any], table: Declaration) -> Stamps:
+        """The connector's time, the position in the database's log, and the transaction's id."""
+        ids = transactions(values) if table.resolution == "transaction" else None
+        return Stamps(_timestamps(values), positions(values), ids)
+
+
+def _whole_images(envelopes: Sequence[Any], shape: Shape) -> Images:
     """The row images of envelopes whose images are whole; a Fault among them stays one."""
     result = Images()
     rows, diffs, owners = result.rows, result.diffs, result.owners
@@ -59,7 +107,7 @@ def images(envelopes: Sequence[Any], shape: Shape) -> Images:
     return result
 
 
-def keyed_images(envelopes: Sequence[Any], shape: Shape, key_of: Callable[[int], Any]) -> Images:
+def _keyed_images(envelopes: Sequence[Any], shape: Shape, key_of: Callable[[int], Any]) -> Images:
     """What envelopes set and delete; `key_of` gives the contents of a record's key.
 
     A Fault among the envelopes stays one.
@@ -96,7 +144,7 @@ def keyed_images(envelopes: Sequence[Any], shape: Shape, key_of: Callable[[int],
     return result
 
 
-def timestamps(envelopes: Sequence[Any]) -> NDArray[np.int64]:
+def _timestamps(envelopes: Sequence[Any]) -> NDArray[np.int64]:
     """The `ts_ms` of each envelope, 0 where it has none that is usable."""
     try:
         found = np.array([envelope["ts_ms"] for envelope in envelopes])

@@ -1,7 +1,11 @@
 """What envelopes come to: row images in the order of their records, and records without any."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from connectors.formats.faults import Fault
 
@@ -43,10 +47,15 @@ class Images:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The columns of a row's contents, and those of its primary key among them."""
+    """The columns of a row's contents, and those of its primary key among them.
+
+    `is_keyed`: a change sets or deletes the row of its key, so that no other column of a row that
+    goes matters.
+    """
 
     names: tuple[str, ...]
     key: tuple[str, ...]
+    is_keyed: bool
 
     def blank(self) -> Row:
         """A row without values, as of a truncation."""
@@ -68,3 +77,33 @@ class Shape:
         if all(before.get(name) == after.get(name) for name in self.key):
             return None
         return self.keyed(before)
+
+    def gone(self, image: Row) -> Row | None:
+        """The row that is taken away with this image; None if it lacks the primary key."""
+        return self.keyed(image) if self.is_keyed else image
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """The contents of consecutive records, as their format reads them; a Fault may be among them.
+
+    `keys` are read where the envelope `reads_keys`; `key_of` reads that of one record.
+    """
+
+    values: Sequence[Any]
+    keys: Sequence[Any]
+    key_of: Callable[[int], Any]
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Stamps:
+    """When and where each record's change happened in its database; None where nothing says so.
+
+    `ts_ms` is in milliseconds (0: unknown), `order` as `connectors.records.Decoded` has it,
+    `transactions` are ids.
+    """
+
+    ts_ms: NDArray[np.int64] | None = None
+    order: NDArray[np.uint64] | None = None
+    transactions: Sequence[str | None] | None = None

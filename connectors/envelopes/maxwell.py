@@ -7,10 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from connectors.envelopes.images import Images, Shape
+from connectors.declaration import Declaration
+from connectors.envelopes.images import Contents, Images, Shape, Stamps
+from connectors.envelopes.keys import check_primary_key
 from connectors.envelopes.positions import of_log
+from connectors.formats.columns import Converter
 from connectors.formats.faults import (
     MISSING_FIELD,
     MISSING_IMAGE,
@@ -18,6 +22,8 @@ from connectors.formats.faults import (
     UNKNOWN_OP,
     Fault,
 )
+from connectors.formats.logical import Logical
+from connectors.formats.parsed import Holding
 
 _IGNORED = frozenset(
     [
@@ -28,7 +34,44 @@ _IGNORED = frozenset(
 )
 
 
-def images(records: Sequence[Any], shape: Shape, is_keyed: bool) -> Images:
+class Maxwell:
+    """Envelope `maxwell`."""
+
+    name = "maxwell"
+    holds: tuple[Holding, ...] = ("documents",)
+    rows_stay = False
+    reads_keys = False
+    has_before = True
+    has_transactions = False
+    leaves_out = False
+    has_encodings = True
+
+    def check(self, table: Declaration) -> None:
+        """Raise InvalidTable unless there is a primary key."""
+        check_primary_key(table)
+
+    def images(self, contents: Contents) -> Images:
+        """The rows that records set or add, and those that they take away."""
+        return _images(contents.values, contents.shape)
+
+    def row(self, value: Logical) -> Logical | None:
+        """Maxwell writes no schema."""
+        return None
+
+    def image(self, diff: int) -> str:
+        """The rows of either side are in one place."""
+        return "'data'"
+
+    def converter(self, field: pa.Field) -> Converter | None:
+        """As the format says."""
+        return None
+
+    def stamps(self, values: Sequence[Any], table: Declaration) -> Stamps:
+        """The time of each record, and its position."""
+        return Stamps(_timestamps(values), _positions(values))
+
+
+def _images(records: Sequence[Any], shape: Shape) -> Images:
     """The row images of records; a Fault among them stays one."""
     result = Images()
     for owner, record in enumerate(records):
@@ -43,10 +86,10 @@ def images(records: Sequence[Any], shape: Shape, is_keyed: bool) -> Images:
         elif kind in ("insert", "bootstrap-insert"):
             result.add(owner, 1, data)
         elif kind == "delete":
-            _delete(result, owner, data, shape, is_keyed)
+            _delete(result, owner, data, shape)
         elif kind == "update" and type(record.get("old")) is dict:
             before = {**data, **record["old"]}
-            gone = shape.moved_from(before, data) if is_keyed else before
+            gone = shape.moved_from(before, data) if shape.is_keyed else before
             if gone is not None:
                 result.add(owner, -1, gone)
             result.add(owner, 1, data)
@@ -55,13 +98,13 @@ def images(records: Sequence[Any], shape: Shape, is_keyed: bool) -> Images:
     return result
 
 
-def timestamps(records: Sequence[Any]) -> NDArray[np.int64]:
+def _timestamps(records: Sequence[Any]) -> NDArray[np.int64]:
     """The `ts` of each record, in milliseconds; 0 where it has none that is usable."""
     found = [record.get("ts") if type(record) is dict else None for record in records]
     return np.array([_millis(ts) for ts in found], np.int64)
 
 
-def positions(records: Sequence[Any]) -> NDArray[np.uint64] | None:
+def _positions(records: Sequence[Any]) -> NDArray[np.uint64] | None:
     """The `position` of each record, as `envelopes.positions` has it of MySQL; None without any."""
     found = [record.get("position") if type(record) is dict else None for record in records]
     if not any(type(position) is str for position in found):
@@ -80,8 +123,8 @@ def _millis(ts: Any) -> int:
     return ts * 1000 if type(ts) is int and 0 <= ts < 2**50 else 0
 
 
-def _delete(result: Images, owner: int, data: dict[str, Any], shape: Shape, is_keyed: bool) -> None:
-    gone = shape.keyed(data) if is_keyed else data
+def _delete(result: Images, owner: int, data: dict[str, Any], shape: Shape) -> None:
+    gone = shape.gone(data)
     if gone is None:
         result.faults[owner] = Fault(MISSING_IMAGE, "'data' lacks the primary key")
     else:

@@ -7,11 +7,55 @@ in the transaction. BEGIN says nothing that END does not, and is ignored.
 from collections.abc import Sequence
 from typing import Any
 
-from connectors.envelopes.images import Images, Row
+import pyarrow as pa
+
+from connectors.declaration import Declaration
+from connectors.envelopes.images import Contents, Images, Row, Stamps
+from connectors.envelopes.keys import check_no_key
+from connectors.formats.columns import Converter
 from connectors.formats.faults import NOT_AN_ENVELOPE, Fault
+from connectors.formats.logical import Logical
+from connectors.formats.parsed import Holding
 
 
-def images(values: Sequence[Any]) -> Images:
+class Transactions:
+    """Envelope `transactions`."""
+
+    name = "transactions"
+    holds: tuple[Holding, ...] = ("documents", "structs")
+    rows_stay = True
+    reads_keys = False
+    has_before = False
+    has_transactions = False
+    leaves_out = False
+    has_encodings = True
+
+    def check(self, table: Declaration) -> None:
+        """Raise InvalidTable for a key other than a record's place."""
+        check_no_key(table)
+
+    def images(self, contents: Contents) -> Images:
+        """A row for each END."""
+        return _images(contents.values)
+
+    def row(self, value: Logical) -> Logical | None:
+        """A row is made here, not by the writer."""
+        return None
+
+    def image(self, diff: int) -> str:
+        """The record itself."""
+        return "the record"
+
+    def converter(self, field: pa.Field) -> Converter | None:
+        """As the format says."""
+        return None
+
+    def stamps(self, values: Sequence[Any], table: Declaration) -> Stamps:
+        """The boundaries of transactions are no changes."""
+        return Stamps()
+
+
+def _images(values: Sequence[Any]) -> Images:
     """A row for each END; a Fault among the values stays one."""
     result = Images()
     for owner, value in enumerate(values):

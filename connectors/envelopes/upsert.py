@@ -7,11 +7,56 @@ itself; the others come from the value.
 from collections.abc import Sequence
 from typing import Any
 
-from connectors.envelopes.images import Images, Row, Shape
+import pyarrow as pa
+
+from connectors.declaration import Declaration
+from connectors.envelopes.images import Contents, Images, Row, Shape, Stamps
+from connectors.envelopes.keys import check_primary_key
+from connectors.formats.columns import Converter
 from connectors.formats.faults import MISSING_FIELD, NOT_AN_ENVELOPE, NULL_KEY, Fault
+from connectors.formats.logical import Logical
+from connectors.formats.parsed import Holding
 
 
-def images(values: Sequence[Any], keys: Sequence[Any], shape: Shape) -> Images:
+class Upsert:
+    """Envelope `upsert`."""
+
+    name = "upsert"
+    holds: tuple[Holding, ...] = ("documents", "structs")
+    rows_stay = False
+    reads_keys = True
+    has_before = False
+    has_transactions = False
+    leaves_out = False
+    has_encodings = True
+
+    def check(self, table: Declaration) -> None:
+        """Raise InvalidTable unless there is a key of contents, or of the record's key as it is."""
+        if len(table.key) != 1 or table.metadata.get(table.key[0]) != "key":
+            check_primary_key(table)
+
+    def images(self, contents: Contents) -> Images:
+        """The rows that values set, and the keys that records without one delete."""
+        return _images(contents.values, contents.keys, contents.shape)
+
+    def row(self, value: Logical) -> Logical | None:
+        """A value is a row, but for its key."""
+        return value
+
+    def image(self, diff: int) -> str:
+        """The record itself."""
+        return "the record"
+
+    def converter(self, field: pa.Field) -> Converter | None:
+        """As the format says."""
+        return None
+
+    def stamps(self, values: Sequence[Any], table: Declaration) -> Stamps:
+        """A row says nothing of when it was made."""
+        return Stamps()
+
+
+def _images(values: Sequence[Any], keys: Sequence[Any], shape: Shape) -> Images:
     """What records with these keys set and delete; a Fault among either stays one."""
     result = Images()
     for owner, (value, key) in enumerate(zip(values, keys, strict=True)):

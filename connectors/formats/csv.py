@@ -5,16 +5,51 @@ itself. There is no header: a line has as many fields as there are columns.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
-from connectors.formats.faults import NOT_CSV, NOT_TEXT, Fault
-from connectors.formats.parsed import Parsed
-from connectors.tables import Csv
+import pyarrow as pa
+
+from connectors.declaration import Csv, Declaration, refused
+from connectors.formats.columns import Converter
+from connectors.formats.encodings import by_text
+from connectors.formats.faults import NOT_TEXT, Fault
+from connectors.formats.logical import Logical
+from connectors.formats.parsed import Contents, Holding, Parsed, Reader
+from connectors.records import Records
+
+NOT_CSV: Final = "not-csv"
 
 
-def parse(contents: Sequence[bytes | None], names: Sequence[str], form: Csv) -> Parsed:
-    """A dict of texts for each record, or a Fault where it is no line of `names`."""
-    return Parsed([None if content is None else _row(content, names, form) for content in contents])
+class Lines:
+    """Format `csv`."""
+
+    name = "csv"
+    reason = NOT_CSV
+    holds: Holding = "columns"
+    is_line = True
+    needs_registry = False
+    has_encodings = False
+
+    def check(self, table: Declaration) -> None:
+        """Raise InvalidTable unless lines can be cut into fields as the table says."""
+        for name, sign in (("delimiter", table.csv.delimiter), ("quote", table.csv.quote)):
+            if len(sign) != 1 or sign in "\r\n\0":
+                raise refused(table, f"csv.{name}", f"{sign!r} is not one character")
+        if table.csv.delimiter == table.csv.quote:
+            raise refused(table, "csv.quote", "it is the delimiter too")
+
+    def parse(self, records: Records, reader: Reader) -> Parsed:
+        """A dict of texts for each record, or a Fault where it is no line of the columns."""
+        names, form = reader.table.contents, reader.table.csv
+        contents = records.contents(reader.part)
+        return Parsed([None if line is None else _row(line, names, form) for line in contents])
+
+    def exact(self, contents: Contents, values: Sequence[Any]) -> None:
+        """Texts have every digit."""
+
+    def converter(self, table: Declaration, field: pa.Field, written: Logical | None) -> Converter:
+        """A value out of its text."""
+        return by_text(field.type)
 
 
 def _row(content: bytes, names: Sequence[str], form: Csv) -> Any:

@@ -3,9 +3,6 @@
 from dataclasses import dataclass
 from typing import Final
 
-NOT_JSON: Final = "not-json"
-NOT_AVRO: Final = "not-avro"
-NOT_CSV: Final = "not-csv"
 NOT_TEXT: Final = "not-text"
 UNKNOWN_SCHEMA: Final = "unknown-schema"
 INCOMPATIBLE_SCHEMA: Final = "incompatible-schema"
@@ -20,10 +17,8 @@ WRONG_TYPE: Final = "wrong-type"
 OUT_OF_RANGE: Final = "out-of-range"
 UNAVAILABLE_VALUE: Final = "unavailable-value"
 
-REASONS: Final = (
-    NOT_JSON,
-    NOT_AVRO,
-    NOT_CSV,
+# Besides those of formats for bytes that are not theirs.
+COMMON: Final = (
     NOT_TEXT,
     UNKNOWN_SCHEMA,
     INCOMPATIBLE_SCHEMA,
@@ -42,7 +37,7 @@ REASONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One of `REASONS`, and what exactly is wrong."""
+    """One of `formats.format.REASONS`, and what exactly is wrong."""
 
     reason: str
     message: str

@@ -8,13 +8,20 @@ larger than its payload, so it is recognised by its bytes and read once.
 import json
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import orjson
+import pyarrow as pa
 
-from connectors.formats.faults import NOT_JSON, Fault
+from connectors.declaration import Declaration
+from connectors.formats.columns import Converter
+from connectors.formats.encodings import by_declaration, by_schema
+from connectors.formats.faults import Fault
 from connectors.formats.logical import UNDESCRIBED, Logical, of_connect
-from connectors.formats.parsed import Parsed
+from connectors.formats.parsed import Contents, Holding, Parsed, Reader
+from connectors.records import Records
+
+NOT_JSON: Final = "not-json"
 
 _WRAPPED = frozenset(("schema", "payload"))
 _OPENING, _PAYLOAD = b'{"schema":', b',"payload":'
@@ -22,7 +29,39 @@ _OPENING, _PAYLOAD = b'{"schema":', b',"payload":'
 _TRIES = 8
 
 
-def parse(texts: Sequence[bytes | None]) -> Parsed:
+class Json:
+    """Format `json`."""
+
+    name = "json"
+    reason = NOT_JSON
+    holds: Holding = "documents"
+    is_line = True
+    needs_registry = False
+    has_encodings = True
+
+    def check(self, table: Declaration) -> None:
+        """Every declaration fits."""
+
+    def parse(self, records: Records, reader: Reader) -> Parsed:
+        """The values of the texts."""
+        return _parsed(records.contents(reader.part))
+
+    def exact(self, contents: Contents, values: Sequence[Any]) -> list[Any]:
+        """`values` with numbers as they are written, since a decimal must not be a float."""
+        return [
+            value if text is None or isinstance(value, Fault) else _exactly(text, value)
+            for text, value in zip(contents, values, strict=True)
+        ]
+
+    def converter(self, table: Declaration, field: pa.Field, written: Logical | None) -> Converter:
+        """The meaning that the writer's schema, or else the declaration, gives."""
+        encoding = table.encodings.get(field.name)
+        if written is None:
+            return by_declaration(encoding, field.type)
+        return by_schema(written, field.type, encoding, is_text=True)
+
+
+def _parsed(texts: Contents) -> Parsed:
     """The value of each text, or a Fault where it is not JSON in UTF-8."""
     if any(text is not None and text.startswith(_OPENING) for text in texts[:1]):
         return _with_schemas(texts)
@@ -35,8 +74,8 @@ def parse(texts: Sequence[bytes | None]) -> Parsed:
     return Parsed(values)
 
 
-def parse_exactly(text: bytes, value: Any) -> Any:
-    """`value`, which `parse` made of `text`, with a Decimal for every float; slow.
+def _exactly(text: bytes, value: Any) -> Any:
+    """`value`, which `_parsed` made of `text`, with a Decimal for every float; slow.
 
     A text too deep for the exact parser, or with an exponent that no Decimal has, keeps `value`.
     """
@@ -48,7 +87,7 @@ def parse_exactly(text: bytes, value: Any) -> Any:
 
 
 def _integer(digits: str) -> int | Decimal:
-    """An int exactly where `parse` gives one; it has floats beyond 64 bits."""
+    """An int exactly where `_parsed` gives one; it has floats beyond 64 bits."""
     number = int(digits)
     return number if -(2**63) <= number < 2**64 else Decimal(digits)
 
@@ -64,7 +103,7 @@ def _is_wrapped(value: Any) -> bool:
     return type(value) is dict and value.keys() == _WRAPPED
 
 
-def _with_schemas(texts: Sequence[bytes | None]) -> Parsed:
+def _with_schemas(texts: Contents) -> Parsed:
     values: list[Any] = []
     writers: list[Logical | None] = []
     known: dict[bytes, Logical] = {}

@@ -1,9 +1,28 @@
 """What a format makes of the bytes of records: values, and what their writers say of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+from connectors.declaration import Declaration
 from connectors.formats.logical import Logical
+from connectors.formats.schemas import Schemas
+from connectors.records import Part
+
+# The values of a format: documents that describe themselves; structs of a writer's schema; or the
+# columns of a table by name, without any structure.
+Holding = Literal["documents", "structs", "columns"]
+
+Contents = Sequence[bytes | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads the keys or the values of a table's records; `schemas` are the writers', if any."""
+
+    table: Declaration
+    schemas: Schemas | None
+    part: Part
 
 
 @dataclass(frozen=True, slots=True)

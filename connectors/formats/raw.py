@@ -5,15 +5,48 @@ from typing import Any
 
 import pyarrow as pa
 
+from connectors.declaration import Declaration, refused
+from connectors.formats.columns import Converter, converter
 from connectors.formats.faults import NOT_TEXT, Fault
-from connectors.formats.parsed import Parsed
+from connectors.formats.logical import Logical
+from connectors.formats.parsed import Contents, Holding, Parsed, Reader
+from connectors.records import Records
 
 
-def parse(contents: Sequence[bytes | None], name: str, dtype: pa.DataType) -> Parsed:
-    """A dict with the value of column `name` for each record, or a Fault where it is no text."""
-    if dtype == pa.binary():
-        return Parsed([None if content is None else {name: content} for content in contents])
-    return Parsed([None if content is None else _text(content, name) for content in contents])
+class Bytes:
+    """Format `bytes`."""
+
+    name = "bytes"
+    reason = NOT_TEXT
+    holds: Holding = "columns"
+    is_line = True
+    needs_registry = False
+    has_encodings = False
+
+    def check(self, table: Declaration) -> None:
+        """Raise InvalidTable unless one column takes all that a record holds."""
+        types = [table.schema.field(name).type for name in table.contents]
+        if len(types) != 1 or types[0] not in (pa.binary(), pa.string()):
+            raise refused(
+                table,
+                "columns",
+                "format 'bytes' needs one column of type binary or utf8, besides those of metadata",
+            )
+
+    def parse(self, records: Records, reader: Reader) -> Parsed:
+        """A dict of the one column for each record, or a Fault where it is no text."""
+        (name,) = reader.table.contents
+        contents = records.contents(reader.part)
+        if reader.table.schema.field(name).type == pa.binary():
+            return Parsed([None if content is None else {name: content} for content in contents])
+        return Parsed([None if content is None else _text(content, name) for content in contents])
+
+    def exact(self, contents: Contents, values: Sequence[Any]) -> None:
+        """No byte is lost."""
+
+    def converter(self, table: Declaration, field: pa.Field, written: Logical | None) -> Converter:
+        """The bytes themselves."""
+        return converter(field.type)
 
 
 def _text(content: bytes, name: str) -> Any:

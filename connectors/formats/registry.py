@@ -10,15 +10,14 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import quote
 
 import httpx
 import orjson
 
 from connectors.errors import RegistryUnavailable
-from connectors.formats.avro import SchemaId
-from connectors.kafka.connection import Connection
+from connectors.formats.schemas import SchemaId
 
 _SECONDS = 5.0
 _BYTES = 4 << 20
@@ -40,7 +39,18 @@ class RegistryConfig:
     password: str | None = field(default=None, repr=False)
 
 
-def config_of(connection: Connection) -> RegistryConfig | None:
+class Connected(Protocol):
+    """Has a schema registry beside it, or none."""
+
+    @property
+    def name(self) -> str:
+        """The connection's name."""
+
+    def registry(self) -> dict[str, str]:
+        """`url`, `username` and `password` of the registry, as far as they are set."""
+
+
+def config_of(connection: Connected) -> RegistryConfig | None:
     """Where the registry of `connection` is, if it has one."""
     options = connection.registry()
     return RegistryConfig(connection.name, **options) if options else None

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from connectors.errors import InvalidTable, RecordsLost, TopicRecreated, UnknownConnection
+from connectors.formats.format import FORMATS
 from connectors.kafka.connection import Connection
 from connectors.kafka.starts import resolve
 from connectors.kafka.topics import Cluster, PartitionOffsets
@@ -43,9 +44,10 @@ class Clusters:
         Raises UnknownConnection, InvalidTable, and a BrokerFault if its topic cannot be read.
         """
         cluster = self._of(spec)
-        if spec.format == "avro" and not self._connections[spec.connection or ""].registry():
+        needs_registry = FORMATS[spec.format].needs_registry
+        if needs_registry and not self._connections[spec.connection or ""].registry():
             raise InvalidTable(
-                f"table {spec.name!r}: format 'avro' needs a schema registry; set "
+                f"table {spec.name!r}: format {spec.format!r} needs a schema registry; set "
                 f"schema_registry_url of connection {spec.connection!r}"
             )
         cluster.check_readable(spec.topic)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from connectors.decode import DIFF, MISSING, OFFSET, ORDER, PASSED, TRANSACTION, TS_MS, decode
-from connectors.formats.avro import Schemas
+from connectors.formats.schemas import Schemas
 from connectors.records import Decoded, Records, RejectedRecord
 from connectors.tables import TableSpec
 
@@ -75,7 +75,7 @@ def encode(
 ) -> pa.RecordBatch:
     """Decode `records` (at least one), of the topic of `table`, into one row of `SCHEMA`.
 
-    `schemas` are those of the writers, for format avro. Raises RegistryUnavailable.
+    `schemas` are those of the writers, if any. Raises RegistryUnavailable.
     """
     parts = [records.slice(start, start + BLOCK) for start in range(0, len(records), BLOCK)]
     blocks = [decode(part, table, schemas) for part in parts]

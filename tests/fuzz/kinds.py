@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
-from connectors.formats.avro import SchemaId
+from connectors.formats.schemas import SchemaId
 from connectors.records import Headers
 from connectors.tables import TableSpec
 from ivm.types import INTERVAL, JSON, UUID

@@ -9,8 +9,8 @@ import orjson
 import pytest
 
 from api.models import SourceBody
-from connectors import tables
-from connectors.formats.faults import REASONS
+from connectors import declaration, tables
+from connectors.formats.format import REASONS
 from connectors.tables import TableSpec
 
 PAGE = (Path(__file__).parents[2] / "docs" / "sources.md").read_text()
@@ -33,11 +33,11 @@ def test_every_field_is_described() -> None:
     "choices",
     [
         tables.Format,
-        tables.Metadata,
-        tables.Resolution,
-        tables.ReplicaIdentity,
-        tables.Encoding,
-        tables.OnError,
+        declaration.Metadata,
+        declaration.Resolution,
+        declaration.ReplicaIdentity,
+        declaration.Encoding,
+        declaration.OnError,
     ],
 )
 def test_every_choice_is_described(choices: object) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from connectors.dead_letters import DeadLetters
+from connectors.declaration import DeadLetter
 from connectors.kafka.connection import Connection
 from connectors.quarantine import Quarantine, Rejected
-from connectors.tables import DeadLetter, TableSpec
+from connectors.tables import TableSpec
 from tests.kafka.client import Kafka
 from tests.unit.connectors.records import table
 

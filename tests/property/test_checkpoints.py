@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from api.runtime import Runtime
-from connectors.tables import ReplicaIdentity, TableSpec
+from connectors.declaration import ReplicaIdentity
+from connectors.tables import TableSpec
 from tests.unit.api.filed import pipeline_of, runtime_on, take_checkpoint, write_rows
 
 FIELDS: list[pa.Field] = [

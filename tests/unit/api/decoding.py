@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from connectors.batches import Receiver
 from connectors.corrections import Outcome
+from connectors.declaration import OnError
 from connectors.delivery import Delivery
 from connectors.errors import NotStalled, Stalled
 from connectors.files.reader import TopicReader, records
@@ -17,7 +18,7 @@ from connectors.pipeline import PipelineSettings, PipelineStatus, State
 from connectors.progress.journal import Journal
 from connectors.quarantine import Place, Quarantine
 from connectors.spark.chunks import SCHEMA, encode
-from connectors.tables import OnError, TableSpec
+from connectors.tables import TableSpec
 
 
 class DecodingPipeline:

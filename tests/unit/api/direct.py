@@ -11,11 +11,12 @@ import numpy as np
 import pyarrow as pa
 
 from connectors.batches import Counts, Origin, Range, Receiver, TableUpdates, TimedBatch
+from connectors.declaration import OnError
 from connectors.health import PartFault
 from connectors.pipeline import PipelineSettings, PipelineStatus, State
 from connectors.progress.journal import Beginning, Journal
 from connectors.quarantine import Quarantine
-from connectors.tables import OnError, TableSpec
+from connectors.tables import TableSpec
 
 Change = tuple[dict[str, Any], int]
 

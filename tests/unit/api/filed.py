@@ -10,6 +10,7 @@ import pyarrow as pa
 from api.runtime import Runtime
 from api.settings import Settings
 from connectors.batches import Receiver
+from connectors.declaration import OnError
 from connectors.delivery import Delivery
 from connectors.files.reader import TopicReader, records
 from connectors.files.writer import TopicWriter
@@ -17,7 +18,7 @@ from connectors.pipeline import PipelineSettings, PipelineStatus, State
 from connectors.progress.journal import Journal
 from connectors.quarantine import Quarantine
 from connectors.spark.chunks import SCHEMA, encode
-from connectors.tables import OnError, TableSpec
+from connectors.tables import TableSpec
 from tests.unit.connectors.records import record
 
 Ends = dict[tuple[str, int], int]

@@ -5,7 +5,8 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
-from connectors.tables import OnError, TableSpec
+from connectors.declaration import OnError
+from connectors.tables import TableSpec
 
 _ID: pa.Field = pa.field("id", pa.int64(), nullable=False)
 SCHEMA = pa.schema([_ID, pa.field("name", pa.string())])

@@ -8,7 +8,7 @@ import pytest
 
 from connectors.decode import decode
 from connectors.errors import InvalidTable, RegistryUnavailable
-from connectors.formats.avro import SchemaId
+from connectors.formats.schemas import SchemaId
 from connectors.kafka.clusters import Clusters
 from connectors.kafka.connection import Connection
 from connectors.records import Decoded, Headers, Records

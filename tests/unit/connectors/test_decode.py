@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from connectors.decode import decode
-from connectors.formats.faults import REASONS
+from connectors.formats.format import REASONS
 from connectors.records import Decoded, Records
 from connectors.tables import TableSpec
 from ivm.types import INTERVAL, JSON, UUID, Interval, interval_constant

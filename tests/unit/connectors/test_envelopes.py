@@ -8,9 +8,10 @@ import orjson
 import pyarrow as pa
 import pytest
 
+from connectors.declaration import Csv
 from connectors.decode import decode
 from connectors.records import Decoded, Records
-from connectors.tables import Csv, Envelope, TableSpec
+from connectors.tables import Envelope, TableSpec
 from ivm.types import JSON
 from tests.unit.connectors.records import SCHEMA
 from tests.unit.connectors.writers import kafka

@@ -3,7 +3,7 @@
 import pytest
 
 from connectors.decode import decode
-from connectors.formats.faults import REASONS
+from connectors.formats.format import REASONS
 from connectors.records import Decoded, Records
 from tests.fuzz.kinds import KINDS, Kind, Record
 

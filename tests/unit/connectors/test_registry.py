@@ -7,8 +7,8 @@ import pytest
 
 from connectors.errors import RegistryUnavailable
 from connectors.formats import registry as module
-from connectors.formats.avro import SchemaId
 from connectors.formats.registry import Registry, RegistryConfig, registry
+from connectors.formats.schemas import SchemaId
 from tests.kafka.registry import Registry as Server
 
 SCHEMA = {"type": "record", "name": "R", "fields": [{"name": "id", "type": "long"}]}

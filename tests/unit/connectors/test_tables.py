@@ -6,8 +6,9 @@ import orjson
 import pyarrow as pa
 import pytest
 
+from connectors.declaration import Csv
 from connectors.errors import InvalidTable
-from connectors.tables import Csv, TableSpec, type_name, type_of
+from connectors.tables import TableSpec, type_name, type_of
 from ivm.types import INTERVAL, JSON, UUID
 
 TYPES = [

@@ -7,7 +7,7 @@ import orjson
 import pyarrow as pa
 from fastavro import parse_schema, schemaless_writer
 
-from connectors.formats.avro import SchemaId
+from connectors.formats.schemas import SchemaId
 from connectors.tables import TableSpec
 
 

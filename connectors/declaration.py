@@ -1,0 +1,94 @@
+"""A table as it was declared, before anything is checked: formats and envelopes read it.
+
+`connectors.tables.TableSpec` is one whose parts fit together.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypedDict
+
+import pyarrow as pa
+
+from connectors.errors import InvalidTable
+
+OnError = Literal["quarantine", "stall"]
+Metadata = Literal["key", "partition", "offset", "timestamp", "headers", "topic"]
+Resolution = Literal["batch", "transaction", "record"]
+ReplicaIdentity = Literal["default", "full"]
+Encoding = Literal["ms", "us", "ns", "base64"]
+
+
+class StartOffsets(TypedDict):
+    """Begin at these offsets, by partition; partitions that are not named begin at their first."""
+
+    offsets: dict[int, int]
+
+
+class StartTimestamp(TypedDict):
+    """Begin at the first record of this time (milliseconds since the epoch) or later."""
+
+    timestamp: int
+
+
+Start = Literal["earliest", "latest"] | StartOffsets | StartTimestamp
+
+
+@dataclass(frozen=True, slots=True)
+class Csv:
+    """How a line of format `csv` is cut into fields; one that reads `null`, unquoted, is NULL."""
+
+    delimiter: str = ","
+    quote: str = '"'
+    null: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A topic that gets a copy of every record that is put aside."""
+
+    connection: str
+    topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """One table: its topic, how records are read, its columns, and those of its primary key.
+
+    `connection` names one of the operator's connections. `metadata` says which columns come from
+    a record's coordinates, and from which. `start` is where a topic that was never read begins.
+    `resolution`: what gets a logical time of its own; `transaction_topic` has the boundaries of
+    transactions, for resolution "transaction". `replica_identity` "full" promises that the
+    images before changes are whole; with "default" only their key is. `encodings`: how counts and
+    decimals without a schema are to be read, where it is not as `formats.columns` says.
+    `on_error` says what a record that cannot be decoded does: the whole pipeline waits before it
+    (`stall`), or it is put aside (`quarantine`). A copy of what is put aside goes to the topic
+    `dead_letter`, if there is one.
+    """
+
+    name: str
+    topic: str
+    schema: pa.Schema
+    key: tuple[str, ...]
+    connector: Literal["files", "kafka"] = "files"
+    connection: str | None = None
+    format: str = "json"
+    envelope: str = "debezium"
+    replica_identity: ReplicaIdentity = "default"
+    metadata: Mapping[str, Metadata] = field(default_factory=dict)
+    start: Start = "earliest"
+    resolution: Resolution = "batch"
+    transaction_topic: str | None = None
+    encodings: Mapping[str, Encoding] = field(default_factory=dict)
+    csv: Csv = field(default_factory=Csv)
+    on_error: OnError = "stall"
+    dead_letter: DeadLetter | None = None
+
+    @property
+    def contents(self) -> list[str]:
+        """The columns that come from a record's contents, and not from its coordinates."""
+        return [name for name in self.schema.names if name not in self.metadata]
+
+
+def refused(table: Declaration, field: str, what: str) -> InvalidTable:
+    """The error of a declaration whose `field` is at fault."""
+    return InvalidTable(f"table {table.name!r}: {field}: {what}")

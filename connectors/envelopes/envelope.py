@@ -1,0 +1,66 @@
+"""The envelopes of changes, and the contract that each keeps.
+
+An envelope is a module of this package and a place in `ENVELOPES`: all that depends on it is asked
+here.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Protocol
+
+import pyarrow as pa
+
+from connectors.declaration import Declaration
+from connectors.envelopes.append import Append
+from connectors.envelopes.canal import Canal
+from connectors.envelopes.debezium import Debezium
+from connectors.envelopes.images import Contents, Images, Stamps
+from connectors.envelopes.maxwell import Maxwell
+from connectors.envelopes.transactions import Transactions
+from connectors.envelopes.upsert import Upsert
+from connectors.formats.columns import Converter
+from connectors.formats.logical import Logical
+from connectors.formats.parsed import Holding
+from connectors.named import by_name
+
+
+class Envelope(Protocol):
+    """Says which rows a record changes; stateless, and safe on any thread and executor.
+
+    `holds`: the values that it can come in. `rows_stay`: rows are added and never taken away;
+    otherwise a change is of a primary key's row. `reads_keys`: the columns of the primary key are
+    in the record's key. `has_before`: there may be whole images before changes. `has_transactions`:
+    the ids of transactions may be told. `leaves_out`: a placeholder may stand for a value that did
+    not change. `has_encodings`: a table's `encodings` say how values are written.
+    """
+
+    name: str
+    holds: tuple[Holding, ...]
+    rows_stay: bool
+    reads_keys: bool
+    has_before: bool
+    has_transactions: bool
+    leaves_out: bool
+    has_encodings: bool
+
+    def check(self, table: Declaration) -> None:
+        """Raise InvalidTable where the key of a declaration does not fit the envelope."""
+
+    def images(self, contents: Contents) -> Images:
+        """The images of records, and a Fault for each that is no change."""
+
+    def row(self, value: Logical) -> Logical | None:
+        """The type of a row's image in a value of this type, if it can be told."""
+
+    def image(self, diff: int) -> str:
+        """A phrase for the object that a row of this diff came from, for messages."""
+
+    def converter(self, field: pa.Field) -> Converter | None:
+        """The maker of a column where no schema says how it is written; None: the format's."""
+
+    def stamps(self, values: Sequence[Any], table: Declaration) -> Stamps:
+        """When and where in the database each of these records' changes happened."""
+
+
+ENVELOPES: Final[Mapping[str, Envelope]] = by_name(
+    Debezium(), Upsert(), Append(), Maxwell(), Canal(), Transactions()
+)

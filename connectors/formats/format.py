@@ -1,0 +1,61 @@
+"""The formats of records' values and keys, and the contract that each keeps.
+
+A format is a module of this package and a place in `FORMATS`: all that depends on it is asked here.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Protocol
+
+import pyarrow as pa
+
+from connectors.declaration import Declaration
+from connectors.formats.avro import Avro
+from connectors.formats.columns import Converter
+from connectors.formats.csv import Lines
+from connectors.formats.faults import COMMON
+from connectors.formats.json import Json
+from connectors.formats.logical import Logical
+from connectors.formats.parsed import Contents, Holding, Parsed, Reader
+from connectors.formats.raw import Bytes
+from connectors.named import by_name
+from connectors.records import Records
+
+
+class Format(Protocol):
+    """Reads the bytes of records; stateless, and safe on any thread and executor.
+
+    `reason`: why bytes that are not of the format are rejected. `holds`: what its values are.
+    `is_line`: a line of a file topic can hold a value. `needs_registry`: the schemas of writers
+    are in a registry. `has_encodings`: a table's `encodings` say how values are written.
+    """
+
+    name: str
+    reason: str
+    holds: Holding
+    is_line: bool
+    needs_registry: bool
+    has_encodings: bool
+
+    def check(self, table: Declaration) -> None:
+        """Raise InvalidTable, naming the field, where a declaration does not fit the format."""
+
+    def parse(self, records: Records, reader: Reader) -> Parsed:
+        """The value or key of each record, or a Fault (raises RegistryUnavailable)."""
+
+    def exact(self, contents: Contents, values: Sequence[Any]) -> list[Any] | None:
+        """`values`, parsed from `contents`, without any loss of digits; None if there was none.
+
+        Slow: asked only where a decimal met a float.
+        """
+
+    def converter(self, table: Declaration, field: pa.Field, written: Logical | None) -> Converter:
+        """The maker of a column out of values of type `written`, where a schema gives one.
+
+        Raises Incompatible where the column cannot take such values.
+        """
+
+
+FORMATS: Final[Mapping[str, Format]] = by_name(Json(), Avro(), Lines(), Bytes())
+
+# Why a record is rejected.
+REASONS: Final = tuple(dict.fromkeys((*(form.reason for form in FORMATS.values()), *COMMON)))
