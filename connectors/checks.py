@@ -63,7 +63,7 @@ def _check_topic(spec: Declaration) -> None:
         raise refused(spec, "connection", "file topics have none; leave it out")
     lines = tuple(name for name, form in FORMATS.items() if form.is_line)
     _choose(spec, "format", lines, " in a file topic, which holds lines")
-    if ENVELOPES[spec.envelope].reads_keys:
+    if ENVELOPES[spec.envelope].keys == "required":
         raise refused(
             spec, "envelope", f"{spec.envelope!r} needs records with keys; choose connector 'kafka'"
         )

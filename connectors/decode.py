@@ -41,7 +41,10 @@ PASSED = pa.schema(_PASSED_FIELDS)
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Records with their contents read: what any cut of them is decoded from."""
+    """Records with their contents read: what any cut of them is decoded from.
+
+    The columns of the primary key come out of `keys` for the records that `has_key` names.
+    """
 
     records: Records
     table: TableSpec
@@ -51,6 +54,7 @@ class _Block:
     shape: Shape
     values: Parsed
     keys: Parsed | None
+    has_key: Sequence[bool]
     metadata: dict[str, list[Any]]
 
 
@@ -75,24 +79,37 @@ def _read(records: Records, table: TableSpec, schemas: Schemas | None) -> _Block
     metadata, faults = coordinates(records, table) if table.metadata else ({}, {})
     for index, fault in faults.items():
         values.values[index] = fault
-    keys = None
-    if envelope.reads_keys and shape.key:
-        keys = form.parse(records, Reader(table, schemas, "key"))
-    return _Block(records, table, form, envelope, schemas, shape, values, keys, metadata)
+    has_key = _has_key(records, envelope, shape)
+    keys = form.parse(records, Reader(table, schemas, "key")) if any(has_key) else None
+    return _Block(records, table, form, envelope, schemas, shape, values, keys, has_key, metadata)
+
+
+def _has_key(records: Records, envelope: Envelope, shape: Shape) -> list[bool]:
+    """Whether the columns of the primary key come out of each record's key."""
+    if envelope.keys == "unread" or not shape.key:
+        return [False] * len(records)
+    return [envelope.keys == "required" or key is not None for key in records.contents("key")]
 
 
 def _runs(block: _Block) -> list[tuple[int, int]]:
-    """The longest stretches of records with one writer; a record without a value ends none."""
+    """The longest stretches of records with one writer, all of them with keys or none.
+
+    A record without a value ends none.
+    """
     values, count = block.values.writers, len(block.records)
     keys = block.keys.writers if block.keys is not None else None
-    if all(_is_one(writers) for writers in (values, keys)):
+    has_key = block.has_key
+    if all(_is_one(writers) for writers in (values, keys)) and len(set(has_key)) <= 1:
         return [(0, count)]
     starts = [0]
     present: list[Logical | None] = [None, None]
     for index in range(count):
         found = [writers[index] if writers is not None else None for writers in (values, keys)]
         pairs = list(zip(found, present, strict=True))
-        if any(new is not old for new, old in pairs if new is not None and old is not None):
+        is_other = index > 0 and has_key[index] != has_key[index - 1]
+        if is_other or any(
+            new is not old for new, old in pairs if new is not None and old is not None
+        ):
             starts.append(index)
             present = found
         else:
@@ -108,14 +125,16 @@ def _decoded(block: _Block, start: int, stop: int) -> Decoded:
     """What the records from index `start` up to `stop`, of one writer, come to."""
     records, table = block.records.slice(start, stop), block.table
     values = block.values.values[start:stop]
-    keys = block.keys.values[start:stop] if block.keys is not None else None
-    columns_of = plan(table, _writer(block.values, start, stop), _writer(block.keys, start, stop))
+    has_keys = any(block.has_key[start:stop])
+    keys = block.keys.values[start:stop] if block.keys is not None and has_keys else None
+    key_writer = _writer(block.keys, start, stop) if has_keys else None
+    columns_of = plan(table, _writer(block.values, start, stop), key_writer, has_keys)
     changes = _images(block, values, keys, start)
     if isinstance(columns_of, Fault):
         # What has no value, as a delete of upserts, was not written by that schema.
         written = (owner for owner in changes.owners if values[owner] is not None)
         changes.set_aside(dict.fromkeys(written, columns_of))
-        columns_of = plan(table, None, _writer(block.keys, start, stop))
+        columns_of = plan(table, None, key_writer, has_keys)
     if isinstance(columns_of, Fault):
         changes.set_aside(dict.fromkeys(changes.owners, columns_of))
         columns: list[pa.Array] | None = [pa.array([], field.type) for field in table.schema]
@@ -143,9 +162,8 @@ def _writer(parsed: Parsed | None, start: int, stop: int) -> Logical | None:
 
 def _images(block: _Block, values: Sequence[Any], keys: Sequence[Any] | None, start: int) -> Images:
     """The images of a run's values and keys; its first record is that of index `start`."""
-    read = keys if keys is not None else [None] * len(values)
     key_of = partial(_key, block, start)
-    return block.envelope.images(Contents(values, read, key_of, block.shape))
+    return block.envelope.images(Contents(values, keys, key_of, block.shape))
 
 
 def _key(block: _Block, start: int, owner: int) -> Any:

@@ -41,10 +41,13 @@ class Column:
 Plan = tuple[Column, ...]
 
 
-def plan(table: TableSpec, value: Logical | None, key: Logical | None) -> Plan | Fault:
+def plan(
+    table: TableSpec, value: Logical | None, key: Logical | None, has_keys: bool
+) -> Plan | Fault:
     """The columns of `table` for records whose value and key have these types, where known.
 
-    A Fault if the writer's schema and the table's are incompatible.
+    `has_keys`: those of the primary key come out of the records' keys. A Fault if the writer's
+    schema and the table's are incompatible.
     """
     row = ENVELOPES[table.envelope].row(value) if value is not None else None
     columns = []
@@ -52,11 +55,12 @@ def plan(table: TableSpec, value: Logical | None, key: Logical | None) -> Plan |
         is_key = table.is_keyed and field.name in table.key
         if is_key:
             field = field.with_nullable(False)
+        in_key = has_keys and field.name in table.key
         try:
-            column = _column(table, index, field, row, key)
+            column = _column(table, index, field, _struct_of(key, field) if in_key else row)
             columns.append(replace(column, is_key=is_key))
         except Incompatible as error:
-            writer = key if _is_of_key(table, field) else row
+            writer = key if in_key else row
             return Fault(
                 INCOMPATIBLE_SCHEMA,
                 f"column {field.name!r}: {error}; the table has {_declared(table)}, "
@@ -65,22 +69,18 @@ def plan(table: TableSpec, value: Logical | None, key: Logical | None) -> Plan |
     return tuple(columns)
 
 
-def _is_of_key(table: TableSpec, field: pa.Field) -> bool:
-    """Whether the column is in the record's key."""
-    return ENVELOPES[table.envelope].reads_keys and field.name in table.key
+def _struct_of(key: Logical | None, field: pa.Field) -> Logical | None:
+    """The type of a record's key, as a struct if it is the one column's value itself."""
+    if key is None or key.kind == "struct":
+        return key
+    return Logical("struct", fields={field.name: key})
 
 
-def _column(
-    table: TableSpec, index: int, field: pa.Field, row: Logical | None, key: Logical | None
-) -> Column:
-    """Column `index` (raises Incompatible)."""
+def _column(table: TableSpec, index: int, field: pa.Field, row: Logical | None) -> Column:
+    """Column `index`, whose values are in structs of type `row` (raises Incompatible)."""
     if field.name in table.metadata:
         return Column(index, field, "metadata")
     written = row.fields.get(field.name) if row is not None else None
-    if _is_of_key(table, field):
-        row = key
-        is_struct = key is not None and key.kind == "struct"
-        written = key.fields.get(field.name) if key is not None and is_struct else key
     form = FORMATS[table.format]
     if row is None:
         declared = ENVELOPES[table.envelope].converter(field)

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from connectors.declaration import Declaration
-from connectors.envelopes.images import Contents, Images, Stamps
+from connectors.envelopes.images import Contents, Images, Keys, Stamps
 from connectors.envelopes.keys import check_no_key
 from connectors.formats.columns import Converter
 from connectors.formats.faults import NOT_AN_ENVELOPE, NULL_RECORD, Fault
@@ -20,7 +20,7 @@ class Append:
     name = "append"
     holds: tuple[Holding, ...] = ("documents", "structs", "columns")
     rows_stay = True
-    reads_keys = False
+    keys: Keys = "unread"
     has_before = False
     has_transactions = False
     leaves_out = False

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from connectors.declaration import Declaration
-from connectors.envelopes.images import Contents, Images, Shape, Stamps
+from connectors.envelopes.images import Contents, Images, Keys, Shape, Stamps
 from connectors.envelopes.keys import check_primary_key
 from connectors.formats.columns import Converter
 from connectors.formats.encodings import by_text, of_latin_letters
@@ -33,7 +33,7 @@ class Canal:
     name = "canal"
     holds: tuple[Holding, ...] = ("documents",)
     rows_stay = False
-    reads_keys = False
+    keys: Keys = "unread"
     has_before = True
     has_transactions = False
     leaves_out = False

@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from connectors.declaration import Declaration
-from connectors.envelopes.images import Contents, Images, Shape, Stamps
+from connectors.envelopes.images import Contents, Images, Keys, Shape, Stamps
 from connectors.envelopes.keys import check_primary_key
 from connectors.envelopes.positions import positions, transactions
 from connectors.formats.columns import Converter
@@ -38,7 +38,7 @@ class Debezium:
     name = "debezium"
     holds: tuple[Holding, ...] = ("documents", "structs")
     rows_stay = False
-    reads_keys = False
+    keys: Keys = "unread"
     has_before = True
     has_transactions = True
     leaves_out = True

@@ -13,7 +13,7 @@ from connectors.declaration import Declaration
 from connectors.envelopes.append import Append
 from connectors.envelopes.canal import Canal
 from connectors.envelopes.debezium import Debezium
-from connectors.envelopes.images import Contents, Images, Stamps
+from connectors.envelopes.images import Contents, Images, Keys, Stamps
 from connectors.envelopes.maxwell import Maxwell
 from connectors.envelopes.transactions import Transactions
 from connectors.envelopes.upsert import Upsert
@@ -27,8 +27,8 @@ class Envelope(Protocol):
     """Says which rows a record changes; stateless, and safe on any thread and executor.
 
     `holds`: the values that it can come in. `rows_stay`: rows are added and never taken away;
-    otherwise a change is of a primary key's row. `reads_keys`: the columns of the primary key are
-    in the record's key. `has_before`: there may be whole images before changes. `has_transactions`:
+    otherwise a change is of a primary key's row. `keys`: the records' keys have the columns of the
+    primary key. `has_before`: there may be whole images before changes. `has_transactions`:
     the ids of transactions may be told. `leaves_out`: a placeholder may stand for a value that did
     not change. `has_encodings`: a table's `encodings` say how values are written.
     """
@@ -36,7 +36,7 @@ class Envelope(Protocol):
     name: str
     holds: tuple[Holding, ...]
     rows_stay: bool
-    reads_keys: bool
+    keys: Keys
     has_before: bool
     has_transactions: bool
     leaves_out: bool

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,10 @@ from numpy.typing import NDArray
 from connectors.formats.faults import Fault
 
 Row = dict[str, Any]
+
+# Whether the columns of the primary key come out of records' keys: where a record has one, if
+# `preferred`.
+Keys = Literal["unread", "preferred", "required"]
 
 
 @dataclass(slots=True)
@@ -87,11 +91,12 @@ class Shape:
 class Contents:
     """The contents of consecutive records, as their format reads them; a Fault may be among them.
 
-    `keys` are read where the envelope `reads_keys`; `key_of` reads that of one record.
+    `keys` has the columns of the primary key, unless it is None: then the values have them.
+    `key_of` reads the key of one record.
     """
 
     values: Sequence[Any]
-    keys: Sequence[Any]
+    keys: Sequence[Any] | None
     key_of: Callable[[int], Any]
     shape: Shape
 

@@ -1,6 +1,10 @@
-"""The primary key that an envelope's declaration must have, or must not."""
+"""Primary keys: those that an envelope's declaration must have, and rows out of records' keys."""
+
+from typing import Any
 
 from connectors.declaration import Declaration, refused
+from connectors.envelopes.images import Row, Shape
+from connectors.formats.faults import MISSING_FIELD, NOT_AN_ENVELOPE, NULL_KEY, Fault
 
 
 def check_no_key(table: Declaration) -> None:
@@ -28,3 +32,21 @@ def check_primary_key(table: Declaration) -> None:
             "a primary key comes from the record's contents; only envelope 'upsert' may have as "
             "its one key column that with metadata 'key'",
         )
+
+
+def row_of_key(key: Any, shape: Shape) -> Row | Fault:
+    """The columns of the primary key; none where a table takes its key as the bytes that it is."""
+    if isinstance(key, Fault):
+        return Fault(key.reason, f"the record's key: {key.message}")
+    if not shape.key:
+        return {}
+    if key is None:
+        return Fault(NULL_KEY, "the record has no key, so it says of no row what it is")
+    if type(key) is not dict:
+        if len(shape.key) == 1:
+            return {shape.key[0]: key}
+        return Fault(NOT_AN_ENVELOPE, f"the record's key is no object with {list(shape.key)}")
+    try:
+        return {name: key[name] for name in shape.key}
+    except KeyError as error:
+        return Fault(MISSING_FIELD, f"the record's key has no field {error.args[0]!r}")

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from connectors.declaration import Declaration
-from connectors.envelopes.images import Contents, Images, Shape, Stamps
+from connectors.envelopes.images import Contents, Images, Keys, Shape, Stamps
 from connectors.envelopes.keys import check_primary_key
 from connectors.envelopes.positions import of_log
 from connectors.formats.columns import Converter
@@ -40,7 +40,7 @@ class Maxwell:
     name = "maxwell"
     holds: tuple[Holding, ...] = ("documents",)
     rows_stay = False
-    reads_keys = False
+    keys: Keys = "unread"
     has_before = True
     has_transactions = False
     leaves_out = False

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from connectors.declaration import Declaration
-from connectors.envelopes.images import Contents, Images, Row, Stamps
+from connectors.envelopes.images import Contents, Images, Keys, Row, Stamps
 from connectors.envelopes.keys import check_no_key
 from connectors.formats.columns import Converter
 from connectors.formats.faults import NOT_AN_ENVELOPE, Fault
@@ -24,7 +24,7 @@ class Transactions:
     name = "transactions"
     holds: tuple[Holding, ...] = ("documents", "structs")
     rows_stay = True
-    reads_keys = False
+    keys: Keys = "unread"
     has_before = False
     has_transactions = False
     leaves_out = False

@@ -10,10 +10,10 @@ from typing import Any
 import pyarrow as pa
 
 from connectors.declaration import Declaration
-from connectors.envelopes.images import Contents, Images, Row, Shape, Stamps
-from connectors.envelopes.keys import check_primary_key
+from connectors.envelopes.images import Contents, Images, Keys, Stamps
+from connectors.envelopes.keys import check_primary_key, row_of_key
 from connectors.formats.columns import Converter
-from connectors.formats.faults import MISSING_FIELD, NOT_AN_ENVELOPE, NULL_KEY, Fault
+from connectors.formats.faults import NOT_AN_ENVELOPE, Fault
 from connectors.formats.logical import Logical
 from connectors.formats.parsed import Holding
 
@@ -24,7 +24,7 @@ class Upsert:
     name = "upsert"
     holds: tuple[Holding, ...] = ("documents", "structs")
     rows_stay = False
-    reads_keys = True
+    keys: Keys = "required"
     has_before = False
     has_transactions = False
     leaves_out = False
@@ -37,7 +37,7 @@ class Upsert:
 
     def images(self, contents: Contents) -> Images:
         """The rows that values set, and the keys that records without one delete."""
-        return _images(contents.values, contents.keys, contents.shape)
+        return _images(contents)
 
     def row(self, value: Logical) -> Logical | None:
         """A value is a row, but for its key."""
@@ -56,11 +56,13 @@ class Upsert:
         return Stamps()
 
 
-def _images(values: Sequence[Any], keys: Sequence[Any], shape: Shape) -> Images:
+def _images(contents: Contents) -> Images:
     """What records with these keys set and delete; a Fault among either stays one."""
     result = Images()
-    for owner, (value, key) in enumerate(zip(values, keys, strict=True)):
-        row = _keyed(key, shape)
+    shape = contents.shape
+    keys = contents.keys or [None] * len(contents.values)
+    for owner, (value, key) in enumerate(zip(contents.values, keys, strict=True)):
+        row = row_of_key(key, shape)
         if isinstance(row, Fault) or isinstance(value, Fault):
             result.faults[owner] = row if isinstance(row, Fault) else value
         elif value is None:
@@ -70,21 +72,3 @@ def _images(values: Sequence[Any], keys: Sequence[Any], shape: Shape) -> Images:
         else:
             result.faults[owner] = Fault(NOT_AN_ENVELOPE, "the value is not an object")
     return result
-
-
-def _keyed(key: Any, shape: Shape) -> Row | Fault:
-    """The key's columns; none where the table takes its key as the bytes that it is."""
-    if isinstance(key, Fault):
-        return Fault(key.reason, f"the record's key: {key.message}")
-    if not shape.key:
-        return {}
-    if key is None:
-        return Fault(NULL_KEY, "the record has no key, so it says of no row what it is")
-    if type(key) is not dict:
-        if len(shape.key) == 1:
-            return {shape.key[0]: key}
-        return Fault(NOT_AN_ENVELOPE, f"the record's key is no object with {list(shape.key)}")
-    try:
-        return {name: key[name] for name in shape.key}
-    except KeyError as error:
-        return Fault(MISSING_FIELD, f"the record's key has no field {error.args[0]!r}")
