@@ -13,6 +13,7 @@ from connectors.declaration import Declaration
 from connectors.envelopes.append import Append
 from connectors.envelopes.canal import Canal
 from connectors.envelopes.debezium import Debezium
+from connectors.envelopes.flat import Flat
 from connectors.envelopes.images import Contents, Images, Keys, Stamps
 from connectors.envelopes.maxwell import Maxwell
 from connectors.envelopes.transactions import Transactions
@@ -62,5 +63,5 @@ class Envelope(Protocol):
 
 
 ENVELOPES: Final[Mapping[str, Envelope]] = by_name(
-    Debezium(), Upsert(), Append(), Maxwell(), Canal(), Transactions()
+    Debezium(), Flat(), Upsert(), Append(), Maxwell(), Canal(), Transactions()
 )

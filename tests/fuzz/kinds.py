@@ -200,6 +200,15 @@ def _upserts() -> list[Record]:
     return [Record(value, key) for value in values for key in keys]
 
 
+def _flat() -> list[Record]:
+    """Rows with the marks of each way to write deletions, with keys and without."""
+    a, unavailable = row(1, __deleted="false", __op="u", __lsn=7), row(1, doc=_UNAVAILABLE)
+    gone = {**dict.fromkeys(row(1)), "id": 1, "__deleted": "true"}
+    rows = [a, unavailable, gone, row(2, __op="r"), row(2, __op="d")]
+    keyed = [Record(orjson.dumps(one), orjson.dumps({"id": one["id"]})) for one in rows]
+    return [*keyed, *(Record(orjson.dumps(one)) for one in rows), Record(None, b'{"id":1}')]
+
+
 def _kinds() -> list[Kind]:
     lines = [b'1,a,1.50,2020-01-01,"[1]","[""x""]"', b"2,b,,,,", b'3,"a,b",7,,,']
     upsert = kafka(SCHEMA, envelope="upsert")
@@ -214,6 +223,7 @@ def _kinds() -> list[Kind]:
         Kind("debezium full", whole, _debezium()),
         Kind("debezium connect", kafka(_PLAIN), _connect()),
         _avro(),
+        Kind("flat", kafka(SCHEMA, envelope="flat"), _flat()),
         Kind("upsert", upsert, _upserts()),
         Kind("append", kafka(SCHEMA, (), envelope="append"), _upserts()),
         Kind("maxwell", maxwell, _maxwell()),

@@ -31,11 +31,19 @@ VIEWS = {"by_city": (BY_CITY, "city"), "all": (ORDERS, "id")}
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How one schema is captured and declared."""
+    """How one schema is captured and declared.
+
+    `deletes` is a mode of the transformation that leaves rows of envelopes, where it is used.
+    """
 
     schema: str
     converter: Converter
     identity: str
+    deletes: str | None = None
+
+    @property
+    def envelope(self) -> str:
+        return "debezium" if self.deletes is None else "flat"
 
     @property
     def is_avro(self) -> bool:
@@ -61,7 +69,7 @@ class Form:
             "connection": CONNECTION,
             "topic": self.topic(table),
             "format": "avro" if self.is_avro else "json",
-            "envelope": "debezium",
+            "envelope": self.envelope,
             "replica_identity": self.identity,
             "columns": [{"name": name, "type": kind} for name, kind in columns.items()],
             "key": ["id"],
@@ -91,6 +99,17 @@ def reasons(stack: Stack, table: str) -> list[str]:
     return [r["reason"] for r in stack.client.get("/v1/quarantine", table=table)["records"]]
 
 
+def flattened(deletes: str) -> dict[str, str]:
+    """Settings of the transformation that leaves rows, with `_` for a dot; it drops truncations."""
+    return {
+        "transforms": "unwrap",
+        "transforms_unwrap_type": "io.debezium.transforms.ExtractNewRecordState",
+        "transforms_unwrap_delete_tombstone_handling_mode": deletes,
+        "transforms_unwrap_add_fields": "op,lsn,table,source.ts_ms",
+        "skipped_operations": "t",
+    }
+
+
 def capture(stack: Stack, form: Form) -> None:
     """Let Debezium capture the tables of a form."""
     config = debezium(
@@ -101,6 +120,7 @@ def capture(stack: Stack, form: Form) -> None:
         stack.registry.native,
         # Without a schema in the record, nothing tells the scale of a decimal in bytes.
         decimal_handling_mode="string" if form.converter == "json" else "precise",
+        **(flattened(form.deletes) if form.deletes is not None else {}),
     )
     stack.connect.create(form.schema, config)
     for table in TABLES:
