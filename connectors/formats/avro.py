@@ -26,6 +26,7 @@ from connectors.formats.encodings import by_declaration, by_schema
 from connectors.formats.faults import INCOMPATIBLE_SCHEMA, Fault
 from connectors.formats.logical import Logical, of_avro
 from connectors.formats.parsed import Contents, Holding, Parsed, Reader
+from connectors.formats.schemas import SchemaText
 from connectors.records import Records
 
 NOT_AVRO: Final = "not-avro"
@@ -88,10 +89,10 @@ def _read(content: bytes, start: int, schema: Any) -> Any:
 
 
 @lru_cache(maxsize=1024)
-def _parsed(texts: tuple[str, ...]) -> _Writer | Fault:
+def _parsed(texts: tuple[SchemaText, ...]) -> _Writer | Fault:
     """The last schema of `texts`, which may refer to those before it."""
     try:
-        documents = [json.loads(text) for text in texts]
+        documents = [json.loads(schema.text) for schema in texts]
         named: dict[str, Any] = {}
         for document in documents:
             schema = parse_schema(document, named)

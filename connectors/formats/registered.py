@@ -20,7 +20,7 @@ from connectors.errors import RegistryUnavailable
 from connectors.formats.faults import UNKNOWN_SCHEMA, Fault
 from connectors.formats.logical import Logical
 from connectors.formats.parsed import Parsed, Reader
-from connectors.formats.schemas import SchemaId, Schemas
+from connectors.formats.schemas import SchemaId, Schemas, SchemaText
 from connectors.records import Headers, Part, Records
 
 _SHORT, _LONG = 5, 9
@@ -34,7 +34,7 @@ class Writer(Protocol):
 
 
 # What a schema, the last of these texts after those that it refers to, comes to.
-Compile = Callable[[tuple[str, ...]], Writer | Fault]
+Compile = Callable[[tuple[SchemaText, ...]], Writer | Fault]
 
 
 def parse(records: Records, reader: Reader, reason: str, compiled: Compile) -> Parsed:

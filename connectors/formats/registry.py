@@ -17,7 +17,7 @@ import httpx
 import orjson
 
 from connectors.errors import RegistryUnavailable
-from connectors.formats.schemas import SchemaId
+from connectors.formats.schemas import SchemaId, SchemaText
 
 _SECONDS = 5.0
 _BYTES = 4 << 20
@@ -77,10 +77,10 @@ class Registry:
             trust_env=False,
             headers={"Accept": f"{_TYPE}, application/json"},
         )
-        self._found: dict[SchemaId, tuple[str, ...]] = {}
+        self._found: dict[SchemaId, tuple[SchemaText, ...]] = {}
         self._absent: dict[SchemaId, float] = {}
 
-    def texts(self, name: SchemaId) -> tuple[str, ...] | None:
+    def texts(self, name: SchemaId) -> tuple[SchemaText, ...] | None:
         """The schema so named after those that it refers to; None if there is none.
 
         Raises RegistryUnavailable.
@@ -97,7 +97,7 @@ class Registry:
             self._absent[name] = time.monotonic() + _ABSENT_SECONDS
             return None
         if self._is_native:
-            found: tuple[str, ...] = (answer.decode(errors="replace"),)
+            found: tuple[SchemaText, ...] = (SchemaText(answer.decode(errors="replace")),)
         else:
             found = self._with_references(self._document(answer))
         self._found[name] = found
@@ -145,19 +145,19 @@ class Registry:
         )
         return f"/ids/{'contentIds' if by_content else 'globalIds'}/{name.value}"
 
-    def _with_references(self, document: dict[str, Any]) -> tuple[str, ...]:
-        texts: dict[tuple[str, int] | None, str] = {}
-        self._collect(None, document, texts, set())
-        return tuple(texts.values())
+    def _with_references(self, document: dict[str, Any]) -> tuple[SchemaText, ...]:
+        texts: list[SchemaText] = []
+        self._collect("", document, texts, set())
+        return tuple(texts)
 
     def _collect(
         self,
-        place: tuple[str, int] | None,
+        name: str,
         document: dict[str, Any],
-        texts: dict[tuple[str, int] | None, str],
+        texts: list[SchemaText],
         seen: set[tuple[str, int]],
     ) -> None:
-        """Put what `document` refers to, and then its own schema, into `texts`."""
+        """Append what `document` refers to, and then its own schema, so named, to `texts`."""
         references = document.get("references")
         for reference in references if isinstance(references, Iterable) else ():
             other = (str(reference.get("subject")), int(reference.get("version", 0)))
@@ -168,10 +168,10 @@ class Registry:
             answer = self._ask("GET", path) if len(seen) < _REFERENCES else None
             if answer is None:
                 raise self._error(f"schema {other[0]!r} version {other[1]}, referred to, is absent")
-            self._collect(other, self._document(answer), texts, seen)
+            self._collect(str(reference.get("name", "")), self._document(answer), texts, seen)
         if type(document.get("schema")) is not str:
             raise self._error("an answer holds no schema")
-        texts[place] = document["schema"]
+        texts.append(SchemaText(document["schema"], name))
 
     def _ask(self, method: str, path: str, content: bytes | None = None) -> bytes | None:
         """The answer's body, or None if what `path` names does not exist."""

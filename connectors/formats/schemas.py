@@ -22,10 +22,17 @@ _KINDS = {
 }
 
 
+class SchemaText(NamedTuple):
+    """A schema as it was registered; `name` is that by which others refer to it."""
+
+    text: str
+    name: str = ""
+
+
 class Schemas(Protocol):
     """Where the schemas of writers are."""
 
-    def texts(self, name: SchemaId) -> tuple[str, ...] | None:
+    def texts(self, name: SchemaId) -> tuple[SchemaText, ...] | None:
         """The schema so named after those that it refers to; None if there is none.
 
         Raises RegistryUnavailable.

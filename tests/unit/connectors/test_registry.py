@@ -35,7 +35,7 @@ def test_a_schema_is_fetched_once(server: Server) -> None:
     for _ in range(3):
         texts = found.texts(schema_id(number))
         assert texts is not None
-        assert [json.loads(text) for text in texts] == [SCHEMA]
+        assert [json.loads(schema.text) for schema in texts] == [SCHEMA]
     assert server.requests == 1
 
 

@@ -7,7 +7,7 @@ import orjson
 import pyarrow as pa
 from fastavro import parse_schema, schemaless_writer
 
-from connectors.formats.schemas import SchemaId
+from connectors.formats.schemas import SchemaId, SchemaText
 from connectors.tables import TableSpec
 
 
@@ -15,17 +15,17 @@ class Writers:
     """Holds schemas by id from 1 on; it may be out of reach."""
 
     def __init__(self) -> None:
-        self.schemas: dict[SchemaId, tuple[str, ...]] = {}
+        self.schemas: dict[SchemaId, tuple[SchemaText, ...]] = {}
         self.asked: list[SchemaId] = []
 
     def add(self, schema: Any, *references: Any, name: SchemaId | None = None) -> int:
         """Register a schema, after those that it refers to, and give its id."""
         number = len(self.schemas) + 1
-        texts = tuple(orjson.dumps(one).decode() for one in (*references, schema))
+        texts = tuple(SchemaText(orjson.dumps(one).decode()) for one in (*references, schema))
         self.schemas[name or SchemaId("id", str(number))] = texts
         return number
 
-    def texts(self, name: SchemaId) -> tuple[str, ...] | None:
+    def texts(self, name: SchemaId) -> tuple[SchemaText, ...] | None:
         """As `connectors.formats.avro.Schemas`."""
         self.asked.append(name)
         return self.schemas.get(name)
