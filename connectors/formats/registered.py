@@ -9,7 +9,9 @@ A schema is named in one of these ways, recognised for each record:
 | header `__value_schema_id` | a byte 0 and 4 bytes of an id, or a byte 1 and 16 of a GUID |
 | header `apicurio.value.globalId`, `apicurio.value.contentId` | 8 bytes |
 
-(`key` for `value` where a key is read.)
+(`key` for `value` where a key is read.) A format whose schemas hold several types writes after the
+id, wherever it stands, which of them it is: `within` are those bytes for the first type, which is
+meant where a header says no more.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,10 +39,13 @@ class Writer(Protocol):
 Compile = Callable[[tuple[SchemaText, ...]], Writer | Fault]
 
 
-def parse(records: Records, reader: Reader, reason: str, compiled: Compile) -> Parsed:
+def parse(
+    records: Records, reader: Reader, reason: str, compiled: Compile, within: bytes = b""
+) -> Parsed:
     """The value of each record, or a Fault, for `reason` where the record names no schema.
 
-    Raises RegistryUnavailable.
+    What a header says after the id, or else `within`, is put before the value. Raises
+    RegistryUnavailable.
     """
     table, schemas, part = reader.table, reader.schemas, reader.part
     if schemas is None:
@@ -60,12 +65,12 @@ def parse(records: Records, reader: Reader, reason: str, compiled: Compile) -> P
             if at and not named and content[:_SHORT] == at:
                 start = _SHORT
             else:
-                framed = _framed(content, named, part)
+                framed = _framed(content, named, part, within)
                 if isinstance(framed, str):
                     values.append(Fault(reason, framed))
                     writers.append(None)
                     continue
-                name, start = framed
+                name, content, start = framed
                 if name not in known:
                     known[name] = _writer(name, schemas, compiled)
                 writer = known[name]
@@ -86,24 +91,29 @@ def _writer(name: SchemaId, schemas: Schemas, compiled: Compile) -> Writer | Fau
     return compiled(texts)
 
 
-def _framed(content: bytes, headers: Headers | None, part: Part) -> tuple[SchemaId, int] | str:
-    """The name of a record's schema, and where in `content` its value begins; or the fault."""
-    found = _in_headers(dict(headers), part) if headers else None
+def _framed(
+    content: bytes, headers: Headers | None, part: Part, within: bytes
+) -> tuple[SchemaId, bytes, int] | str:
+    """The name of a record's schema, and where in which bytes its value begins; or the fault."""
+    found = _in_headers(dict(headers), part, within) if headers else None
     if found is not None:
-        return found if isinstance(found, str) else (found, 0)
+        return found if isinstance(found, str) else (found[0], found[1] + content, 0)
     if not content or content[0] != 0:
         start = content[:_SHORT].hex(" ")
         return f"no schema is named: the bytes {start!r} do not begin with 0"
     if len(content) < _SHORT:
         return f"{len(content)} bytes are too few for a schema's id"
     if short := int.from_bytes(content[1:_SHORT], "big"):
-        return SchemaId("id", str(short)), _SHORT
+        return SchemaId("id", str(short)), content, _SHORT
     if len(content) < _LONG:
         return f"{len(content)} bytes are too few for a schema's id of 8 bytes"
-    return SchemaId("long", str(int.from_bytes(content[1:_LONG], "big"))), _LONG
+    return SchemaId("long", str(int.from_bytes(content[1:_LONG], "big"))), content, _LONG
 
 
-def _in_headers(headers: Mapping[str, bytes | None], part: Part) -> SchemaId | str | None:
+def _in_headers(
+    headers: Mapping[str, bytes | None], part: Part, within: bytes
+) -> tuple[SchemaId, bytes] | str | None:
+    """The schema that a header names, and what it says after that; or the fault."""
     if headers.get(f"apicurio.{part}.encoding") == b"JSON":
         return "it is in a JSON encoding; only the binary one is read"
     kinds: tuple[Literal["global", "content"], ...] = ("global", "content")
@@ -113,13 +123,18 @@ def _in_headers(headers: Mapping[str, bytes | None], part: Part) -> SchemaId | s
         if number is not None:
             if len(number) != 8:
                 return f"header {name!r} has {len(number)} bytes, not 8"
-            return SchemaId(kind, str(int.from_bytes(number, "big")))
+            return SchemaId(kind, str(int.from_bytes(number, "big"))), within
     name = f"__{part}_schema_id"
     match headers.get(name):
         case None:
             return None
-        case bytes(number) if len(number) == 5 and number[0] == 0:
-            return SchemaId("id", str(int.from_bytes(number[1:], "big")))
-        case bytes(guid) if len(guid) == 17 and guid[0] == 1:
-            return SchemaId("guid", str(UUID(bytes=guid[1:])))
+        case bytes(number) if number[:1] == b"\0" and _ends(number, 5, within):
+            return SchemaId("id", str(int.from_bytes(number[1:5], "big"))), number[5:] or within
+        case bytes(guid) if guid[:1] == b"\1" and _ends(guid, 17, within):
+            return SchemaId("guid", str(UUID(bytes=guid[1:17]))), guid[17:] or within
     return f"header {name!r} holds neither an id nor a GUID"
+
+
+def _ends(header: bytes, length: int, within: bytes) -> bool:
+    """Whether a header of an id of `length` bytes holds all that it should, and no more."""
+    return len(header) == length or (len(header) > length and within != b"")
