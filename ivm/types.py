@@ -5,6 +5,9 @@
 `JSON`: PostgreSQL's jsonb as its canonical text. Keys stand by length and then bytes, none twice;
 numbers are exact, without zeros at the end of a fraction; so equal documents are equal texts.
 
+`NUMERIC`: a number whose digits nobody declared, 20 before the point and 18 after it. As text it
+has no zeros at its end, which the number that was given may not have had.
+
 `INTERVAL`: months, days and microseconds. Intervals order by their span, in which a month has 30
 days and a day 24 hours; of equal spans by months, then days.
 """
@@ -17,6 +20,7 @@ import pyarrow as pa
 
 UUID: pa.DataType = pa.uuid()
 JSON: pa.DataType = pa.json_()
+NUMERIC: pa.DataType = pa.decimal128(38, 18)
 INTERVAL: pa.DataType = pa.month_day_nano_interval()
 
 

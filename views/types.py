@@ -4,7 +4,7 @@ import re
 
 import pyarrow as pa
 
-from ivm.types import INTERVAL, JSON, UUID
+from ivm.types import INTERVAL, JSON, NUMERIC, UUID
 from views.errors import BadDefinition
 
 MAX_PRECISION = 38
@@ -30,6 +30,7 @@ _NAMES: dict[str, pa.DataType] = {
     "interval": INTERVAL,
     "uuid": UUID,
     "jsonb": JSON,
+    "numeric": NUMERIC,
 }
 _SYNONYMS = {
     "bool": "boolean",
@@ -49,19 +50,19 @@ _SYNONYMS = {
     "time without time zone": "time",
 }
 _BY_TYPE = {kind: name for name, kind in _NAMES.items()}
-_NUMERIC = re.compile(r"(?:numeric|decimal)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
+_SCALED = re.compile(r"(?:numeric|decimal)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
 
 
 def parse_type(text: str) -> pa.DataType:
     """The Arrow type that an SQL type name denotes (raises BadDefinition).
 
-    `numeric` needs its precision and scale: `numeric(12, 2)`. An array's name is that of its
-    elements' type and `[]`; an array of arrays is a list of lists of any lengths.
+    `numeric` without a precision has 20 digits before the point and 18 after it. An array's name is
+    that of its elements' type and `[]`; an array of arrays is a list of lists of any lengths.
     """
     name = " ".join(text.lower().split())
     if name.endswith("[]"):
         return pa.list_(parse_type(name.removesuffix("[]")))
-    if match := _NUMERIC.fullmatch(name):
+    if match := _SCALED.fullmatch(name):
         precision, scale = int(match[1]), int(match[2] or 0)
         if not (1 <= precision <= MAX_PRECISION and scale <= precision):
             raise BadDefinition(f"{text}: precision is 1 to {MAX_PRECISION}, scale at most that")

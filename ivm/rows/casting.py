@@ -11,6 +11,7 @@ from ivm.rows.assembly import Assembly, Lowering
 from ivm.rows.computing import MAX_DIGITS, rescale
 from ivm.rows.families import family, integer_range, precision_of, scale_of, takes
 from ivm.rows.scripted import CASTS, run_script
+from ivm.types import NUMERIC
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,8 @@ def _float_to_text(c: _Cast) -> int:
 
 
 def _decimal_to_text(c: _Cast) -> int:
-    return c.assembly.emit(c.kernel, (c.register,), c.target, q=scale_of(c.source))
+    bare = int(c.source == NUMERIC)
+    return c.assembly.emit(c.kernel, (c.register,), c.target, p=bare, q=scale_of(c.source))
 
 
 def _zone(type_: pa.DataType) -> int:

@@ -4,14 +4,14 @@ To an integer type, `p` to `q` is its range. To decimal, `p` is the precision an
 decimal, `q` is the scale. To float, `p` is 1 for float32.
 """
 
-from libc.math cimport isfinite, isinf, rint
+from libc.math cimport rint
 from libc.stdint cimport uint64_t, uintptr_t
 from libc.stdio cimport snprintf
 from libc.string cimport strlen
 
 from ivm.rows.decimals cimport power_of_ten
 from ivm.rows.formatting cimport format_decimal
-from ivm.rows.parsing cimport parse_decimal, parse_float
+from ivm.rows.parsing cimport leaves_single, parse_decimal, parse_float
 from ivm.rows.vectors cimport Frame, Instruction, Kernel, fail, start_strict
 from ivm.rows.words cimport (
     SIGN, decode_decimal, decode_double, decode_signed, encode_decimal, encode_double,
@@ -95,7 +95,7 @@ cdef void float_to_float(Frame* f, const Instruction* it) noexcept nogil:
     for i in range(f.n):
         value = decode_double(it.a.words[i])
         put_float(it, i, value)
-        if isinf(<double> <float> value) and isfinite(value) and it.p:
+        if it.p and leaves_single(value):
             fail(it, i, it.overflow)
 
 

@@ -17,13 +17,15 @@ cdef extern from *:
     #include <cmath>
     #include <cstdlib>
     #include <cstring>
+    #include <limits>
 
-    // The shortest digits that read back as the same value; an exponent below -4 or above 14 is shown.
+    // The shortest digits that read back as the same value; an exponent below -4 is shown, and one
+    // that is not below the digits that the type always keeps.
     template <class T> static int ivm_format_float(T value, char* out) {
         char* end = std::to_chars(out, out + 64, value, std::chars_format::scientific).ptr;
         *end = 0;
         int exponent = std::atoi(std::strchr(out, 'e') + 1);
-        if (exponent >= -4 && exponent < 15)
+        if (exponent >= -4 && exponent < std::numeric_limits<T>::digits10)
             end = std::to_chars(out, out + 64, value, std::chars_format::fixed).ptr;
         return (int) (end - out);
     }
@@ -147,15 +149,27 @@ cdef void float_to_text(Frame* f, const Instruction* it) noexcept nogil:
         put_string(f, it, i, digits, format_float(decode_double(it.a.words[i]), it.p, digits))
 
 
+cdef int without_zeros(const char* digits, int n, int scale) noexcept nogil:
+    """The length of a decimal's text without zeros at the end of its fraction."""
+    cdef int point = n - scale - 1
+    if scale == 0:
+        return n
+    while n > point and digits[n - 1] == c"0":
+        n -= 1
+    return n - 1 if digits[n - 1] == c"." else n
+
+
 cdef void decimal_to_text(Frame* f, const Instruction* it) noexcept nogil:
-    """`q` is the scale."""
+    """`q` is the scale; without zeros at the end if `p` is 1."""
     cdef char digits[64]
+    cdef int n
     cdef Py_ssize_t i
     start_strict(f, it)
     for i in range(f.n):
-        put_string(
-            f, it, i, digits, format_decimal(decode_decimal(it.a.words + 2 * i), <int> it.q, digits)
-        )
+        n = format_decimal(decode_decimal(it.a.words + 2 * i), <int> it.q, digits)
+        if it.p:
+            n = without_zeros(digits, n, <int> it.q)
+        put_string(f, it, i, digits, n)
 
 
 cdef void date_to_text(Frame* f, const Instruction* it) noexcept nogil:

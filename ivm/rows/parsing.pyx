@@ -169,6 +169,11 @@ cdef bint parse_decimal(
     return result < limit
 
 
+cdef bint leaves_single(double value) noexcept nogil:
+    cdef double single = <double> <float> value
+    return (isinf(single) and isfinite(value)) or (single == 0 and value != 0)
+
+
 cdef bint parse_float(const char* data, Py_ssize_t n, double* value) noexcept nogil:
     cdef Scanner s = scan(data, n)
     if s.end - s.at > 1 and s.at[0] == c'+' and s.at[1] != c'-':
@@ -334,7 +339,7 @@ cdef void text_to_float(Frame* f, const Instruction* it) noexcept nogil:
         if not parse_float(data, n, &value):
             fail(it, i, it.message)
         elif it.p:
-            if isinf(<double> <float> value) and isfinite(value):
+            if leaves_single(value):
                 fail(it, i, it.overflow)
             value = <float> value
         it.out.words[i] = encode_double(value)

@@ -9,6 +9,7 @@ raises anything else it is the step's message.
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.unicode cimport PyUnicode_DecodeUTF8
+from libc.math cimport isinf
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memset
 
@@ -140,6 +141,8 @@ cdef class Objects:
             words[0] = encode_signed(value) if self.kind == SIGNED else <uint64_t> value
         elif self.kind == FLOAT:
             number = <float> <double> value if self.narrow else value
+            if isinf(number) != isinf(<double> value) or (number == 0) != (value == 0):
+                raise OverflowError
             words[0] = encode_double(number)
         elif self.kind == DECIMAL:
             self._write_decimal(value, words)

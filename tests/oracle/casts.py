@@ -75,12 +75,18 @@ def _float_text(value: float) -> str:
 
 def _from_float(value: float, target: pa.DataType) -> Outcome:
     if pa.types.is_floating(target):
-        return fit(value, target) if math.isfinite(value) else value
+        return _single(value, target) if math.isfinite(value) else value
     if not math.isfinite(value):
         return Error(f"{target} out of range")
     if pa.types.is_integer(target):
         return fit(round(value), target)
     return fit(Decimal(f"{value:.15g}"), target)
+
+
+def _single(value: float, target: pa.DataType) -> Outcome:
+    """A float that is not zero unless the given one is."""
+    nearest = fit(value, target)
+    return Error("float out of range") if nearest == 0 and value != 0 else nearest
 
 
 def _from_moment(value: date, target: pa.DataType) -> Outcome:
@@ -132,4 +138,4 @@ def _parse_float(value: str, target: pa.DataType, bad: Error) -> Outcome:
         return number if "inf" in value.lower() else Error("float out of range")
     if number == 0 and re.search("[1-9]", value.lower().partition("e")[0]):
         return Error("float out of range")
-    return fit(number, target)
+    return _single(number, target)

@@ -7,7 +7,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ivm.expressions import Call, Expression, Literal
-from ivm.types import INTERVAL, JSON
+from ivm.types import INTERVAL, JSON, NUMERIC
 from views.errors import BadDefinition, InvalidLiteral
 from views.plan.scalars import (
     FALSE,
@@ -24,11 +24,12 @@ from views.sql import documents, literals, temporal
 from views.sql.binder import Binder, Handler, name
 from views.sql.coercion import (
     BOOL,
-    TEXT,
+    DIGITS,
     Bound,
     Untyped,
     arithmetic_type,
     cast,
+    is_integer,
     is_number,
     promoted,
     scale_of,
@@ -206,19 +207,26 @@ def cast_(b: Binder, node: exp.Cast) -> Bound:
 
 
 def _type_of(b: Binder, node: exp.DataType, bound: Bound) -> pa.DataType:
-    """The type that a cast names; a bare `numeric` keeps the scale of what it is given."""
+    """The type that a cast names; a bare `numeric` keeps the scale of the constant or number."""
     spelled = node.sql(dialect="postgres").lower()
     if node.this == exp.DType.DECIMAL and not node.expressions:
-        exact = None if isinstance(bound, Untyped) else bound.type
-        if exact is None or pa.types.is_floating(exact) or exact == TEXT:
-            raise b.session.source.unsupported("numeric without precision and scale", node)
-        return pa.decimal128(38, scale_of(exact))
+        given = _constant_type(bound) if isinstance(bound, Untyped) else bound.type
+        if is_integer(given) or pa.types.is_decimal(given):
+            return pa.decimal128(DIGITS, scale_of(given))
     if node.this in (exp.DType.VARCHAR, exp.DType.TEXT) and node.expressions:
         raise b.session.source.unsupported("a text type with a length", node)
     try:
         return parse_type(spelled)
     except BadDefinition as error:
         raise b.session.source.unsupported(f"the type {spelled}", node.parent) from error
+
+
+def _constant_type(constant: Untyped) -> pa.DataType:
+    """The type that a quoted number has without its quotes."""
+    try:
+        return literals.number((constant.text or "").strip()).type
+    except (ValueError, ArithmeticError):
+        return NUMERIC
 
 
 def literal(b: Binder, node: exp.Literal) -> Bound:

@@ -360,9 +360,19 @@ def _scalar(kind: str) -> Callable[[str], Any]:
     return value
 
 
+_number_of = _scalar("number")
+
+
 def _whole(text: str) -> int:
-    number = _scalar("number")(text)
-    return int(Decimal(number).to_integral_value("ROUND_HALF_UP"))
+    return int(Decimal(_number_of(text)).to_integral_value("ROUND_HALF_UP"))
+
+
+def _float(text: str) -> float:
+    number = _number_of(text)
+    value = float(number)
+    if math.isinf(value) or (value == 0) != (number == 0):
+        raise OverflowError(text)
+    return value
 
 
 CASTS: dict[tuple[str, str], Script] = {
@@ -370,8 +380,8 @@ CASTS: dict[tuple[str, str], Script] = {
     ("json", "bool"): Script(_scalar("boolean"), ("json",)),
     ("json", "signed"): Script(_whole, ("json",)),
     ("json", "unsigned"): Script(_whole, ("json",)),
-    ("json", "decimal"): Script(lambda text: Decimal(_scalar("number")(text)), ("json",)),
-    ("json", "float"): Script(lambda text: float(_scalar("number")(text)), ("json",)),
+    ("json", "decimal"): Script(lambda text: Decimal(_number_of(text)), ("json",)),
+    ("json", "float"): Script(_float, ("json",)),
 }
 SCRIPTS: dict[str, Script] = {
     "json_member": Script(_taking(_member, dump), ("json", "text"), nullable=True),

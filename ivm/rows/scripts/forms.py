@@ -15,12 +15,14 @@ from ivm.rows.scripts.calendar import DAY, HOUR, MINUTE, SECOND, checked_days, c
 from ivm.rows.scripts.intervals import parse_interval, spelled
 from ivm.rows.scripts.script import Script
 from ivm.rows.scripts.texts import bytes_text, text_bytes
+from ivm.types import NUMERIC
 
 _DATE = re.compile(r"\s*(\d{1,6})-(\d{1,2})-(\d{1,2})\s*")
 _TIME = re.compile(r"\s*(\d{1,2}):(\d{2})(?::(\d{2})(\.\d{1,6}\d*)?)?\s*")
 _ZONE = re.compile(r"\s*(?:(Z|UTC)|([+-])(\d{1,2}):?(\d{2})?)?\s*", re.I)
 _INTEGER = re.compile(r"\s*[+-]?\d+\s*")
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+_SINGLE_DIGITS, _DOUBLE_DIGITS = 6, 15
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")
 
@@ -44,14 +46,14 @@ def timestamp_text(micros: int, zone: str = "") -> str:
     return f"{date} {time_text(rest)}{zone}" + (f" {era}" if era else "")
 
 
-def float_text(value: float) -> str:
-    """The shortest digits that read back as the same value."""
+def float_text(value: float, digits_kept: int = _DOUBLE_DIGITS) -> str:
+    """The shortest digits that read back as the same value; those kept are of its type."""
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     exact = Decimal(repr(value)).normalize()
     sign, digits, _ = exact.as_tuple()
     scientific = exact.adjusted()
-    if not value or -4 <= scientific < 15:
+    if not value or -4 <= scientific < digits_kept:
         return f"{exact:f}"
     head = str(digits[0]) + ("." + "".join(map(str, digits[1:])) if len(digits) > 1 else "")
     return f"{'-' if sign else ''}{head}e{'+' if scientific >= 0 else '-'}{abs(scientific):02}"
@@ -67,12 +69,14 @@ def writer(type_: pa.DataType) -> Callable[[Any], str]:
     name = family(type_)
     if name == "decimal":
         digits = scale_of(type_)
+        if type_ == NUMERIC:
+            return lambda value: f"{value:.{digits}f}".rstrip("0").rstrip(".")
         return lambda value: f"{value:.{digits}f}"
     if name == "timestamp":
         zone = "+00" if _zoned(type_) else ""
         return lambda value: timestamp_text(value, zone)
     if pa.types.is_float32(type_):
-        return lambda value: float_text(float(str(pa.scalar(value, pa.float32()))))
+        return lambda value: float_text(float(str(pa.scalar(value, pa.float32()))), _SINGLE_DIGITS)
     if name not in _WRITERS:
         raise Unsupported(f"text of {type_}")
     return _WRITERS[name]
