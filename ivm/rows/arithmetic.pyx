@@ -1,10 +1,11 @@
 """Kernels of integer and float arithmetic.
 
 Integers are computed in 128 bits and must then lie in `p` to `q`, the range of the result's type.
-A float result that is infinite although its arguments are finite is an overflow.
+A float result that is infinite although its arguments are finite is an overflow, and so is a product or
+quotient that is zero although no argument is.
 """
 
-from libc.math cimport ceil, fabs, floor, fmod, isfinite, isinf, pow, rint
+from libc.math cimport ceil, fabs, floor, fmod, isfinite, isinf, isnan, pow, rint
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
 
 from ivm.rows.vectors cimport Frame, Instruction, Kernel, fail, start_strict
@@ -173,7 +174,7 @@ cdef inline void floats(Frame* f, const Instruction* it, Operation operation) no
     for i in range(f.n):
         a = decode_double(it.a.words[i])
         b = decode_double(it.b.words[i])
-        if (operation == DIVIDE or operation == MODULO) and b == 0:
+        if (operation == DIVIDE or operation == MODULO) and b == 0 and not isnan(a):
             it.out.words[i] = 0
             fail(it, i, it.message)
             continue
@@ -191,6 +192,10 @@ cdef inline void floats(Frame* f, const Instruction* it, Operation operation) no
             result = <float> result
         it.out.words[i] = encode_double(result)
         if isinf(result) and isfinite(a) and isfinite(b):
+            fail(it, i, it.overflow)
+        elif result == 0 and a != 0 and (
+            (operation == MULTIPLY and b != 0) or (operation == DIVIDE and isfinite(b))
+        ):
             fail(it, i, it.overflow)
 
 

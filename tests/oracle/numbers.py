@@ -21,6 +21,11 @@ def _float(kind: pa.DataType, compute: Callable[[], float], *given: float) -> Ou
     return fit(value, kind) if not math.isnan(value) else NAN
 
 
+def _vanished(product: Outcome, *factors: float) -> Outcome:
+    """A product that is not zero unless a factor is."""
+    return Error("float out of range") if product == 0 and all(factors) else product
+
+
 def add(kind: pa.DataType, a: Any, b: Any) -> Outcome:
     if isinstance(a, float):
         return _float(kind, lambda: a + b, a, b)
@@ -35,15 +40,15 @@ def subtract(kind: pa.DataType, a: Any, b: Any) -> Outcome:
 
 def multiply(kind: pa.DataType, a: Any, b: Any) -> Outcome:
     if isinstance(a, float):
-        return _float(kind, lambda: a * b, a, b)
+        return _vanished(_float(kind, lambda: a * b, a, b), a, b)
     return fit(EXACT.multiply(a, b) if isinstance(a, Decimal) else a * b, kind)
 
 
 def divide(kind: pa.DataType, a: Any, b: Any) -> Outcome:
     if b == 0:
-        return Error("division by zero")
+        return a if a is NAN else Error("division by zero")
     if isinstance(a, float):
-        return _float(kind, lambda: a / b, a, b)
+        return _vanished(_float(kind, lambda: a / b, a, b), a, 1 / b)
     if isinstance(a, Decimal):
         return fit(EXACT.divide(a, b), kind)
     quotient = abs(a) // abs(b)
@@ -52,7 +57,7 @@ def divide(kind: pa.DataType, a: Any, b: Any) -> Outcome:
 
 def modulo(kind: pa.DataType, a: Any, b: Any) -> Outcome:
     if b == 0:
-        return Error("division by zero")
+        return a if a is NAN else Error("division by zero")
     if isinstance(a, float):
         return _float(kind, lambda: math.fmod(a, b)) if math.isfinite(a) else NAN
     if isinstance(a, Decimal):
