@@ -13,6 +13,7 @@ from views.sql.binder import Binder, Handler, name
 from views.sql.coercion import (
     BIGINT,
     BYTEA,
+    DIGITS,
     INT,
     TEXT,
     Bound,
@@ -20,7 +21,6 @@ from views.sql.coercion import (
     cast,
     is_number,
     promoted,
-    scale_of,
 )
 from views.sql.operators import compare
 
@@ -68,10 +68,14 @@ def _to_whole(function: str) -> Callable[[Binder, exp.Func], Bound]:
         value = _number(b, node.this, function)
         if pa.types.is_integer(value.type):
             return value
-        whole = call(function, value, result=value.type)
-        return cast(whole, pa.decimal128(38, 0)) if scale_of(value.type) else whole
+        return call(function, value, result=_whole(value.type))
 
     return bind
+
+
+def _whole(kind: pa.DataType) -> pa.DataType:
+    """The type of a number without its fraction, which may have one digit more before the point."""
+    return pa.decimal128(DIGITS, 0) if pa.types.is_decimal(kind) else kind
 
 
 def round_(b: Binder, node: exp.Round) -> Bound:
@@ -81,18 +85,16 @@ def round_(b: Binder, node: exp.Round) -> Bound:
     if digits is None:
         if pa.types.is_integer(value.type):
             return value
-        whole = call("round", value, result=value.type)
-        return cast(whole, pa.decimal128(38, 0)) if scale_of(value.type) else whole
+        return call("round", value, result=_whole(value.type))
     places = b.as_type(digits, BIGINT, "the digits of round()")
     if not (pa.types.is_decimal(value.type) or pa.types.is_integer(value.type)):
         raise b.mismatch("round() to digits takes numeric; cast the number", node.this)
     if not isinstance(places, Literal) or not isinstance(places.value, int):
         exact = value if pa.types.is_decimal(value.type) else cast(value, pa.decimal128(38, 0))
         return numbers.round_varying(exact, places)
-    kept = numbers.kept_digits(places.value)
     exact = value if pa.types.is_decimal(value.type) else cast(value, pa.decimal128(38, 0))
-    rounded = call("round", exact, Literal(places.value, BIGINT), result=exact.type)
-    return cast(rounded, pa.decimal128(38, kept))
+    kept = numbers.kept(exact.type, places.value)
+    return call("round", exact, Literal(places.value, BIGINT), result=kept)
 
 
 def concat(b: Binder, node: exp.Concat) -> Bound:

@@ -51,9 +51,10 @@ def _constant_pi(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expr
     return Literal(math.pi, DOUBLE)
 
 
-def kept_digits(digits: int) -> int:
-    """The scale of what is rounded or cut off to so many digits."""
-    return max(min(digits, _MOST_KEPT), 0)
+def kept(value: pa.DataType, digits: int) -> pa.DataType:
+    """The type of a number that is rounded or cut off to so many digits."""
+    most = max(scale_of(value), _MOST_KEPT)
+    return pa.decimal128(DIGITS, max(min(digits, most), 0))
 
 
 def _to_digits(function: str) -> Callable[[Binder, exp.Expr, list[Expression]], Expression]:
@@ -65,7 +66,7 @@ def _to_digits(function: str) -> Callable[[Binder, exp.Expr, list[Expression]], 
         out = call(function, value, digits, result=exact)
         if not isinstance(digits, Literal) or not isinstance(digits.value, int):
             return out
-        return cast(out, pa.decimal128(DIGITS, kept_digits(digits.value)))
+        return cast(out, kept(value.type, digits.value))
 
     return build
 

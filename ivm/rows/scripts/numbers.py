@@ -90,8 +90,7 @@ def _quantized(rounding: str) -> Callable[[Decimal, int], Decimal]:
             return x
         if digits < -40:
             return Decimal(0)
-        unit = Decimal(1).scaleb(-digits)
-        return (x / unit).to_integral_value(rounding) * unit
+        return x.quantize(Decimal(1).scaleb(-digits), rounding, _WIDE)
 
     return quantize
 
@@ -102,7 +101,7 @@ def _sign_of(x: Decimal) -> Decimal:
 
 def _quotient(a: Decimal, b: Decimal) -> Decimal:
     """Truncated."""
-    return (a / b).to_integral_value(ROUND_DOWN)
+    return _WIDE.divide_int(a, b)
 
 
 def _bits(call: Call) -> int:
