@@ -9,7 +9,7 @@
 #   make checked the engine's tests on extensions that check bounds, addresses and undefined behaviour
 #   make races   those in which threads share work, on extensions whose accesses ThreadSanitizer watches
 #   make soak    ten million updates through a pool; kills and freezes under a larger load
-#   make fuzz    a million inputs to the front-ends and as many records: no crash, no hang
+#   make fuzz    a million inputs to the front-ends, and as many records and constants: no crash, no hang
 #   make bench   the engine's benchmarks beside differential-dataflow, and with two workers beside one
 #   make build   the extensions, in place
 #   make jars    Kafka and what belongs to it, from Maven Central
@@ -24,7 +24,7 @@ IVM_MARCH ?= native
 # Changes that the demo generates.
 CHANGES ?= 500000
 
-# Inputs that the fuzzer makes, and records.
+# Inputs that the fuzzer makes, records, and constants.
 INPUTS ?= 1000000
 
 VENV := .venv
@@ -96,6 +96,8 @@ fuzz: $(BUILT)
 	@$(BIN)/python -m tests.fuzz --inputs $(INPUTS)
 	$(call say,Decoding $(INPUTS) records)
 	@$(BIN)/python -m tests.fuzz.records --records $(INPUTS)
+	$(call say,Compiling $(INPUTS) constants)
+	@$(BIN)/python -m tests.fuzz.constants --constants $(INPUTS)
 
 bench: $(BUILT)
 	$(call say,Running the benchmarks beside differential-dataflow)

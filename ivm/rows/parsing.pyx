@@ -1,7 +1,7 @@
 """Kernels that cast text to values.
 
-Dates are year-month-day, times hour:minute[:second[.fraction]], timestamps a date, optionally followed by
-a time, a zone (Z or an offset) and BC. To an integer type, `p` to `q` is its range.
+Dates are year-month-day, times hour:minute[:second[.fraction]] and a zone that has no effect, timestamps a
+date, optionally followed by a time, a zone (Z or an offset) and BC. To an integer type, `p` to `q` is its range.
 """
 
 from libc.math cimport isfinite, isinf
@@ -239,7 +239,7 @@ cdef bint read_time(Scanner* s, int64_t* micros) noexcept nogil:
                 s.at += 1
             fraction *= <int64_t> power_of_ten(6 - digits)
     micros[0] = ((hour * 60 + minute) * 60 + second) * 1_000_000 + fraction
-    return minute < 60 and second < 60 and hour < 25 and micros[0] <= DAY_MICROS
+    return minute < 60 and second <= 60 and hour < 25 and micros[0] <= DAY_MICROS
 
 
 cdef bint read_zone(Scanner* s, int64_t* offset) noexcept nogil:
@@ -286,7 +286,8 @@ cdef bint parse_timestamp(
 
 cdef bint parse_time(const char* data, Py_ssize_t n, int64_t* micros) noexcept nogil:
     cdef Scanner s = scan(data, n)
-    return read_time(&s, micros) and s.at == s.end
+    cdef int64_t offset = 0
+    return read_time(&s, micros) and read_zone(&s, &offset) and s.at == s.end
 
 
 cdef inline void text_to_integer(Frame* f, const Instruction* it, bint with_sign) noexcept nogil:

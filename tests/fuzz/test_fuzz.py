@@ -1,8 +1,8 @@
-"""The short forms of `python -m tests.fuzz` and `python -m tests.fuzz.records`."""
+"""The short forms of `python -m tests.fuzz`, `tests.fuzz.records` and `tests.fuzz.constants`."""
 
 import pytest
 
-from tests.fuzz import records
+from tests.fuzz import constants, records
 from tests.fuzz.inputs import LANGUAGES
 from tests.fuzz.kinds import KINDS, Kind
 from tests.fuzz.run import judge
@@ -21,6 +21,10 @@ def test_no_input_crashes_or_hangs(language: Language) -> None:
     findings, views = judge(language, 1, range(INPUTS))
     assert findings == []
     assert views > INPUTS // 50, "the grammar makes hardly any view"
+
+
+def test_every_constant_is_a_value_or_refused_in_words_of_sql() -> None:
+    assert [fault for chunk in range(3) for fault in constants.judge(1, chunk)] == []
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -6,12 +6,13 @@ from typing import Any
 import psycopg
 import pyarrow as pa
 
+from ivm.expressions import Literal
 from ivm.types import INTERVAL, JSON
 from tests.postgres import Judge
 from tests.slt.script import Query
 from tests.slt.values import lines
 from views.catalog import Table
-from views.sql import literals
+from views.plan.constants import read
 from views.types import parse_type
 
 _TABLES = """
@@ -87,4 +88,8 @@ def _value(value: Any, kind: pa.DataType) -> Any:
         return None
     if isinstance(value, list):
         return tuple(value)
-    return literals.read(value, kind) if kind in (JSON, INTERVAL) else value
+    if kind not in (JSON, INTERVAL):
+        return value
+    constant = read(value, kind)
+    assert isinstance(constant, Literal)
+    return constant.value

@@ -1,31 +1,17 @@
 """Folding: what is constant is computed once, and what cannot be true is not maintained.
 
-Only what Python computes exactly as the engine does is folded; anything that might be a row's error
-stays as it is.
+The engine's own kernels compute it; what is a row's error stays as it is.
 """
 
-import calendar
-import operator
-from collections.abc import Callable
 from dataclasses import replace
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal
 
-import pyarrow as pa
-
-from ivm.expressions import Call, Expression, Literal, Value
+from ivm.expressions import Call, Expression, Literal
+from views.plan.constants import computed
 from views.plan.nodes import Apply, Filter, Join, Plan, Project, Union, Values
 from views.plan.nulls import is_strict
 from views.plan.scalars import FALSE, TRUE, conjunction, conjuncts, rebuild
 from views.plan.trees import bottom_up
 from views.rewrites.context import Context
-
-_COMPARED: dict[str, Callable[[Value, Value], bool]] = {
-    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt,
-    "le": operator.le, "gt": operator.gt, "ge": operator.ge,
-}  # fmt: skip
-_MOMENTS = (pa.date32(), pa.timestamp("us"))
-_EXACT = (bool, int, Decimal, str, date)
 
 
 def fold_constants(plan: Plan, context: Context) -> Plan:
@@ -95,8 +81,7 @@ def fold(expression: Expression) -> Expression:
     values = [a.value for a in arguments if isinstance(a, Literal)]
     if None in values:
         return Literal(None, call.type) if is_strict(call.function) else call
-    known = [v for v in values if v is not None]
-    return _computed(call, known) if known and len(known) == len(arguments) else call
+    return computed(call) if values and len(values) == len(arguments) else call
 
 
 def _either(call: Call) -> Expression:
@@ -119,35 +104,3 @@ def _chosen(call: Call) -> Expression:
         if not isinstance(condition, Literal):
             kept += [condition, value]
     return replace(call, arguments=(*kept, otherwise)) if kept else otherwise
-
-
-def _computed(call: Call, values: list[Value]) -> Expression:
-    kinds = {type(v) for v in values}
-    if call.function in _COMPARED and len(kinds) == 1 and kinds <= set(_EXACT):
-        return Literal(_COMPARED[call.function](values[0], values[1]), pa.bool_())
-    first, *others = values
-    if call.function == "not":
-        return Literal(not first, pa.bool_())
-    if isinstance(first, date) and call.type in _MOMENTS:
-        if call.function == "cast" and type(first) is date and call.type == _MOMENTS[1]:
-            return Literal(datetime.combine(first, time()), call.type)
-        if len(others) == 1 and isinstance(others[0], int):
-            moved = _moved(call.function, first, others[0])
-            return call if moved is None else Literal(moved, call.type)
-    return call
-
-
-def _moved(function: str, moment: date, by: int) -> date | None:
-    """The moment so much later, by months clamped to the month's last day; None: out of range."""
-    try:
-        if function == "add_days":
-            return moment + timedelta(days=by)
-        if function == "add_micros":
-            return moment + timedelta(microseconds=by)
-        if function == "add_months":
-            year, month = divmod(12 * moment.year + moment.month - 1 + by, 12)
-            last = calendar.monthrange(year, month + 1)[1]
-            return moment.replace(year, month + 1, min(moment.day, last))
-    except (OverflowError, ValueError):
-        pass
-    return None

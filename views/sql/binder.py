@@ -22,6 +22,7 @@ from views.errors import (
     UnknownFunction,
     suggestion,
 )
+from views.plan.constants import read
 from views.plan.failures import may_fail
 from views.plan.nodes import (
     AggregateFunction,
@@ -33,7 +34,6 @@ from views.plan.nodes import (
 )
 from views.plan.scalars import TRUE, columns_of, conjunction, conjuncts, test
 from views.plan.trees import numbers_of
-from views.sql import literals
 from views.sql.coercion import (
     BOOL,
     TEXT,
@@ -230,7 +230,7 @@ class Binder:
         if bound.text is None:
             return Literal(None, wanted)
         try:
-            return Literal(literals.read(bound.text, wanted), wanted)
+            return read(bound.text, wanted)
         except ValueError as error:
             raise self.fault(
                 InvalidLiteral, f"{bound.text!r} is no value of type {type_name(wanted)}", node

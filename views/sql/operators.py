@@ -1,14 +1,12 @@
 """Operators: arithmetic, comparison, logic, CASE, casts and constants."""
 
-from dataclasses import replace
-from decimal import Decimal
-
 import pyarrow as pa
 from sqlglot import exp
 
 from ivm.expressions import Call, Expression, Literal
 from ivm.types import INTERVAL, JSON, NUMERIC
 from views.errors import BadDefinition, InvalidLiteral
+from views.plan.constants import computed
 from views.plan.scalars import (
     FALSE,
     TRUE,
@@ -147,12 +145,10 @@ def negate(b: Binder, node: exp.Neg) -> Bound:
         return temporal.negated(value)
     if not is_number(value.type):
         raise b.mismatch(f"no operator - {name(value)}", node)
-    if isinstance(value, Literal) and value.value is not None:
-        assert isinstance(value.value, int | float | Decimal)
-        if isinstance(node.this, exp.Literal) and not node.this.is_string:
-            return literals.number(f"-{node.this.this}")
-        return replace(value, value=-value.value)
-    return call("negate", cast(value, promoted(value.type)), result=promoted(value.type))
+    if isinstance(node.this, exp.Literal) and not node.this.is_string:
+        return literals.number(f"-{node.this.this}")
+    negative = call("negate", cast(value, promoted(value.type)), result=promoted(value.type))
+    return computed(negative) if isinstance(value, Literal) else negative
 
 
 def is_(b: Binder, node: exp.Is) -> Bound:

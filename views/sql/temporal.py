@@ -6,7 +6,6 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ivm.expressions import Call, Expression, Literal
-from ivm.rows.scripts.intervals import parse_interval
 from ivm.rows.scripts.moments import (
     CLOCK_FIELDS,
     INTERVAL_FIELDS,
@@ -14,8 +13,9 @@ from ivm.rows.scripts.moments import (
     fixed_offset,
     known_zone,
 )
-from ivm.types import INTERVAL, Interval, interval_constant
+from ivm.types import INTERVAL
 from views.errors import InvalidLiteral
+from views.plan.constants import computed, read
 from views.plan.scalars import call, conjunction, disjunction, predicate
 from views.sql.binder import Binder, Handler, name
 from views.sql.coercion import (
@@ -37,6 +37,7 @@ from views.sql.coercion import (
 )
 
 _DAY_MICROS = 86_400_000_000
+_MOST_MICROS = 2**63 - 1
 _SPAN = pa.decimal128(38, 0)
 _FRACTIONAL = pa.decimal128(38, 6)
 _MICROSECOND = Literal(Decimal("0.000001"), pa.decimal128(6, 6))
@@ -130,9 +131,11 @@ def shifted(moment: Expression, by: Expression) -> Expression:
     if not isinstance(by, Literal) or not isinstance(by.value, tuple):
         return call("add_interval", value, by, result=value.type)
     months, days, nanos = by.value
+    micros = days * _DAY_MICROS + nanos // 1000
+    if abs(micros) > _MOST_MICROS:
+        return call("add_interval", value, by, result=value.type)
     if months:
         value = call("add_months", value, Literal(months, BIGINT), result=value.type)
-    micros = days * _DAY_MICROS + nanos // 1000
     if micros:
         value = call("add_micros", value, Literal(micros, BIGINT), result=value.type)
     return value
@@ -140,26 +143,21 @@ def shifted(moment: Expression, by: Expression) -> Expression:
 
 def negated(value: Expression) -> Expression:
     """`- interval`."""
-    if isinstance(value, Literal) and isinstance(value.value, tuple):
-        months, days, nanos = value.value
-        return Literal(interval_constant(Interval(-months, -days, -nanos // 1000)), INTERVAL)
-    return call("interval_negate", value, result=INTERVAL)
+    negative = call("interval_negate", value, result=INTERVAL)
+    return computed(negative) if isinstance(value, Literal) else negative
 
 
 def span(value: Expression) -> Expression:
     """What intervals compare by: microseconds, where a month has 30 days and a day 24 hours."""
-    if isinstance(value, Literal) and isinstance(value.value, tuple):
-        months, days, nanos = value.value
-        return Literal(Decimal((months * 30 + days) * _DAY_MICROS + nanos // 1000), _SPAN)
     if isinstance(value, Call) and value.function == "elapsed":
         return cast(call("micros_between", *value.arguments, result=BIGINT), _SPAN)
-    return call("interval_span", value, result=_SPAN)
+    micros = call("interval_span", value, result=_SPAN)
+    return computed(micros) if isinstance(value, Literal) else micros
 
 
 def _negated_days(days: Expression) -> Expression:
-    if isinstance(days, Literal) and isinstance(days.value, int):
-        return Literal(-days.value, BIGINT)
-    return call("negate", days, result=BIGINT)
+    negative = call("negate", days, result=BIGINT)
+    return computed(negative) if isinstance(days, Literal) else negative
 
 
 def interval(b: Binder, node: exp.Interval) -> Bound:
@@ -169,7 +167,7 @@ def interval(b: Binder, node: exp.Interval) -> Bound:
         raise b.session.source.unsupported("an interval that is not constant", node)
     text = amount.this if unit is None else f"{amount.this} {unit.name}"
     try:
-        return Literal(interval_constant(parse_interval(text)), INTERVAL)
+        return read(text, INTERVAL)
     except ValueError as error:
         raise b.fault(
             InvalidLiteral, f"{text!r} is not an interval like '1 day 2 hours'", amount

@@ -73,7 +73,7 @@ def array_reader(type_: pa.ListType) -> Callable[[str], Elements]:
     """The function that reads an array's text (raises ValueError)."""
     element = type_.value_type
     nested = isinstance(element, pa.ListType)
-    read = array_reader(element) if isinstance(element, pa.ListType) else _reader(element)
+    read = _reader(element)
 
     def value(part: str | None) -> Any:
         return None if part is None else read(part)
@@ -177,11 +177,14 @@ def _converter(source: pa.DataType, target: pa.DataType) -> Callable[[Any], Any]
         return lambda value: Decimal(f"{value:.15g}")
     if wanted == "float" and given != "text":
         return float
-    read, write = _reader(target), writer(source)
+    read = _reader(target)
+    write = array_writer(source) if isinstance(source, pa.ListType) else writer(source)
     return lambda value: read(write(value))
 
 
 def _reader(type_: pa.DataType) -> Callable[[str], Any]:
+    if isinstance(type_, pa.ListType):
+        return array_reader(type_)
     return canonical if type_ == JSON else reader(type_)
 
 

@@ -141,8 +141,9 @@ def parse_date(text: str) -> int:
 
 
 def parse_time(text: str) -> int:
-    found = _TIME.fullmatch(text)
-    if found is None:
+    """Microseconds; a zone may follow, and has no effect."""
+    found = _TIME.match(text)
+    if found is None or not _ZONE.fullmatch(text[found.end() :]):
         raise ValueError(text)
     return _micros(found, text)
 

@@ -1,0 +1,70 @@
+"""Constants, computed by the engine's own kernels: a folded expression is what a row would give."""
+
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+
+from ivm.errors import Unsupported
+from ivm.expressions import Call, Expression, Literal, Value
+from ivm.rows.program import evaluate
+
+_ONE_ROW = pa.RecordBatch.from_pydict({"one": [True]})
+_CACHED_TEXTS = 4096
+_DAY_MICROS = 86_400_000_000
+
+
+def evaluated(expression: Expression) -> Literal | None:
+    """The constant that an expression without columns is.
+
+    None where it is an error, and where no constant holds its value, as of a date beyond Python's.
+    """
+    try:
+        rows, errors = evaluate(_ONE_ROW.schema, [], [("x", expression)], _ONE_ROW)
+    except Unsupported:
+        return None
+    if errors:
+        return None
+    try:
+        return Literal(_value(rows["x"][0]), expression.type)
+    except (ValueError, OverflowError):
+        return None
+
+
+def computed(expression: Call) -> Expression:
+    """`expression`, which reads no columns, as a constant if it is one."""
+    return evaluated(expression) or expression
+
+
+@lru_cache(_CACHED_TEXTS)
+def read(text: str, kind: pa.DataType) -> Expression:
+    """A quoted constant of type `kind`, as a cast reads it (raises ValueError)."""
+    given = Literal(text, pa.string())
+    if kind == given.type:
+        return given
+    whole = Call("cast", (given,), kind, False)
+    constant = evaluated(whole)
+    if constant is None and not _is_value(whole):
+        raise ValueError(text)
+    return constant or whole
+
+
+def _is_value(expression: Expression) -> bool:
+    """Whether it has a value, if none that is a constant."""
+    there = Call("is_not_null", (expression,), pa.bool_(), False)
+    return evaluated(there) is not None
+
+
+def _value(scalar: Any) -> Value | None:
+    """A value of Arrow's as a literal holds it (raises ValueError or OverflowError)."""
+    if not scalar.is_valid:
+        return None
+    if isinstance(scalar.type, pa.ListType):
+        return tuple(_value(element) for element in scalar)
+    if pa.types.is_time(scalar.type) and scalar.value >= _DAY_MICROS:
+        raise OverflowError("24:00 is no time of Python's")
+    value: Value = scalar.as_py()
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return value.astimezone(UTC)
+    return value
