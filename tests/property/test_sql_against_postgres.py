@@ -4,7 +4,7 @@ from collections import Counter
 
 import psycopg
 import pytest
-from hypothesis import HealthCheck, given, reject, settings
+from hypothesis import HealthCheck, example, given, reject, settings
 from hypothesis import strategies as st
 
 from ivm.pool import Pool
@@ -12,6 +12,7 @@ from tests.postgres import Judge, emptied
 from tests.property.shop import CATALOG, Row, Tables, feed, hashable, normal, rows_of, tables
 from tests.property.sql_grammar import queries
 from tests.property.sql_grammar_aggregates import aggregate_queries
+from tests.property.sql_grammar_nested import nested_queries
 from tests.property.sql_grammar_wide import wide_queries
 from views.compile import compile_view
 from views.types import type_name
@@ -81,6 +82,23 @@ def test_a_random_query_of_the_wider_grammar_is_maintained_as_postgresql_says(
 @given(query=aggregate_queries(), history=st.lists(tables, min_size=2, max_size=3))
 @random_queries
 def test_a_random_query_with_aggregates_is_maintained_as_postgresql_says(
+    shop: Judge, query: str, history: list[Tables]
+) -> None:
+    follow(shop, query, history)
+
+
+NO_ROWS: Tables = {table.name: [] for table in CATALOG.tables}
+
+
+@given(query=nested_queries(), history=st.lists(tables, min_size=2, max_size=3))
+@example(
+    query="select t1.id as a, l.m as b from customers t1 left join lateral (select (select count(*)"
+    " from (select distinct t3.id from customers t3 where t3.id::numeric = t2.id"
+    " and t3.id::numeric = t1.id) d) as m from customers t2 where t2.id = t1.id) l on true",
+    history=[NO_ROWS | {"customers": [(i, None, None, None) for i in range(1, 5)]}],
+)
+@random_queries
+def test_a_random_query_of_three_scopes_is_maintained_as_postgresql_says(
     shop: Judge, query: str, history: list[Tables]
 ) -> None:
     follow(shop, query, history)

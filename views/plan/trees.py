@@ -228,17 +228,31 @@ def _moved_call(call: AggregateCall, by: Mapping[int, Expression]) -> AggregateC
     )
 
 
-def renamed(plan: Plan, numbers: Numbers) -> tuple[Project, dict[int, Attribute]]:
-    """`plan` with fresh columns, and which stands for which.
+def copied(plan: Plan, numbers: Numbers) -> Plan:
+    """A second place for `plan`: itself, or with fresh columns where it reads an enclosing row.
 
-    Where `plan` reads the row of an enclosing query its inner columns are fresh as well: what it
-    compares with that row is joined to it (`views.rewrites.decorrelate`), beside other such plans.
+    What such a plan compares with that row is joined to it (`views.rewrites.decorrelate`), so that
+    columns inside it come to stand beside those of its other copies.
     """
     free = free_columns(plan).keys()
-    inside = _renumbered(plan, free, {}, numbers) if free else plan
+    return _renumbered(plan, free, {}, numbers) if free else plan
+
+
+def renamed(plan: Plan, numbers: Numbers) -> tuple[Project, dict[int, Attribute]]:
+    """A copy of `plan` with fresh columns, and which stands for which."""
+    inside = copied(plan, numbers)
     fresh = {a.number: numbers.fresh(a.name, a) for a in plan.attributes}
     pairs = zip(plan.attributes, inside.attributes, strict=True)
     return Project(inside, tuple((fresh[old.number], new.column) for old, new in pairs)), fresh
+
+
+def ambiguous_columns(plan: Plan) -> frozenset[int]:
+    """The columns that both sides of some join have; a predicate cannot tell them apart."""
+    found: set[int] = set()
+    for node in walk(plan):
+        if isinstance(node, Join | Apply):
+            found |= numbers_of(node.left) & numbers_of(node.right)
+    return frozenset(found)
 
 
 T = TypeVar("T")

@@ -7,6 +7,9 @@ only compares those values with columns of its own, the columns stand in for the
 then not computed at all; if that is so of some values only, the domain of all is joined by these.
 It suffices that the right side covers the domain: rows for further values find no partner in the
 join.
+
+A domain repeats the left side. Where that reads a row further out itself, its inner columns come to
+stand for that row's: each copy has its own, or a join of two would compare a column with itself.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -47,11 +50,14 @@ from views.plan.scalars import (
 )
 from views.plan.trees import (
     Numbers,
+    ambiguous_columns,
     bottom_up,
+    copied,
     during_by,
     free_columns,
     inputs,
     numbers_of,
+    subqueries,
     walk,
     with_inputs,
 )
@@ -62,8 +68,12 @@ Names = Mapping[int, Attribute]
 
 def decorrelate(plan: Plan, context: Context) -> Plan:
     """`plan` without Apply."""
+    if not subqueries(plan):
+        return plan
     plan = _conditions_first(plan)
-    return bottom_up(plan, lambda p: _eliminate(p, context.numbers) if isinstance(p, Apply) else p)
+    plan = bottom_up(plan, lambda p: _eliminate(p, context.numbers) if isinstance(p, Apply) else p)
+    assert not ambiguous_columns(plan)
+    return plan
 
 
 def _conditions_first(plan: Plan) -> Plan:
@@ -306,10 +316,12 @@ class Unnesting:
         return Project(joined, (*outputs, *results))
 
     def _domain(self, wanted: Iterable[int]) -> tuple[Plan, Names]:
-        """The combinations of values that `left` has in the columns `wanted`."""
+        """The combinations of values that a copy of `left` has in the columns `wanted`."""
+        rows = copied(self.left, self.numbers)
+        own = {a.number: b for a, b in zip(self.left.attributes, rows.attributes, strict=True)}
         names = {n: self.numbers.fresh("outer", self.free[n]) for n in sorted(wanted)}
-        columns = tuple((a, self.free[n]) for n, a in names.items())
-        return Distinct(Project(self.left, columns)), names
+        columns = tuple((a, own[n].column) for n, a in names.items())
+        return Distinct(Project(rows, columns)), names
 
     def _cover(self, plan: Plan, names: Names, wanted: frozenset[int]) -> tuple[Plan, Names]:
         """`plan`, which has `names` already, with every combination of all of `wanted`.

@@ -1,10 +1,14 @@
 """Plans taken apart and built again."""
 
 import pyarrow as pa
+import pytest
 
 from tests.property.shop import CATALOG
-from views.plan.nodes import Apply, Plan, Scan
-from views.plan.trees import free_columns, numbers_of, renamed, walk
+from views.plan.nodes import Apply, Join, Plan, Scan
+from views.plan.scalars import TRUE
+from views.plan.trees import ambiguous_columns, free_columns, numbers_of, renamed, walk
+from views.rewrites import rewrite
+from views.rewrites.context import Context
 from views.sql.bind import bind
 
 QUERY = (
@@ -41,3 +45,20 @@ def test_a_plan_of_its_own_is_shared_by_all_that_rename_its_columns() -> None:
     copy, fresh = renamed(bound.plan, bound.numbers)
     assert copy.input is bound.plan
     assert [(a.name, a.type) for a in fresh.values()] == [("id", pa.int64())]
+
+
+NESTED = (
+    "SELECT a.id, l.m FROM customers a, LATERAL (SELECT (SELECT count(*) FROM customers c"
+    " WHERE c.name >= b.name AND c.id <> a.id) AS m FROM customers b WHERE {bound}) l"
+)
+
+
+@pytest.mark.parametrize("bound", ["b.id = a.id", "b.id::int = a.id", "b.id < a.id"])
+def test_no_join_of_an_unnested_query_has_a_column_on_both_sides(bound: str) -> None:
+    query = bind(NESTED.format(bound=bound), CATALOG)
+    assert not ambiguous_columns(rewrite(query.plan, Context(query.numbers)))
+
+
+def test_a_join_of_a_plan_with_itself_has_its_columns_on_both_sides() -> None:
+    plan = bind("SELECT id FROM customers", CATALOG).plan
+    assert ambiguous_columns(Join("inner", plan, plan, TRUE)) == numbers_of(plan)
