@@ -14,7 +14,7 @@ What is not listed here is refused with its name and place, never approximated:
 - aggregates, with DISTINCT, ORDER BY and FILTER inside: count, sum, avg, min, max, any_value,
   bool_and, bool_or, every; stddev, variance, corr, covar and regr in all their forms; array_agg,
   string_agg, jsonb_agg, jsonb_object_agg; mode, percentile_cont and percentile_disc WITHIN GROUP;
-  arg_min, arg_max, min_by, max_by;
+  arg_min, arg_max, min_by, max_by; in a subquery also those of the queries around it;
 - windows (OVER, WINDOW) with PARTITION BY, ORDER BY and frames by ROWS, GROUPS or RANGE whose ends
   are constant: row_number, rank, dense_rank, percent_rank, cume_dist, ntile, lag, lead,
   first_value, last_value, nth_value with constant numbers; of the aggregates those up to regr,

@@ -13,9 +13,21 @@ from ivm.expressions import Expression
 from ivm.types import JSON
 from views.errors import GroupingError
 from views.plan.nodes import AggregateFunction
+from views.plan.scalars import columns_of
 from views.sql import documentaggregates, orderedaggregates, statistics
 from views.sql.binder import Binder, Computation, Handler, Ordering, key_of, name
-from views.sql.coercion import BIGINT, BOOL, DIGITS, DOUBLE, INT, Bound, cast, is_number, scale_of
+from views.sql.coercion import (
+    BIGINT,
+    BOOL,
+    DIGITS,
+    DOUBLE,
+    INT,
+    Bound,
+    Untyped,
+    cast,
+    is_number,
+    scale_of,
+)
 from views.sql.coercion import promoted as promoted_type
 from views.sql.occurrence import TRUE_ROW, AggregateHandler, Occurrence, ordering_of
 
@@ -34,12 +46,14 @@ _FUNCTIONS: dict[type[exp.Expr] | str, AggregateFunction] = {
 
 
 def aggregate(b: Binder, node: exp.Expr, only_if: exp.Expr | None = None) -> Bound:
-    """An aggregate of the clause's query, over the rows where `only_if` holds."""
+    """An aggregate of the clause's query or one around it, over the rows where `only_if` holds."""
     handler = AGGREGATES[key_of(node)]
     b.session.source.only(node, handler.reads)
     occurrence = Occurrence.of(b, node, only_if)
     bound = handler.bind(occurrence, node)
-    occurrence.aggregates.pending.extend(occurrence.binder.pending)
+    assert not isinstance(bound, Untyped)
+    b.read |= columns_of(bound)
+    occurrence.aggregates().pending.extend(occurrence.binder.pending)
     return bound
 
 

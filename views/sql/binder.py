@@ -176,7 +176,7 @@ class Binder:
     `aggregates` and `windows` collect what the clause may hold, or are None where it may not;
     `pending` collects its subqueries, of which nobody asks where one of `guards` does not hold.
     `enclosing` is what an aggregate's argument may hold, which only one over a window may: the
-    aggregates of the query.
+    aggregates of the query. `read` are the columns that names were found to mean.
     """
 
     session: Session
@@ -189,6 +189,7 @@ class Binder:
     enclosing: Aggregates | None = None
     pending: list[Pending] = field(default_factory=list)
     guards: tuple[Expression, ...] = ()
+    read: set[int] = field(default_factory=set)
     handlers: Mapping[type[exp.Expr] | str, "Handler"] = field(default_factory=dict)
 
     def bind(self, node: exp.Expr) -> Bound:
@@ -211,6 +212,7 @@ class Binder:
             enclosing=None,
             pending=[],
             guards=(),
+            read=set(),
         )
 
     def under(self, node: exp.Expr, conditions: Iterable[Expression]) -> "Binder":
@@ -298,6 +300,7 @@ class Binder:
                     AmbiguousColumn, f"column {node.name!r} is ambiguous; name its table", node
                 )
             if found:
+                self.read.add(found[0].number)
                 return found[0].column
             scope = scope.outer
         shown = f"{table}.{node.name}" if table else node.name

@@ -10,7 +10,7 @@ from sqlglot import exp
 from ivm.expressions import Call, Expression, Literal
 from ivm.types import JSON
 from views.errors import GroupingError, UnsupportedSql
-from views.plan.scalars import columns_of
+from views.plan.trees import free_columns
 from views.sql.binder import Aggregates, Binder, Computation, Ordering
 from views.sql.coercion import BOOL, Bound
 
@@ -26,25 +26,44 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """The aggregate `node`: `binder` binds its arguments, `condition` is its FILTER.
+    """The aggregate `node` in the clause of `around`.
 
-    `over_groups`: it is over a window, so that its argument may hold aggregates.
+    `binder` binds its arguments, `condition` is its FILTER.
     """
 
+    around: Binder
     binder: Binder
-    aggregates: Aggregates
     node: exp.Expr
     condition: Expression | None
-    over_groups: bool
 
     @classmethod
     def of(cls, b: Binder, node: exp.Expr, only_if: exp.Expr | None) -> "Occurrence":
-        """The aggregate at `node` in a clause; raises GroupingError where none may stand."""
-        if b.aggregates is None:
-            raise b.fault(GroupingError, f"an aggregate cannot stand in {b.clause}", node)
+        """The aggregate at `node` in a clause."""
         inner = b.sibling("an aggregate's argument")
         condition = None if only_if is None else inner.condition(only_if)
-        return cls(inner, b.aggregates, node, condition, b.enclosing is not None)
+        return cls(b, inner, node, condition)
+
+    @property
+    def over_groups(self) -> bool:
+        """Whether it is over a window, so that its argument may hold aggregates."""
+        return self.around.enclosing is not None
+
+    def aggregates(self) -> Aggregates:
+        """The aggregates of the query that computes this one, once its arguments are bound.
+
+        As in SQL that is the innermost query of whose columns it reads some; of none, its own.
+        Raises GroupingError where that query cannot have an aggregate, or this one holds another.
+        """
+        read = self.binder.read.union(*(free_columns(p.plan) for p in self.binder.pending))
+        own, found, clause = self.around.scope, self.around.aggregates, self.around.clause
+        if not self.over_groups:
+            owner = next((s for s in own.around() if s.numbers() & read), own)
+            if owner is not own:
+                found, clause = owner.aggregates, owner.clause
+        if found is not None and read.isdisjoint(a.number for a in found.calls.values()):
+            return found
+        place = clause if found is None else self.binder.clause
+        raise self.binder.fault(GroupingError, f"an aggregate cannot stand in {place}", self.node)
 
     def argument(self, given: exp.Expr | None) -> Argument:
         """`[DISTINCT] x [ORDER BY …]` (raises UnsupportedSql for several in place of x)."""
@@ -78,21 +97,12 @@ class Occurrence:
 
     def compute(self, computation: Computation, kind: pa.DataType) -> Expression:
         """What `computation` is for each group, a value of type `kind`."""
-        if not self.binder.pending and not self.over_groups:
-            self._check_local(computation)
-        known = self.aggregates.calls
+        known = self.aggregates().calls
         if computation not in known:
             function = computation.function
             numbers = self.binder.session.numbers
             known[computation] = numbers.new(function, kind, function != "count")
         return known[computation].column
-
-    def _check_local(self, computation: Computation) -> None:
-        """Refuse an aggregate of an outer query's columns: SQL computes that one out there."""
-        read = columns_of(*computation.reads())
-        local = {a.number for a in self.binder.scope.attributes()}
-        if read and not read & local:
-            raise self.unsupported("an aggregate over an outer query's columns")
 
     def unsupported(self, what: str) -> UnsupportedSql:
         """The refusal of something in this aggregate."""

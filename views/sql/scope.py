@@ -1,7 +1,8 @@
 """Which names mean which columns, from the innermost query outwards."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -9,6 +10,9 @@ from views.catalog import Catalog
 from views.plan.nodes import Attribute, Plan
 from views.plan.trees import Numbers
 from views.sql.source import Source
+
+if TYPE_CHECKING:
+    from views.sql.binder import Aggregates
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +39,15 @@ class Scope:
     """The relations of one FROM clause, and the scope of the query around it.
 
     `visible` are the columns that need no relation's name, in the order of `*`: a column of USING
-    is there once.
+    is there once. Seen from a subquery, `clause` is where that stands, and `aggregates` collects
+    those of this scope's query that it holds, or is None where there may be none.
     """
 
     outer: "Scope | None" = None
     relations: list[Relation] = field(default_factory=list)
     visible: list[tuple[str, Attribute]] = field(default_factory=list)
+    clause: str = "FROM"
+    aggregates: "Aggregates | None" = None
 
     def lookup(self, column: str, table: str | None) -> list[Attribute]:
         """The columns of this scope alone that the name may mean."""
@@ -59,6 +66,17 @@ class Scope:
         """Every column that can be named."""
         named = [c for relation in self.relations for c in relation.columns]
         return [attribute for _, attribute in [*self.visible, *named]]
+
+    def numbers(self) -> set[int]:
+        """The columns that can be named, and the aggregates collected over them."""
+        computed = () if self.aggregates is None else self.aggregates.calls.values()
+        return {a.number for a in (*self.attributes(), *computed)}
+
+    def around(self) -> "Iterator[Scope]":
+        """This scope and those further out."""
+        yield self
+        if self.outer is not None:
+            yield from self.outer.around()
 
     def names(self) -> list[str]:
         """Every column name visible here or further out."""

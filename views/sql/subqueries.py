@@ -22,7 +22,8 @@ _TOO_MANY = "more than one row returned by a subquery used as an expression"
 
 def bind_query(b: Binder, node: exp.Expr) -> BoundQuery:
     """A query that may read the columns of the row it is evaluated for."""
-    inner = Environment(b.environment.named, b.scope)
+    scope = replace(b.scope, clause=b.clause, aggregates=b.aggregates)
+    inner = Environment(b.environment.named, scope)
     return b.session.bind_query(b.session, inner, node)
 
 
