@@ -7,6 +7,7 @@ from tests.postgres import Judge, emptied
 from tests.slt.engine import Engine
 from tests.slt.judge import PostgreSQL
 from tests.slt.script import Query, Record, Refusal, Script, Statement
+from views.explain import explain
 
 # What PostgreSQL may well accept.
 _OURS = ("unsupported: ", "query-too-large: ", "no-fixed-point: ")
@@ -32,6 +33,19 @@ def run(script: Script, connection: Judge, workers: int = 1) -> None:
                 _install(f"{script.name}:{check.line}", engine, check)
         for query in queries.values():
             _compare(f"{place}: the query at {query.line}", judge, engine, query)
+
+
+def explain_all(script: Script, connection: Judge) -> None:
+    """See that every query is explained, its syntax so that it reads as the same query."""
+    judge, engine = PostgreSQL(emptied(connection)), Engine()
+    for step in script.steps():
+        if step.statement is not None:
+            judge.execute(step.statement.sql)
+            _follow(judge, engine, step.statement)
+        for check in step.checks:
+            if isinstance(check, Query) and check.sql:
+                parsed, *stages = explain(check.sql, engine.catalog)
+                assert list(explain(parsed.text, engine.catalog)[1:]) == stages, parsed.text
 
 
 def rewritten(script: Script, connection: Judge) -> Script:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.postgres import Judge
-from tests.slt.run import run
+from tests.slt.run import explain_all, run
 from tests.slt.script import FILES, read
 from tests.slt.support import PAGE, page, scripts
 
@@ -13,6 +13,11 @@ from tests.slt.support import PAGE, page, scripts
 @pytest.mark.parametrize("path", sorted(FILES.glob("*.slt")), ids=lambda path: path.stem)
 def test_views_are_what_postgresql_says(path: Path, judge: Judge) -> None:
     run(read(path), judge)
+
+
+@pytest.mark.parametrize("path", sorted(FILES.glob("*.slt")), ids=lambda path: path.stem)
+def test_every_query_is_explained(path: Path, judge: Judge) -> None:
+    explain_all(read(path), judge)
 
 
 @pytest.mark.parametrize("path", sorted(FILES.glob("*.slt")), ids=lambda path: path.stem)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.postgres import Postgres
+from sqlglot.generator import Generator
 from sqlglot.generators.postgres import PostgresGenerator
 from sqlglot.helper import seq_get
 from sqlglot.parsers.postgres import PostgresParser
@@ -137,15 +138,27 @@ class ViewsParser(PostgresParser):
         )
 
 
-class ViewsGenerator(PostgresGenerator):
-    """Writes what the parser adds."""
+def _mutually_recursive(generator: Generator, clause: MutuallyRecursive) -> str:
+    """The clause, with its limit."""
+    limit = generator.sql(clause, "limit")
+    kind = "RETURN" if clause.args.get("stops") else "ERROR"
+    option = f" ({kind} AT RECURSION LIMIT {limit})" if limit else ""
+    return f"WITH MUTUALLY RECURSIVE{option} {generator.expressions(clause, flat=True)}"
 
-    def mutuallyrecursive_sql(self, expression: MutuallyRecursive) -> str:
-        """The clause, with its limit."""
-        limit = self.sql(expression, "limit")
-        kind = "RETURN" if expression.args.get("stops") else "ERROR"
-        option = f" ({kind} AT RECURSION LIMIT {limit})" if limit else ""
-        return f"WITH MUTUALLY RECURSIVE{option} {self.expressions(expression, flat=True)}"
+
+def _join(generator: Generator, join: exp.Join) -> str:
+    """A join with the name of what USING joins."""
+    alias = generator.sql(join, "alias")
+    return generator.join_sql(join) + (f" AS {alias}" if alias else "")
+
+
+class ViewsGenerator(PostgresGenerator):
+    """Writes what the parser adds; sqlglot finds methods of its own classes of syntax only."""
+
+    TRANSFORMS: ClassVar = PostgresGenerator.TRANSFORMS | {
+        MutuallyRecursive: _mutually_recursive,
+        exp.Join: _join,
+    }
 
 
 def _is_conditional(join: exp.Join) -> bool:
