@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 class Deltas:
     """Changes of one dataflow: row `i` of `rows` changed at `times[i]` by `diffs[i]` copies.
 
-    Consolidated: no zero diff, and (row, time) is unique. `errors` has one utf8 column, `error`.
+    Consolidated: no zero diff, and (row, time) is unique. Times never fall, and within a time the
+    negative diffs come first: who folds rows by a key that none share never deletes a new row.
+    `errors` has one utf8 column, `error`.
     """
 
     rows: pa.RecordBatch

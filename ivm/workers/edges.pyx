@@ -30,7 +30,10 @@ cdef uint64_t ALL = 0xFFFFFFFFFFFFFFFF
 
 
 def drain(captures, Layout layout, Interner interner):
-    """Take what `captures` (one for each shard) hold: (RecordBatch, times, diffs), consolidated."""
+    """Take what `captures` (one for each shard) hold: (RecordBatch, times, diffs), consolidated.
+
+    They are in the order of times; within a time, what takes rows out comes before what adds rows.
+    """
     cdef Updates all = empty_updates(layout.words, 1)
     cdef Capture capture
     cdef int failed = 0
@@ -46,12 +49,30 @@ def drain(captures, Layout layout, Interner interner):
         diffs = np.empty(all.length, np.int64)
         _copy_column(&all, layout.words, times)
         _copy_column(&all, layout.words + 1, diffs)
-        rows = decode(all.words, all.length, all.stride, layout, interner)
+        order = _retractions_first(times, diffs)
+        if order is None:
+            rows = decode(all.words, all.length, all.stride, layout, interner)
+        else:
+            words = np.asarray(<uint64_t[:all.length, :all.stride]> all.words)[order]
+            rows = decode(<uint64_t*> start_of(words), all.length, all.stride, layout, interner)
+            times, diffs = times[order], diffs[order]
         for capture in captures:        # only now: what failed can be asked for again
             capture.clear()
         return rows, times, diffs
     finally:
         release(&all)
+
+
+# The positions of updates by time, and by the sign of their diffs within one; None: they are in this order.
+cdef object _retractions_first(times, diffs):
+    if len(times) < 2:
+        return None
+    adds, last = diffs > 0, len(times) - 1
+    in_order = (times[:last] < times[1:]) | ((times[:last] == times[1:]) & (adds[:last] <= adds[1:]))
+    if in_order.all():
+        return None
+    order = np.argsort(adds, kind="stable")
+    return order[np.argsort(times[order], kind="stable")]
 
 
 # Copies word `word` of each update to an array of as many 64-bit numbers.

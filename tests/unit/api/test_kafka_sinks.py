@@ -1,5 +1,8 @@
 """A view that goes to Kafka besides: how it is declared, shown, restored and dropped."""
 
+import json
+import random
+import re
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
+from api.feed import Feed
 from api.runtime import Runtime
 from connectors.sinks.kafka.progress import Progress, decode
 from tests.kafka.client import Kafka
@@ -17,6 +21,11 @@ from tests.kafka.registry import Registry
 from tests.unit.api.conftest import ORDERS, TOTALS, make_runtime
 from tests.unit.api.direct import DirectPipeline
 from tests.unit.api.orders import order
+
+# The ways to fold deltas that the page shows: `fold_by_key(deltas, key)`, `fold_by_sums(deltas)`.
+PAGE = (Path(__file__).parents[3] / "docs" / "sinks.md").read_text()
+FOLDS: dict[str, Any] = {"json": json}
+exec(re.findall(r"^```python\n(.*?)^```$", PAGE, re.M | re.S)[0], FOLDS)
 
 
 class Service:
@@ -122,6 +131,41 @@ def test_the_file_topic_and_the_kafka_topic_say_the_same(
     file = tmp_path / "topics" / "deltas.totals" / "0" / f"{0:020d}.jsonl"
     lines = [orjson.loads(line) for line in file.read_bytes().splitlines()]
     assert values(kafka, f"{service.name}.totals") == lines
+
+
+def test_deltas_fold_by_key_and_by_sums_as_the_page_says(
+    service: Service, kafka: Kafka, tmp_path: Path
+) -> None:
+    assert service.put().status_code == 201
+    _change_at_random(service)
+    file = tmp_path / "topics" / "deltas.totals" / "0" / f"{0:020d}.jsonl"
+    feed = Feed(service.runtime.topics, "deltas.totals")
+    right = service.client.get("/v1/views/totals/rows?scan=true").json()["rows"]
+    assert right
+    for deltas in (
+        values(kafka, f"{service.name}.totals"),
+        [orjson.loads(line) for line in file.read_bytes().splitlines()],
+        [d for e in feed.events(service.runtime.sink.published["totals"]) for d in e.deltas],
+    ):
+        by_key = sorted(FOLDS["fold_by_key"](deltas, ["customer"]), key=str)
+        assert by_key == sorted(right, key=str)
+        counts = {json.dumps(row, sort_keys=True): 1 for row in right}
+        assert FOLDS["fold_by_sums"](deltas) == counts
+
+
+def _change_at_random(service: Service) -> None:
+    """Orders of few customers come and go, several at a time."""
+    chosen = random.Random(5)
+    there: dict[int, dict[str, Any]] = {}
+    for _ in range(12):
+        changes = []
+        for number in chosen.sample(range(1, 13), 6):
+            if number in there:
+                changes.append((there.pop(number), -1))
+            else:
+                there[number] = order(number, f"c{chosen.randrange(3)}", "1")
+                changes.append((there[number], 1))
+        service.pipeline.deliver("orders", *changes)
 
 
 def test_the_same_sink_again_is_no_change_and_another_is_refused(service: Service) -> None:
