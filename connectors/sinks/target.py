@@ -42,6 +42,15 @@ class KafkaTarget:
                 "and '-', at most 249 of them"
             )
 
+    @property
+    def defaults(self) -> Mapping[str, str]:
+        """Settings of a topic that is made, unless `config` says otherwise.
+
+        One row per key is to be there for every reader, however late, so old rows are compacted
+        away; deltas are all to be there, for as long as the topic retains them.
+        """
+        return {"cleanup.policy": "delete" if self.envelope == "delta" else "compact"}
+
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `from_json` turns into an equal target."""
         return asdict(self)

@@ -88,6 +88,13 @@ class Kafka:
         for done in admin.incremental_alter_configs([resource]).values():
             done.result(WAIT_SECONDS)
 
+    def topic_settings(self, name: str) -> Mapping[str, str]:
+        """The settings that hold for a topic (raises KafkaException)."""
+        admin = self.admin()  # kept until it has answered
+        resource = ConfigResource(ResourceType.TOPIC, name)
+        entries = admin.describe_configs([resource])[resource].result(WAIT_SECONDS)
+        return {key: str(entry.value) for key, entry in entries.items()}
+
     def produce(self, topic: str, records: Iterable[bytes | Record]) -> list[tuple[int, int]]:
         """Append records, in their order, and wait until they are acknowledged.
 

@@ -144,7 +144,7 @@ class Publisher:
             by = f"view {owner!r}" if owner else "the progress of this service"
             raise InvalidSink(f"topic {target.topic!r} is taken by {by}; choose another")
         topic = self._topics.ensure(
-            target.topic, target.partitions, target.replication, target.config
+            target.topic, target.partitions, target.replication, target.config, target.defaults
         )
         life = self._last.batch + 1
         state = Published(topic.name, topic.identity, output.plan, life)

@@ -3,6 +3,7 @@
 import time as clock
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
@@ -57,8 +58,9 @@ class Topics:
         partitions: int | None,
         replication: int | None,
         config: Mapping[str, str],
+        defaults: Mapping[str, str] = MappingProxyType({}),
     ) -> Topic:
-        """The topic, made if it is missing.
+        """The topic, made if it is missing: with `config`, and `defaults` for what that lacks.
 
         Raises InvalidSink where it cannot be, or is there otherwise; KafkaException when the broker
         does not answer or refuses.
@@ -67,7 +69,7 @@ class Topics:
             name,
             partitions or _BROKERS_DEFAULT,
             replication or _BROKERS_DEFAULT,
-            config=dict(config),
+            config={**defaults, **config},
         )
         try:
             self._admin.create_topics([new], request_timeout=_CALL_SECONDS)[name].result()

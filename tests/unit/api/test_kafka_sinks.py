@@ -248,6 +248,23 @@ def test_a_topic_that_is_there_must_agree(service: Service, kafka: Kafka) -> Non
     assert service.put(partitions=3).status_code == 201
 
 
+@pytest.mark.parametrize(
+    ("sink", "policy"),
+    [
+        ({"envelope": "delta"}, "delete"),
+        ({"envelope": "upsert"}, "compact"),
+        ({"envelope": "debezium"}, "compact"),
+        ({"envelope": "upsert", "config": {"cleanup.policy": "delete"}}, "delete"),
+    ],
+)
+def test_a_topic_is_made_to_keep_what_late_readers_need(
+    service: Service, kafka: Kafka, sink: dict[str, Any], policy: str
+) -> None:
+    assert service.put(**sink).status_code == 201
+    settings = kafka.topic_settings(f"{service.name}.totals")
+    assert settings["cleanup.policy"] == policy
+
+
 def test_two_views_do_not_share_a_topic(service: Service) -> None:
     service.put()
     body = {**TOTALS, "sink": service.sink()}
