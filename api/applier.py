@@ -59,7 +59,7 @@ class Applier:
         self._journal = journal
         self._sinks = sinks
         self._offsets: deque[tuple[int, Offsets]] = deque([(0, {})], REMEMBERED)
-        self._reflected: tuple[int, Offsets] = self._offsets[-1]
+        self._reached = Reached(0, 0, {})
         self._held_back = 0
         self._listeners: list[Callable[[], None]] = []
 
@@ -70,13 +70,13 @@ class Applier:
     def offsets(self, time: int | None = None) -> Offsets:
         """The input offsets reflected at a recent `time`, by default at the last one published."""
         if time is None:
-            return self._reflected[1]
+            return self._reached.offsets
         return next((offsets for t, offsets in reversed(tuple(self._offsets)) if t <= time), {})
 
     @property
     def reflected(self) -> tuple[int, Offsets]:
         """The last time published, and the input offsets that it reflects."""
-        return self._reflected
+        return self._reached.time, self._reached.offsets
 
     def begin(self, time: int, moment: int, offsets: Offsets) -> None:
         """Go on after `time`, up to which the pool's tables have been fed (0: they are empty)."""
@@ -84,7 +84,7 @@ class Applier:
             self.clock.feed(moment, time)
             self.pool.advance(time + 1)
             self._offsets.append((time, offsets))
-            self._reflected = time, offsets
+            self._reached = Reached(time, moment, offsets, self._journal.ranges(time))
 
     def receive(self, batch: TimedBatch) -> None:
         """Apply one batch and, unless it was committed before, publish its deltas."""
@@ -101,18 +101,16 @@ class Applier:
             reached = Reached(batch.time, batch.moment, batch.offsets, batch.ranges)
             with self.meter.stage("sink"):
                 self._publish(reached, drained)
-            self._reflected = batch.time, batch.offsets
         if not batch.committed:
             self._count(batch, drained, clock.monotonic() - started)
         for listener in self._listeners:
             listener()
 
     def complete_replay(self) -> None:
-        """Complete the replayed times that are still held back, and the ticks after them."""
+        """Complete all times up to the one that was committed last, and publish what lacks it."""
         with self.lock:
             self._complete_held_back()
-            time, offsets = self._reflected
-            self._commit(Reached(time, self._journal.committed_moment, offsets))
+            self._commit(self._reached)
 
     def restore(self, output: Output, node: Node, *, lookups: bool) -> None:
         """Install a view that the journal knows: its topics go on at the committed end.
@@ -141,7 +139,7 @@ class Applier:
         """
         name = output.name
         with self.lock:
-            if self.pool.frontier - 1 > self._reflected[0]:
+            if self.pool.frontier - 1 > self._reached.time:
                 raise PipelineFailed(
                     f"time {self.pool.frontier - 1} could not be published; restart the service"
                 )
@@ -151,11 +149,9 @@ class Applier:
                 for sink in self._sinks:
                     sink.open(output)
                 deltas = self._drained(name)
-                time, offsets = self._reflected
-                reached = Reached(time, self._journal.committed_moment, offsets)
                 for sink in self._sinks:
-                    sink.write(name, deltas, reached)
-                self._commit(reached)
+                    sink.write(name, deltas, self._reached)
+                self._commit(self._reached)
                 self.meter.deltas[name] += _size(deltas)
             except (IvmError, OSError):
                 self.pool.drop(name)
@@ -201,20 +197,18 @@ class Applier:
     def _complete_held_back(self) -> None:
         """Complete what is held back, so that its deltas go nowhere, as they were published.
 
-        Times that only said that it was later are not replayed: the last one stands for them all.
+        The committed time may be one that is not replayed, since it only said that it was later, or
+        since its table was dropped: nobody is to be shown an older time than before.
         """
-        ticked = self._journal.ticked_time >= self.pool.frontier
-        if self._held_back or ticked:
+        time, moment = self._journal.committed_time, self._journal.committed_moment
+        if time >= self.pool.frontier:
             self._held_back = 0
-            time, offsets = self._offsets[-1]
-            if ticked:
-                time = self._journal.ticked_time
-                self.clock.feed(self._journal.committed_moment, time)
-                self._offsets.append((time, offsets))
+            offsets = self._offsets[-1][1]
+            self.clock.feed(moment, time)
+            self._offsets.append((time, offsets))
             self._advance(time)
             drained = {name: self._drained(name) for name in self.errors}
-            self._publish(Reached(time, self._journal.committed_moment, offsets), drained)
-            self._reflected = self._offsets[-1]
+            self._publish(Reached(time, moment, offsets, self._journal.ranges(time)), drained)
 
     def _advance(self, time: int) -> None:
         """Complete `time`, and all before it that were held back."""
@@ -244,7 +238,7 @@ class Applier:
         return deltas
 
     def _publish(self, reached: Reached, drained: Mapping[str, Deltas]) -> None:
-        """Give every sink what it lacks."""
+        """Give every sink what it lacks; from now on this is the last time published."""
         for sink in self._sinks:
             for name, deltas in drained.items():
                 if sink.has(name, reached.time):
@@ -252,6 +246,7 @@ class Applier:
                 else:
                     sink.write(name, deltas, reached)
         self._commit(reached)
+        self._reached = reached
 
     def _commit(self, reached: Reached) -> None:
         for sink in self._sinks:

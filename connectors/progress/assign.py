@@ -84,7 +84,7 @@ class Progress:
         positions: Mapping[tuple[str, int], int] = MappingProxyType({}),
     ) -> None:
         """`entries` are to be replayed from `positions` on; new times follow `last_time`."""
-        self._pending = [e for e in reversed(entries) if e.ranges or e.corrections]
+        self._pending = list(reversed(entries))
         self._last_time = last_time
         self._waiting: list[Piece] = []
         self._positions = dict(positions)
@@ -107,11 +107,14 @@ class Progress:
         self._positions.update({(table, p): offset for p, offset in offsets.items()})
 
     def forget(self, table: str) -> None:
-        """Drop the positions of a table, and what of it waits or was to be replayed."""
+        """Drop the positions of a table, and what of it waits or was to be replayed.
+
+        Its times stay, and cover nothing of it: something else may have been published at them.
+        """
         self._waiting = [piece for piece in self._waiting if piece.range.table != table]
         for key in [key for key in self._positions if key[0] == table]:
             del self._positions[key]
-        kept = [
+        self._pending = [
             replace(
                 e,
                 ranges=tuple(r for r in e.ranges if r.table != table),
@@ -119,7 +122,6 @@ class Progress:
             )
             for e in self._pending
         ]
-        self._pending = [e for e in kept if e.ranges or e.corrections]
 
     def assign(self, pieces: Iterable[Piece], cutting: Cutting = _WHOLE) -> list[Assigned]:
         """Divide a batch into times, ascending (raises OffsetGap when records are missing).

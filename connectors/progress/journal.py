@@ -78,7 +78,7 @@ class Journal:
         self._published: dict[str, int] = {}
         self._failed: dict[str, str] = {}
         self._last_time = self._last_moment = 0
-        self._committed_time = self._committed_moment = self._ticked_time = 0
+        self._committed_time = self._committed_moment = 0
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
             _reserve(self._file, path)
@@ -115,11 +115,6 @@ class Journal:
     def committed_time(self) -> int:
         """The greatest time whose deltas are published (0: none)."""
         return self._committed_time
-
-    @property
-    def ticked_time(self) -> int:
-        """The committed time if it has no ranges, and so is not replayed; else 0."""
-        return self._ticked_time
 
     @property
     def committed_moment(self) -> int:
@@ -180,9 +175,18 @@ class Journal:
             return self._epochs.get(table, 0)
 
     def entries(self) -> Sequence[Entry]:
-        """Every prepared time beyond `start`, in order, less what is of tables dropped since."""
+        """The prepared times beyond `start`, in order, less what is of tables dropped since.
+
+        Those that covered nothing when they were prepared are not among them once they are
+        committed: the committed time and its moment stand for them.
+        """
         with self._lock:
             return [entry for entry in self._living() if entry.time > self._start]
+
+    def ranges(self, time: int) -> tuple[Range, ...]:
+        """The ranges of `time`, which is above `base`, less those of tables dropped since."""
+        with self._lock:
+            return next((e.ranges for e in self._living() if e.time == time), ())
 
     def _living(self) -> list[Entry]:
         born = self._born
@@ -293,6 +297,11 @@ class Journal:
             os.close(file)
         sync_directory(self._path.parent)
 
+    def _forget_tick(self, time: int) -> None:
+        """Keep no entry of a committed time that covers nothing: no deltas wait for it."""
+        if self._entries and self._entries[-1] == Entry(time, (), self._last_moment):
+            self._entries.pop()
+
     def _forget(self, base: int) -> None:
         self._base_positions = self._read_until(base)
         self._entries = [entry for entry in self._entries if entry.time > base]
@@ -307,7 +316,6 @@ class Journal:
             "positions": [[*key, end] for key, end in positions.items()],
             "last": [self._last_time, self._last_moment],
             "committed": [self._committed_time, self._committed_moment],
-            "ticked": self._ticked_time,
             "topics": self._topics.copy(),
             "beginnings": {
                 table: _beginning_json(beginning) for table, beginning in self._beginnings.items()
@@ -317,7 +325,7 @@ class Journal:
             "published": self._published.copy(),
             "failed": self._failed.copy(),
         }
-        kept = [e for e in self._living() if e.time > base and (e.ranges or e.corrections)]
+        kept = [e for e in self._living() if e.time > base]
         return state, kept
 
     def _restore(self, state: dict[str, Any]) -> None:
@@ -328,7 +336,6 @@ class Journal:
         self._entries = [_entry(written) for written in state["entries"]]
         self._last_time, self._last_moment = state["last"]
         self._committed_time, self._committed_moment = state["committed"]
-        self._ticked_time = state["ticked"]
         self._topics = dict(state["topics"])
         self._beginnings = {
             t: _beginning(value) for t, value in state.get("beginnings", {}).items()
@@ -388,8 +395,7 @@ class Journal:
                 self._identity = identity
             case {"prepared": time}:
                 entry = _entry(record)
-                if entry.ranges or entry.corrections:
-                    self._entries.append(entry)
+                self._entries.append(entry)
                 self._last_time, self._last_moment = time, entry.moment
                 for r in entry.ranges:
                     self._positions[r.table, r.partition] = r.end
@@ -399,8 +405,7 @@ class Journal:
                 if time == self._last_time:
                     self._committed_moment = self._last_moment
                     self._committed_positions = self._positions.copy()
-                    covered = bool(self._entries) and self._entries[-1].time == time
-                    self._ticked_time = 0 if covered or time <= self._base else time
+                    self._forget_tick(time)
                 self._published.update(views)
             case {"started_table": table, "beginning": value}:
                 beginning = _beginning(value)

@@ -34,6 +34,13 @@ def started_again(data: Path) -> Runtime:
     return runtime
 
 
+def before_replay(data: Path) -> Runtime:
+    """A runtime that is started again, as it is when the replay begins."""
+    runtime = make_runtime(data)
+    runtime._restore()
+    return runtime
+
+
 def test_no_view_is_made_once_a_time_was_published_in_part(
     client: TestClient, pipeline: DirectPipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -63,7 +70,7 @@ def test_a_committed_time_is_applied_but_not_published_again(
 ) -> None:
     batch = pipeline.deliver("orders", (order(1, "ada", "1"), 1))
     before = lines(tmp_path)
-    again = started_again(tmp_path)
+    again = before_replay(tmp_path)
     again.applier.receive(replayed(batch, committed=True))
     assert lines(tmp_path) == before
     assert again.pool.scan("totals").rows.num_rows == 1
@@ -74,7 +81,7 @@ def test_replayed_times_are_completed_together(
 ) -> None:
     batches = [pipeline.deliver("orders", (order(i, "ada", "1"), 1)) for i in (1, 2, 3)]
     before = lines(tmp_path)
-    again = started_again(tmp_path)
+    again = before_replay(tmp_path)
     frontiers = []
     for batch in batches:
         again.applier.receive(replayed(batch, committed=True))
@@ -88,7 +95,7 @@ def test_a_replay_that_ends_early_is_completed(
     client: TestClient, pipeline: DirectPipeline, tmp_path: Path
 ) -> None:
     batches = [pipeline.deliver("orders", (order(i, "ada", "1"), 1)) for i in (1, 2)]
-    again = started_again(tmp_path)
+    again = before_replay(tmp_path)
     again.applier.receive(replayed(batches[0], committed=True))
     again.applier.complete_replay()
     assert again.pool.scan("totals").rows.num_rows == 1
@@ -100,7 +107,7 @@ def test_new_deltas_do_not_carry_those_of_a_replay_that_ended_early(
 ) -> None:
     batches = [pipeline.deliver("orders", (order(i, "ada", "1"), 1)) for i in (1, 2)]
     before = lines(tmp_path)
-    again = started_again(tmp_path)
+    again = before_replay(tmp_path)
     again.applier.receive(replayed(batches[0], committed=True))
     third = replace(batches[0], time=3, committed=False, tables={})
     again._journal.prepare(3, (), 0)
@@ -118,7 +125,7 @@ def test_what_was_written_but_not_committed_is_published_once(
     before = lines(tmp_path)
     with topic.open("ab") as torn:
         torn.write(b'{"op":"+","diff":1,"time":2,"row":{}}\n{"op":')
-    again = started_again(tmp_path)
+    again = before_replay(tmp_path)
     again.applier.receive(replayed(first, committed=True))
     assert lines(tmp_path) == before
 
@@ -131,7 +138,7 @@ def test_a_view_made_later_begins_with_a_snapshot_and_survives_a_restart(
     client.put("/v1/views/totals", json={"query": "SELECT id, customer FROM orders"})
     before = lines(tmp_path)
     assert [line.get("time", line.get("frontier")) for line in before] == [1, 1]
-    again = started_again(tmp_path)
+    again = before_replay(tmp_path)
     again.applier.receive(replayed(first, committed=True))
     assert lines(tmp_path) == before
 
@@ -142,7 +149,7 @@ def test_a_view_in_datalog_survives_a_restart(
     body = {"query": "?- orders(customer: who).", "language": "datalog"}
     assert client.put("/v1/views/buyers", json=body).status_code == 201
     first = pipeline.deliver("orders", (order(1, "ada", "1"), 1))
-    again = started_again(tmp_path)
+    again = before_replay(tmp_path)
     again.applier.receive(replayed(first, committed=True))
     assert again.pool.scan("buyers").rows.to_pylist() == [{"who": "ada"}]
 

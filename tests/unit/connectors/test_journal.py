@@ -50,8 +50,8 @@ def test_corrections_are_there_again_and_end_with_their_table(tmp_path: Path) ->
     for _ in range(2):
         journal.close()
         journal = Journal(tmp_path / "j")
-        assert journal.entries() == [Entry(2, (), 5, corrections)]
-        assert (journal.positions(), journal.ticked_time) == ({}, 0)
+        assert journal.entries()[-1] == Entry(2, (), 5, corrections)
+        assert journal.positions() == {}
         journal.compact(1)
     journal.drop_table("t")
     assert journal.entries() == [Entry(2, (), 5, corrections[1:])]

@@ -34,7 +34,7 @@ def filled(path: Path) -> Journal:
 
 def told(journal: Journal) -> dict[str, Any]:
     """All that a journal tells but its entries."""
-    names = "identity last_time committed_time committed_moment ticked_time published failed tables"
+    names = "identity last_time committed_time committed_moment published failed tables"
     told = {name: getattr(journal, name) for name in names.split()}
     return told | {
         "positions": journal.positions(),
@@ -67,7 +67,7 @@ def test_a_compacted_journal_goes_on(tmp_path: Path) -> None:
     journal.drop_table("t")
     journal.close()
     journal = Journal(tmp_path / "j")
-    assert (journal.committed_time, journal.committed_moment, journal.ticked_time) == (5, 50, 0)
+    assert (journal.committed_time, journal.committed_moment) == (5, 50)
     assert journal.published == {"v": 5, "w": 4, "x": 1}
     assert journal.positions() == {}
     assert journal.positions_at(3) == {}
