@@ -16,6 +16,7 @@ from connectors.formats.faults import COMMON
 from connectors.formats.json import Json
 from connectors.formats.logical import Logical
 from connectors.formats.parsed import Contents, Holding, Parsed, Reader
+from connectors.formats.protobuf import Protobuf
 from connectors.formats.raw import Bytes
 from connectors.named import by_name
 from connectors.records import Records
@@ -55,7 +56,7 @@ class Format(Protocol):
         """
 
 
-FORMATS: Final[Mapping[str, Format]] = by_name(Json(), Avro(), Lines(), Bytes())
+FORMATS: Final[Mapping[str, Format]] = by_name(Json(), Avro(), Protobuf(), Lines(), Bytes())
 
 # Why a record is rejected.
 REASONS: Final = tuple(dict.fromkeys((*(form.reason for form in FORMATS.values()), *COMMON)))

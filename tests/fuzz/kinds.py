@@ -11,6 +11,7 @@ from connectors.formats.schemas import SchemaId
 from connectors.records import Headers
 from connectors.tables import TableSpec
 from ivm.types import INTERVAL, JSON, UUID
+from tests.unit.connectors.protobufs import framed, message
 from tests.unit.connectors.writers import Writers, envelope_schema, kafka, row_schema, written
 
 _FIELDS: list[pa.Field] = [
@@ -165,6 +166,32 @@ def _framed(number: int, content: bytes) -> bytes:
     return b"\0" + number.to_bytes(4, "big") + content
 
 
+_PROTO = """syntax = "proto3"; package shop;
+    message Envelope { Row before = 1; Row after = 2; string op = 3; optional int64 ts_ms = 4; }
+    message Row {
+        int64 id = 1; string name = 2; optional string price = 3; optional string day = 4;
+        oneof content { string doc = 5; string other = 6; } repeated string tags = 7;
+    }
+    message Key { int64 id = 1; }"""
+
+
+def _protobuf() -> Kind:
+    number = (writers := Writers()).add_texts(_PROTO)
+    one = {"id": 1, "name": "a", "price": "1.5", "day": "2020-01-01", "doc": "[1]", "tags": ["a"]}
+    envelopes: list[dict[str, Any]] = [
+        {"op": "c", "after": one, "ts_ms": 7},
+        {"op": "u", "before": {"id": 1}, "after": one | {"name": "b"}},
+        {"op": "u", "after": {"id": 2, "name": "b", "other": "c"}},
+        {"op": "d", "before": one},
+        {"op": "d"},
+    ]
+    key = framed(number, message(_PROTO, "shop.Key", {"id": 1}), 2)
+    contents = [message(_PROTO, "shop.Envelope", envelope) for envelope in envelopes]
+    records = [Record(framed(number, content), key) for content in contents]
+    table = kafka(_PLAIN, format="protobuf")
+    return Kind("debezium protobuf", table, [*records, Record(None, key)], writers)
+
+
 def _maxwell() -> list[Record]:
     a, plain = row(1), {"database": "d", "table": "t", "ts": 5, "position": "master.000001:7"}
     return [
@@ -223,6 +250,7 @@ def _kinds() -> list[Kind]:
         Kind("debezium full", whole, _debezium()),
         Kind("debezium connect", kafka(_PLAIN), _connect()),
         _avro(),
+        _protobuf(),
         Kind("flat", kafka(SCHEMA, envelope="flat"), _flat()),
         Kind("upsert", upsert, _upserts()),
         Kind("append", kafka(SCHEMA, (), envelope="append"), _upserts()),

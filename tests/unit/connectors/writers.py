@@ -25,6 +25,13 @@ class Writers:
         self.schemas[name or SchemaId("id", str(number))] = texts
         return number
 
+    def add_texts(self, text: str, **imported: str) -> int:
+        """Register a schema of Protobuf, after the files that it imports as `name.proto`."""
+        number = len(self.schemas) + 1
+        files = [SchemaText(one, f"{name}.proto") for name, one in imported.items()]
+        self.schemas[SchemaId("id", str(number))] = (*files, SchemaText(text))
+        return number
+
     def texts(self, name: SchemaId) -> tuple[SchemaText, ...] | None:
         """As `connectors.formats.avro.Schemas`."""
         self.asked.append(name)
