@@ -94,7 +94,7 @@ def _find_jars(directory: Path) -> None:
 def _sources(settings: Settings) -> list[TableSpec]:
     """The declared sources that are read from Kafka."""
     known = Registry(settings.data / "registry.json").sources.values()
-    return [spec for spec in known if spec.connector == "kafka"]
+    return [spec for spec in known if spec.is_remote]
 
 
 def _topic(spec: TableSpec, settings: Settings) -> Callable[[], object]:

@@ -13,7 +13,7 @@ from api.errors import BadParameter
 from connectors.declaration import Encoding, Metadata, OnError, ReplicaIdentity, Resolution
 from connectors.quarantine import Rejected, Repair
 from connectors.sinks.target import KafkaTarget, OutputEnvelope, OutputFormat
-from connectors.tables import Envelope, Format, TableSpec, type_name
+from connectors.tables import Connector, Envelope, Format, TableSpec, type_name
 from views.catalog import Language, View
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}$")]
@@ -85,7 +85,7 @@ class SourceBody(Body):
     topic: str | None = None
     columns: list[ColumnBody]
     key: list[str]
-    connector: Literal["files", "kafka"] = "files"
+    connector: Connector = "files"
     connection: str | None = None
     format: Format = "json"
     envelope: Envelope = "debezium"

@@ -290,7 +290,7 @@ class Runtime:
                 return False
             self._refuse_other_connection(spec)
             self._letters.check(spec)
-            if spec.connector == "files" and self.sink.owns(spec.topic):
+            if not spec.is_remote and self.sink.owns(spec.topic):
                 raise InvalidTable(
                     f"topic {spec.topic!r} is a view's: opening or dropping that view would empty "
                     "it. Choose another topic"

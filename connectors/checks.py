@@ -8,6 +8,7 @@ import re
 
 import pyarrow as pa
 
+from connectors.connector import CONNECTORS
 from connectors.declaration import Declaration, refused
 from connectors.envelopes.envelope import ENVELOPES, Envelope
 from connectors.errors import InvalidTable
@@ -47,7 +48,7 @@ def _check_columns(spec: Declaration) -> None:
 
 
 def _check_topic(spec: Declaration) -> None:
-    _choose(spec, "connector", ("files", "kafka"))
+    _choose(spec, "connector", tuple(CONNECTORS))
     _choose(spec, "envelope", tuple(ENVELOPES))
     _choose(spec, "on_error", ("stall", "quarantine"))
     letter = spec.dead_letter
@@ -55,18 +56,7 @@ def _check_topic(spec: Declaration) -> None:
         raise refused(spec, "dead_letter.topic", f"{letter.topic!r} is no name of a topic")
     if letter is not None and (letter.connection, letter.topic) == (spec.connection, spec.topic):
         raise refused(spec, "dead_letter.topic", "records would come back; name another topic")
-    if spec.connector == "kafka":
-        if not spec.connection:
-            raise refused(spec, "connection", "connector 'kafka' needs the name of a connection")
-        return
-    if spec.connection is not None:
-        raise refused(spec, "connection", "file topics have none; leave it out")
-    lines = tuple(name for name, form in FORMATS.items() if form.is_line)
-    _choose(spec, "format", lines, " in a file topic, which holds lines")
-    if ENVELOPES[spec.envelope].keys == "required":
-        raise refused(
-            spec, "envelope", f"{spec.envelope!r} needs records with keys; choose connector 'kafka'"
-        )
+    CONNECTORS[spec.connector].check(spec)
 
 
 def _check_envelope(spec: Declaration) -> None:
@@ -117,8 +107,6 @@ def _check_metadata(spec: Declaration) -> None:
             raise refused(
                 spec, "metadata", f"{kind!r} is unknown; choose from {sorted(_METADATA_TYPES)}"
             )
-        if spec.connector == "files" and kind in ("key", "timestamp", "headers"):
-            raise refused(spec, "metadata", f"records of file topics have no {kind}")
         dtype, accepted = spec.schema.field(column).type, _METADATA_TYPES[kind]
         if dtype not in accepted and not (kind == "timestamp" and pa.types.is_timestamp(dtype)):
             choice = " or ".join(map(str, accepted))
@@ -139,11 +127,7 @@ _METADATA_TYPES: dict[str, tuple[pa.DataType, ...]] = {
 
 def _check_start(spec: Declaration) -> None:
     start = spec.start
-    if start == "earliest":
-        return
-    if spec.connector == "files":
-        raise refused(spec, "start", "a file topic is read from 'earliest'")
-    if start == "latest":
+    if start in ("earliest", "latest"):
         return
     match start:
         case {"timestamp": int(ms), **rest} if ms >= 0 and not rest:

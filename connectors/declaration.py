@@ -69,7 +69,7 @@ class Declaration:
     topic: str
     schema: pa.Schema
     key: tuple[str, ...]
-    connector: Literal["files", "kafka"] = "files"
+    connector: str = "files"
     connection: str | None = None
     format: str = "json"
     envelope: str = "debezium"

@@ -219,8 +219,7 @@ class Delivery:
     def _piece(self, chunk: Chunk) -> Piece:
         spec = self._tables[chunk.key]
         where = Range(spec.name, spec.topic, chunk.partition, chunk.first, chunk.end)
-        sparse = spec.connector == "kafka"
-        return Piece(where, chunk.updates, chunk.rejected, sparse, chunk.passed)
+        return Piece(where, chunk.updates, chunk.rejected, spec.is_remote, chunk.passed)
 
     def _refuse(self, batch: Sequence[Chunk]) -> None:
         """Raise Stalled for the first new rejected record of a table that stalls.

@@ -28,7 +28,7 @@ class Lag:
         """
         lag: dict[str, int] = {}
         for spec in tables:
-            if spec.connector == "kafka":
+            if spec.is_remote:
                 bounds = {p: (0, end) for (topic, p), end in ends.items() if topic == spec.topic}
             else:
                 bounds = self._bounds(spec.topic)

@@ -1,24 +1,20 @@
 """Records that were read before, read again by their offsets."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
-from connectors.files.reader import TopicReader, records
+from connectors.files.source import FileSource
 from connectors.records import Records
+from connectors.source import OpenTopic, batches
 from connectors.tables import TableSpec
-
-# How many records are held at a time.
-BLOCK = 8_192
-
-# (topic, partition, first, end) -> the records that there are
-ReadTopic = Callable[[str, int, int, int], Iterator[Records]]
 
 
 class Past:
     """The topics of tables: directories, and those of clusters by the names of connections."""
 
-    def __init__(self, topics: Path, clusters: Mapping[str, ReadTopic]) -> None:
-        self._topics = topics
+    def __init__(self, topics: Path, clusters: Mapping[str, OpenTopic]) -> None:
+        self._files: OpenTopic = partial(FileSource, topics)
         self._clusters = clusters
 
     def read(self, spec: TableSpec, partition: int, first: int, end: int) -> Iterator[Records]:
@@ -26,13 +22,5 @@ class Past:
 
         Raises an IvmError where the topic does not hold them any more, or cannot be read.
         """
-        if spec.connector == "kafka":
-            assert spec.connection is not None
-            yield from self._clusters[spec.connection](spec.topic, partition, first, end)
-            return
-        reader = TopicReader(self._topics, spec.topic)
-        reader.ends()
-        for span in reader.spans(partition, first, end):
-            whole = records(span, partition)
-            for start in range(0, len(whole), BLOCK):
-                yield whole.slice(start, start + BLOCK)
+        opened = self._clusters[spec.connection or ""] if spec.is_remote else self._files
+        return batches(opened, spec.topic, partition, first, end)

@@ -121,7 +121,7 @@ class Pipeline:
         self._spark = spark
         self._starting: Future[SparkSession] | None = None
         self._control = settings.work / "control.json"
-        rereaders = {name: Rereader(c) for name, c in settings.connections.items()}
+        rereaders = {name: Rereader(c).open for name, c in settings.connections.items()}
         self._past = Past(settings.topics, rereaders)
         self._delivery: Delivery | None = None
         self._clusters = Clusters(settings.connections)
@@ -207,7 +207,7 @@ class Pipeline:
         Raises UnknownConnection, InvalidTable, JarsMissing, and a BrokerFault if its topic cannot
         be read.
         """
-        if spec.connector != "kafka":
+        if not spec.is_remote:
             self._check_trigger(spec)
             return None
         self._check_jars()
@@ -230,7 +230,7 @@ class Pipeline:
                     self._tables[self._key(one.name)] = one
                     self._started.add_table(self._key(one.name), one)
             self._save()
-            is_stale = spec.connector == "kafka" or read_files != self._reads_files()
+            is_stale = spec.is_remote or read_files != self._reads_files()
         self._go_on(is_stale)
 
     def remove_table(self, name: str) -> None:
@@ -250,7 +250,7 @@ class Pipeline:
                     self._started.remove_table(key)
                     del self._tables[key]
             self._save()
-        self._go_on(removed.connector == "kafka")
+        self._go_on(removed.is_remote)
 
     def _go_on(self, is_stale: bool) -> None:
         """Let a query read the tables of now, if there is none or it does not."""
@@ -358,14 +358,14 @@ class Pipeline:
 
     def _kafka(self) -> dict[str, TableSpec]:
         """The tables that are read from Kafka, by their keys."""
-        return {k: spec for k, spec in self._tables.items() if spec.connector == "kafka"}
+        return {k: spec for k, spec in self._tables.items() if spec.is_remote}
 
     def _reads_files(self) -> bool:
         """Whether a query reads file topics; one without any table does, and waits."""
         return not self._tables or len(self._kafka()) < len(self._tables)
 
     def _check_trigger(self, spec: TableSpec) -> None:
-        if self._settings.trigger == "real-time" and spec.connector != "kafka":
+        if self._settings.trigger == "real-time" and not spec.is_remote:
             raise InvalidTable(
                 f"table {spec.name!r}: connector: real-time mode reads Kafka alone; set "
                 "the setting trigger to micro-batch to read file topics"

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connectors.checks import check
+from connectors.connector import CONNECTORS
 from connectors.declaration import Csv, DeadLetter, Declaration
 from connectors.envelopes.envelope import ENVELOPES
 from connectors.errors import InvalidTable
@@ -19,9 +20,11 @@ from connectors.formats.format import FORMATS
 from ivm.types import INTERVAL, JSON, UUID
 
 if TYPE_CHECKING:
+    Connector = str
     Format = str
     Envelope = str
 else:  # so that schemas and messages of the API list the names
+    Connector = Literal[*CONNECTORS]
     Format = Literal[*FORMATS]
     Envelope = Literal[*ENVELOPES]
 
@@ -104,6 +107,11 @@ class TableSpec(Declaration):
         """Whether a change sets or deletes the row of its primary key, whatever stood there."""
         rows_stay = ENVELOPES[self.envelope].rows_stay
         return not rows_stay and self.replica_identity == "default"
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether its topic is a broker's, on one of the operator's connections."""
+        return CONNECTORS[self.connector].is_remote
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `from_json` turns into an equal spec."""

@@ -1,15 +1,15 @@
 """Reads committed records of a topic again, by their offsets."""
 
 import time as clock
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 
 from connectors.errors import BrokerFault, RecordsLost
 from connectors.kafka.connection import Connection
-from connectors.past import BLOCK
 from connectors.records import Headers, Records
+from connectors.source import BLOCK, batches
 
 # How long brokers may be silent.
 _SECONDS = 10.0
@@ -22,14 +22,32 @@ class Rereader:
         """Nothing is asked of the brokers yet."""
         self._connection = connection
 
+    def open(self, topic: str, partition: int, first: int, end: int) -> "KafkaSource":
+        """The committed records `[first, end)` that there are."""
+        return KafkaSource(self._connection, topic, partition, first, end)
+
     def __call__(self, topic: str, partition: int, first: int, end: int) -> Iterator[Records]:
-        """The records `[first, end)` that there are, some at a time.
+        """The same, some at a time.
 
         Raises RecordsLost where the topic begins after `first`, and BrokerFault.
         """
-        consumer = Consumer(
+        return batches(self.open, topic, partition, first, end)
+
+
+class KafkaSource:
+    """Committed records of a partition of a topic; see `connectors.source.Source`."""
+
+    def __init__(
+        self, connection: Connection, topic: str, partition: int, first: int, end: int
+    ) -> None:
+        """Nothing is asked of the brokers yet."""
+        self.position = first
+        self._connection = connection
+        self._where = f"topic {topic!r}, partition {partition}"
+        self._end = end
+        self._consumer = Consumer(
             {
-                **self._connection.librdkafka(),
+                **connection.librdkafka(),
                 "group.id": "ivm",  # asked for, and not used: positions are our own
                 "enable.auto.commit": False,
                 "isolation.level": "read_committed",
@@ -38,16 +56,26 @@ class Rereader:
                 "fetch.wait.max.ms": 10,  # what is asked for is there
             }
         )
-        try:
-            consumer.assign([TopicPartition(topic, partition, first)])
-            yield from self._read(consumer, f"topic {topic!r}, partition {partition}", end)
-        finally:
-            consumer.close()
+        self._consumer.assign([TopicPartition(topic, partition, first)])
+        self._batches = self._read()
 
-    def _read(self, consumer: Consumer, where: str, end: int) -> Iterator[Records]:
+    def next_batch(self) -> Records | None:
+        """The next records; None after the last ones (raises RecordsLost, BrokerFault)."""
+        found = next(self._batches, None)
+        if found is not None:
+            self.position = found.offsets[-1] + 1
+        return found
+
+    def close(self) -> None:
+        """Leave the brokers."""
+        self._batches.close()
+        self._consumer.close()
+
+    def _read(self) -> Generator[Records, None, None]:
+        where, end = self._where, self._end
         heard = clock.monotonic()
         while clock.monotonic() < heard + _SECONDS:
-            messages = consumer.consume(BLOCK, timeout=0.05)
+            messages = self._consumer.consume(BLOCK, timeout=0.05)
             found = [m for m in messages if m.error() is None and _offset(m) < end]
             if found:
                 heard = clock.monotonic()

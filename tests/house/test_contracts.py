@@ -1,4 +1,4 @@
-"""Formats and envelopes are asked by their contracts; nothing else knows one by its name."""
+"""Connectors, envelopes and formats are asked by their contracts, not known by their names."""
 
 import ast
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def compared(source: str) -> Iterator[str]:
         if isinstance(node, ast.Compare) and isinstance(node.left, ast.Attribute):
             constants = [n for right in node.comparators for n in ast.walk(right)
                          if isinstance(n, ast.Constant) and isinstance(n.value, str)]  # fmt: skip
-            if node.left.attr in ("format", "envelope") and constants:
+            if node.left.attr in ("connector", "envelope", "format") and constants:
                 yield f"line {node.lineno}: {ast.unparse(node)}"
 
 

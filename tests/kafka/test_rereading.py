@@ -1,6 +1,7 @@
 """Records of a real topic are read again as they are."""
 
 import uuid
+from contextlib import closing
 
 import pytest
 
@@ -43,6 +44,26 @@ def test_a_range_is_read_with_all_that_records_have(kafka: Kafka, topic: str) ->
 def test_reading_ends_where_the_topic_does(kafka: Kafka, topic: str) -> None:
     assert values(kafka, topic, 4, 100) == [b"4", b""]
     assert values(kafka, topic, 6, 100) == []
+
+
+def test_reading_goes_on_from_a_position(kafka: Kafka, topic: str) -> None:
+    source = rereader(kafka.address).open(topic, 0, 1, 4)
+    assert source.position == 1
+    batch = source.next_batch()
+    assert batch is not None
+    assert list(batch.values) == [b"1", b"2", b"3"][: len(batch)]
+    source.close()
+    source.close()
+    rest = values(kafka, topic, source.position, 6)
+    assert [*batch.values, *rest] == [b"1", b"2", b"3", b"4", b""]
+
+
+def test_a_source_that_is_read_to_its_end_gives_nothing_more(kafka: Kafka, topic: str) -> None:
+    with closing(rereader(kafka.address).open(topic, 0, 0, 2)) as source:
+        while source.next_batch() is not None:
+            pass
+        assert source.next_batch() is None
+        assert source.position == 2
 
 
 def test_offsets_that_are_gone_are_told(kafka: Kafka, topic: str) -> None:

@@ -1,0 +1,73 @@
+"""The connectors that topics are read through, and the contract that each keeps.
+
+How records are given is the contract of `connectors.source`; this is what a declaration may say.
+"""
+
+from collections.abc import Mapping
+from typing import Final, Protocol
+
+from connectors.declaration import Declaration, refused
+from connectors.envelopes.envelope import ENVELOPES
+from connectors.formats.format import FORMATS
+from connectors.named import by_name
+
+
+class Connector(Protocol):
+    """Says what topics are; stateless, and safe on any thread.
+
+    `is_remote`: topics are a broker's, on one of the operator's connections. Their offsets may have
+    gaps, and a query reads those topics that it began with; one of files follows what is declared.
+    """
+
+    name: str
+    is_remote: bool
+
+    def check(self, table: Declaration) -> None:
+        """Raise InvalidTable, naming the field, where a declaration asks for what topics lack."""
+
+
+class Files:
+    """Connector `files`: directories of lines, without keys, timestamps and headers."""
+
+    name = "files"
+    is_remote = False
+
+    def check(self, table: Declaration) -> None:
+        """Raise InvalidTable for all that is not in a line."""
+        if table.connection is not None:
+            raise refused(table, "connection", "file topics have none; leave it out")
+        lines = [name for name, form in FORMATS.items() if form.is_line]
+        if table.format not in lines:
+            choice = " or ".join(map(repr, lines))
+            raise refused(
+                table,
+                "format",
+                f"{table.format!r} is not possible in a file topic, which holds lines; choose "
+                f"{choice}",
+            )
+        if ENVELOPES[table.envelope].keys == "required":
+            raise refused(
+                table,
+                "envelope",
+                f"{table.envelope!r} needs records with keys; choose connector 'kafka'",
+            )
+        for kind in table.metadata.values():
+            if kind in ("key", "timestamp", "headers"):
+                raise refused(table, "metadata", f"records of file topics have no {kind}")
+        if table.start != "earliest":
+            raise refused(table, "start", "a file topic is read from 'earliest'")
+
+
+class Kafka:
+    """Connector `kafka`: topics of a cluster."""
+
+    name = "kafka"
+    is_remote = True
+
+    def check(self, table: Declaration) -> None:
+        """Raise InvalidTable where no connection is named."""
+        if not table.connection:
+            raise refused(table, "connection", "connector 'kafka' needs the name of a connection")
+
+
+CONNECTORS: Final[Mapping[str, Connector]] = by_name(Files(), Kafka())
