@@ -13,7 +13,8 @@ from connectors.declaration import Declaration, refused
 from connectors.envelopes.envelope import ENVELOPES, Envelope
 from connectors.errors import InvalidTable
 from connectors.formats.format import FORMATS
-from ivm.types import INTERVAL, JSON
+from connectors.metadata import COORDINATES
+from ivm.types import INTERVAL
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,248}")
 _COUNTED = ("ms", "us", "ns")
@@ -103,26 +104,16 @@ def _check_metadata(spec: Declaration) -> None:
     for column, kind in spec.metadata.items():
         if column not in spec.schema.names:
             raise refused(spec, "metadata", f"{column!r} is not a column")
-        if kind not in _METADATA_TYPES:
+        if kind not in COORDINATES:
             raise refused(
-                spec, "metadata", f"{kind!r} is unknown; choose from {sorted(_METADATA_TYPES)}"
+                spec, "metadata", f"{kind!r} is unknown; choose from {sorted(COORDINATES)}"
             )
-        dtype, accepted = spec.schema.field(column).type, _METADATA_TYPES[kind]
+        dtype, accepted = spec.schema.field(column).type, COORDINATES[kind].types
         if dtype not in accepted and not (kind == "timestamp" and pa.types.is_timestamp(dtype)):
             choice = " or ".join(map(str, accepted))
             raise refused(spec, "metadata", f"{column!r} takes {kind!r}, so its type is {choice}")
     if not spec.contents and FORMATS[spec.format].holds == "columns":
         raise refused(spec, "columns", f"format {spec.format!r} needs a column for the contents")
-
-
-_METADATA_TYPES: dict[str, tuple[pa.DataType, ...]] = {
-    "key": (pa.binary(), pa.string()),
-    "partition": (pa.int32(), pa.int64()),
-    "offset": (pa.int64(),),
-    "timestamp": (pa.timestamp("us"), pa.timestamp("us", "UTC")),
-    "headers": (JSON,),
-    "topic": (pa.string(),),
-}
 
 
 def _check_start(spec: Declaration) -> None:

@@ -16,18 +16,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from connectors.envelopes.envelope import ENVELOPES, Envelope
-from connectors.envelopes.images import Contents, Images, Row, Shape
-from connectors.formats.columns import to_array
-from connectors.formats.faults import MISSING_FIELD, NULL_VALUE, Fault, ValueFault
+from connectors.envelopes.images import Contents, Images, Shape
+from connectors.formats.faults import Fault
 from connectors.formats.format import FORMATS, Format
 from connectors.formats.logical import UNDESCRIBED, Logical
 from connectors.formats.parsed import Parsed, Reader
 from connectors.formats.schemas import Schemas
-from connectors.formats.unavailable import is_unavailable
 from connectors.metadata import coordinates
-from connectors.plans import Column, Plan, plan
-from connectors.records import Decoded, Records, RejectedRecord
+from connectors.plans import plan
+from connectors.records import Decoded, Records, RejectedRecord, joined
 from connectors.tables import TableSpec
+from connectors.typed import typed, typed_one_by_one
 
 # Columns that travel beside a table's own, under names that no column has.
 DIFF, OFFSET, TS_MS = "\0diff", "\0offset", "\0ts_ms"
@@ -67,7 +66,7 @@ def decode(records: Records, table: TableSpec, schemas: Schemas | None = None) -
     runs = _runs(block)
     if len(runs) == 1:
         return _decoded(block, *runs[0])
-    return _joined([_decoded(block, start, stop) for start, stop in runs], table)
+    return joined([_decoded(block, start, stop) for start, stop in runs], table.schema)
 
 
 def _read(records: Records, table: TableSpec, schemas: Schemas | None) -> _Block:
@@ -137,19 +136,17 @@ def _decoded(block: _Block, start: int, stop: int) -> Decoded:
         columns_of = plan(table, None, key_writer, has_keys)
     if isinstance(columns_of, Fault):
         changes.set_aside(dict.fromkeys(changes.owners, columns_of))
-        columns: list[pa.Array] | None = [pa.array([], field.type) for field in table.schema]
-    else:
-        metadata = {name: found[start:stop] for name, found in block.metadata.items()}
-        columns = _typed(changes, columns_of, metadata, block)
-        if columns is None and (exact := _exact(block, records, values, keys)) is not None:
-            faults = changes.faults
-            changes = _images(block, *exact, start)
-            changes.set_aside(faults)  # as they are worded without Decimals
-            columns = _typed(changes, columns_of, metadata, block)
-        if columns is None:
-            changes.set_aside(_culprits(changes, columns_of, block))
-            columns = _columns(changes, columns_of, metadata, table.is_keyed)
-    assert columns is not None, "every value was tried by itself"
+        empty: list[pa.Array] = [pa.array([], field.type) for field in table.schema]
+        return _completed(block, records, values, changes, empty)
+    metadata = {name: found[start:stop] for name, found in block.metadata.items()}
+    columns = typed(changes, columns_of, metadata, table)
+    if columns is None and (exact := _exact(block, records, values, keys)) is not None:
+        faults = changes.faults
+        changes = _images(block, *exact, start)
+        changes.set_aside(faults)  # as they are worded without Decimals
+        columns = typed(changes, columns_of, metadata, table)
+    if columns is None:
+        columns = typed_one_by_one(changes, columns_of, metadata, table)
     return _completed(block, records, values, changes, columns)
 
 
@@ -186,108 +183,11 @@ def _exact(
     return exact, keys and block.format.exact(records.contents("key"), keys)
 
 
-def _typed(
-    changes: Images, columns: Plan, metadata: dict[str, list[Any]], block: _Block
-) -> list[pa.Array] | None:
-    """The columns of all rows, without what was not logged; None if any value is at fault."""
-    is_keyed = block.table.is_keyed
-    arrays = _columns(changes, columns, metadata, is_keyed)
-    if arrays is None and is_keyed and block.envelope.leaves_out:
-        _take_missing(changes, columns)
-        if changes.missing:
-            arrays = _columns(changes, columns, metadata, is_keyed)
-    return arrays
-
-
-def _columns(
-    changes: Images, columns: Plan, metadata: dict[str, list[Any]], is_keyed: bool
-) -> list[pa.Array] | None:
-    """The columns of all rows, or None if any value is at fault."""
-    truncations = changes.diffs.count(0)
-    deleted = changes.diffs.count(-1) if is_keyed else 0
-    try:
-        return [_column(changes, column, metadata, truncations, deleted) for column in columns]
-    except (ValueFault, KeyError):
-        return None
-
-
-def _column(
-    changes: Images,
-    column: Column,
-    metadata: dict[str, list[Any]],
-    truncations: int,
-    deleted: int,
-) -> pa.Array:
-    """One column; beside what its field allows, rows without values may have NULL in it."""
-    field, name = column.field, column.field.name
-    if column.source == "absent":
-        nulls: pa.Array = pa.nulls(len(changes.rows), field.type)
-        return nulls
-    if column.source == "metadata":
-        found = metadata[name]
-        pairs = zip(changes.owners, changes.diffs, strict=True)
-        values = [found[owner] if diff else None for owner, diff in pairs]
-        return to_array(values, field.with_nullable(True), column.convert)
-    values = [row[name] for row in changes.rows]
-    if field.nullable:
-        return to_array(values, field, column.convert)
-    excused = truncations
-    if not column.is_key:
-        excused += deleted + sum(column.index in left for left in changes.missing.values())
-    if not excused:
-        return to_array(values, field, column.convert)
-    array: pa.Array = to_array(values, field.with_nullable(True), column.convert)
-    if array.null_count > excused:
-        raise ValueFault(NULL_VALUE, "NULL in a column that is not nullable")
-    return array
-
-
 def _is_decimal(dtype: pa.DataType) -> bool:
     """Whether values of `dtype` are decimals, or lists of them."""
     if pa.types.is_list(dtype):
         return _is_decimal(dtype.value_type)
     return pa.types.is_decimal128(dtype)
-
-
-def _take_missing(changes: Images, columns: Plan) -> None:
-    """Leave out what the database did not log, which the row before still has."""
-    for column in columns:
-        if column.is_key or column.source != "contents":
-            continue
-        name = column.field.name
-        for index, row in enumerate(changes.rows):
-            if changes.diffs[index] == 1 and is_unavailable(row.get(name)):
-                changes.rows[index] = {**row, name: None}
-                changes.missing[index] = (*changes.missing.get(index, ()), column.index)
-
-
-def _culprits(changes: Images, columns: Plan, block: _Block) -> dict[int, Fault]:
-    """One fault of every record that has any: the first column's."""
-    found: dict[int, Fault] = {}
-    for column in columns:
-        if column.source != "contents":
-            continue
-        for index, (row, diff) in enumerate(zip(changes.rows, changes.diffs, strict=True)):
-            left_out = diff == 0 or column.index in changes.missing.get(index, ())
-            if left_out or (diff < 0 and block.table.is_keyed and not column.is_key):
-                continue
-            fault = _fault(row, column, block.envelope.image(diff))
-            if fault is not None:
-                found.setdefault(changes.owners[index], fault)
-    return found
-
-
-def _fault(row: Row, column: Column, image: str) -> Fault | None:
-    """What is wrong with this column of a row image."""
-    field = column.field
-    try:
-        to_array([row[field.name]], field, column.convert)
-    except KeyError:
-        return Fault(MISSING_FIELD, f"{image} has no field {field.name!r}")
-    except ValueFault as fault:
-        message = f"column {field.name!r} ({field.type}) in {image}: {fault.detail}"
-        return Fault(fault.reason, message)
-    return None
 
 
 def _completed(
@@ -333,41 +233,3 @@ def _rejected(records: Records, index: int, fault: Fault) -> RejectedRecord:
         records.timestamps[index] if records.timestamps is not None else None,
         records.headers[index] if records.headers is not None else None,
     )
-
-
-def _joined(parts: Sequence[Decoded], table: TableSpec) -> Decoded:
-    """The same as `parts`, which follow one another."""
-    counts = [len(part.diffs) for part in parts]
-    orders = [part.order for part in parts]
-    missing = [part.missing for part in parts]
-    ids = [part.transactions for part in parts]
-    rows = pa.Table.from_batches([part.rows for part in parts], table.schema).combine_chunks()
-    return Decoded(
-        rows.to_batches()[0] if len(rows) else parts[0].rows.slice(0, 0),
-        np.concatenate([part.diffs for part in parts]),
-        np.concatenate([part.offsets for part in parts]),
-        np.concatenate([part.ts_ms for part in parts]),
-        None
-        if all(order is None for order in orders)
-        else np.concatenate(
-            [
-                np.zeros((count, 2), np.uint64) if order is None else order
-                for order, count in zip(orders, counts, strict=True)
-            ]
-        ),
-        _chained(missing, counts, ()),
-        _chained(ids, counts, None),
-        tuple(rejected for part in parts for rejected in part.rejected),
-        sum(part.tombstones for part in parts),
-        sum(part.ignored for part in parts),
-    )
-
-
-def _chained(lists: Sequence[Sequence[Any] | None], counts: Sequence[int], none: Any) -> Any:
-    if all(values is None for values in lists):
-        return None
-    return [
-        value
-        for values, count in zip(lists, counts, strict=True)
-        for value in (values if values is not None else [none] * count)
-    ]

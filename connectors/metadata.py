@@ -9,17 +9,19 @@
 """
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import repeat
-from typing import Any
+from typing import Any, Final, get_args
 
 import orjson
 import pyarrow as pa
 
+from connectors.declaration import Declaration, Metadata
 from connectors.formats.faults import NOT_TEXT, NULL_KEY, NULL_VALUE, OUT_OF_RANGE, Fault
 from connectors.records import Headers, Records
-from connectors.tables import TableSpec
 from ivm.rows.scripts.documents import canonical
+from ivm.types import JSON
 
 # The years 1 to 9999, which columns of timestamps keep to.
 _EARLIEST, _LATEST = -62_135_596_800_000, 253_402_300_799_999
@@ -28,7 +30,7 @@ _NO_TIMESTAMP = -1
 
 
 def coordinates(
-    records: Records, table: TableSpec
+    records: Records, table: Declaration
 ) -> tuple[dict[str, list[Any]], dict[int, Fault]]:
     """The values of each metadata column, one for each record; and the records without a good one.
 
@@ -38,7 +40,7 @@ def coordinates(
     faults: dict[int, Fault] = {}
     for column, kind in table.metadata.items():
         field = table.schema.field(column)
-        values = list(_VALUES[kind](records, table, field))
+        values = list(COORDINATES[kind].values(records, table, field))
         for index, value in enumerate(values):
             if value is None and (not field.nullable or column in table.key):
                 reason = NULL_KEY if kind == "key" else NULL_VALUE
@@ -50,7 +52,7 @@ def coordinates(
     return columns, faults
 
 
-def _keys(records: Records, _: TableSpec, field: pa.Field) -> Sequence[Any]:
+def _keys(records: Records, _: Declaration, field: pa.Field) -> Sequence[Any]:
     keys = records.keys or [None] * len(records)
     if field.type == pa.binary():
         return keys
@@ -64,7 +66,7 @@ def _text(key: bytes) -> str | Fault:
         return Fault(NOT_TEXT, f"the record's key is not UTF-8: {error}")
 
 
-def _timestamps(records: Records, _: TableSpec, field: pa.Field) -> Sequence[Any]:
+def _timestamps(records: Records, _: Declaration, field: pa.Field) -> Sequence[Any]:
     return [_instant(ms) for ms in records.timestamps or [_NO_TIMESTAMP] * len(records)]
 
 
@@ -76,7 +78,7 @@ def _instant(ms: int) -> int | Fault | None:
     return Fault(OUT_OF_RANGE, f"the record's timestamp {ms} is out of range")
 
 
-def _headers(records: Records, _: TableSpec, field: pa.Field) -> Sequence[Any]:
+def _headers(records: Records, _: Declaration, field: pa.Field) -> Sequence[Any]:
     found = records.headers or [None] * len(records)
     return [None if headers is None else _document(headers) for headers in found]
 
@@ -92,11 +94,28 @@ def _header(key: str, value: bytes | None) -> dict[str, str | None]:
         return {"key": key, "base64": b64encode(value or b"").decode()}
 
 
-_VALUES: Mapping[str, Callable[[Records, TableSpec, pa.Field], Any]] = {
-    "key": _keys,
-    "partition": lambda records, _, field: repeat(records.partition, len(records)),
-    "offset": lambda records, _, field: records.offsets,
-    "timestamp": _timestamps,
-    "headers": _headers,
-    "topic": lambda records, table, field: repeat(table.topic, len(records)),
+@dataclass(frozen=True, slots=True)
+class Coordinate:
+    """What a column may take from where a record stands, and the types that it may have.
+
+    `values` makes one for each record, for a column of these `types`.
+    """
+
+    types: tuple[pa.DataType, ...]
+    values: Callable[[Records, Declaration, pa.Field], Iterable[Any]]
+
+
+COORDINATES: Final[Mapping[str, Coordinate]] = {
+    "key": Coordinate((pa.binary(), pa.string()), _keys),
+    "partition": Coordinate(
+        (pa.int32(), pa.int64()),
+        lambda records, _, field: repeat(records.partition, len(records)),
+    ),
+    "offset": Coordinate((pa.int64(),), lambda records, _, field: records.offsets),
+    "timestamp": Coordinate((pa.timestamp("us"), pa.timestamp("us", "UTC")), _timestamps),
+    "headers": Coordinate((JSON,), _headers),
+    "topic": Coordinate(
+        (pa.string(),), lambda records, table, field: repeat(table.topic, len(records))
+    ),
 }
+assert COORDINATES.keys() == set(get_args(Metadata)), "each kind is made in one way"

@@ -95,3 +95,41 @@ class Decoded:
     rejected: tuple[RejectedRecord, ...]
     tombstones: int
     ignored: int
+
+
+def joined(parts: Sequence[Decoded], schema: pa.Schema) -> Decoded:
+    """The same as `parts`, which follow one another, of a table of this schema."""
+    counts = [len(part.diffs) for part in parts]
+    orders = [part.order for part in parts]
+    missing = [part.missing for part in parts]
+    ids = [part.transactions for part in parts]
+    rows = pa.Table.from_batches([part.rows for part in parts], schema).combine_chunks()
+    return Decoded(
+        rows.to_batches()[0] if len(rows) else parts[0].rows.slice(0, 0),
+        np.concatenate([part.diffs for part in parts]),
+        np.concatenate([part.offsets for part in parts]),
+        np.concatenate([part.ts_ms for part in parts]),
+        None
+        if all(order is None for order in orders)
+        else np.concatenate(
+            [
+                np.zeros((count, 2), np.uint64) if order is None else order
+                for order, count in zip(orders, counts, strict=True)
+            ]
+        ),
+        _chained(missing, counts, ()),
+        _chained(ids, counts, None),
+        tuple(rejected for part in parts for rejected in part.rejected),
+        sum(part.tombstones for part in parts),
+        sum(part.ignored for part in parts),
+    )
+
+
+def _chained(lists: Sequence[Sequence[Any] | None], counts: Sequence[int], none: Any) -> Any:
+    if all(values is None for values in lists):
+        return None
+    return [
+        value
+        for values, count in zip(lists, counts, strict=True)
+        for value in (values if values is not None else [none] * count)
+    ]
