@@ -496,8 +496,9 @@ class Runtime:
         """
         compiled = self._compiled(query, language, key)
         stages = explain(query, self.registry.catalog, self._arranged(), language, self._limits)
-        forecast = self.pool.explain(compiled.node, compiled.key if lookups else None)
-        return compiled, forecast, stages
+        made = (compiled.node, compiled.key if lookups else None)
+        physical = Stage("physical", self.pool.plan_text(*made))
+        return compiled, self.pool.explain(*made), (*stages, physical)
 
     def _compiled(self, query: str, language: str, key: Sequence[str] | None) -> CompiledView:
         catalog, arranged = self.registry.catalog, self._arranged()

@@ -41,6 +41,7 @@ from ivm.render.catalog import Catalog
 from ivm.render.checks import check
 from ivm.render.collection import Collection
 from ivm.render.pieces import Index, Piece
+from ivm.render.plan_text import plan_text
 from ivm.render.planning import Bounds
 from ivm.render.plans import Plans
 from ivm.results import ArrangementInfo, Deltas, Forecast, Found, Installed, Snapshot
@@ -517,3 +518,15 @@ class Pool:
             names = key_names("the view", key)
             wanted = Arrange(node, key_positions("the view", node.schema, names))
         return forecast(wanted, self._catalog.arrangements, self._catalog.find)
+
+    def plan_text(self, node: Node, key: Sequence[str] | None) -> str:
+        """The physical plan that `install` would build now, as text: its stages, by arrangement.
+
+        Raises UnknownCollection, SchemaMismatch, NotIndexed, Unsupported; OutOfMemory.
+        """
+        with self._gate:
+            try:
+                planned, found = self._plans.of_dataflow("the view", node, key)
+                return plan_text(planned.plan, [piece.name for piece, _ in found])
+            except MemoryError as shortage:
+                raise out_of_memory("a plan", shortage) from shortage

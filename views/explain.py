@@ -1,7 +1,7 @@
 """Every stage of a compilation as text: what was parsed, bound, rewritten and lowered.
 
-In a logical plan `#7` is the column numbered 7; in the physical plan, the dataflow, `$2` is the
-column at position 2.
+In a logical plan `#7` is the column numbered 7; in the dataflow `$2` is the column at position 2.
+The physical plan of a dataflow is the pool's to tell: `Pool.plan_text`.
 """
 
 from collections.abc import Collection, Iterator
@@ -82,7 +82,7 @@ def _explain(
         if plan != before:
             stages.append(Stage(name, plan_text(plan)))
     node = lower(plan, context.arrangements)
-    stages.append(Stage("physical", dataflow_text(node)))
+    stages.append(Stage("dataflow", dataflow_text(node)))
     return tuple(stages)
 
 

@@ -56,6 +56,11 @@ class Arranged:
     shape: Shape
     trace: TracePlan
 
+    @property
+    def found(self) -> bool:
+        """Whether it is there before the plan is built."""
+        return self.trace.slot >= 0
+
     def packed(
         self, columns: Iterable[int], target: Format, interner: Interner | None = None
     ) -> Packing:

@@ -4,8 +4,7 @@ import pyarrow as pa
 
 from ivm.dataflow import Due
 from ivm.errors import SchemaMismatch, Unsupported
-from ivm.operators.due import Due as DueOperator
-from ivm.render.building import Every
+from ivm.render import loop_operations as op
 from ivm.render.planning import Planning
 from ivm.render.scopes import Planned
 from ivm.rows.format import followed_by, row_format, string_words
@@ -27,8 +26,5 @@ def plan_due(planning: Planning, node: Due) -> Planned:
     others = tuple(range(1, len(schema)))
     moments = followed_by(row_format(list(schema)[:1]), form)
     source = planning.keyed(node.events, others, [0, *others], moments, gathers=False)
-    clocks, strings = Every(planning.planned(node.clock).stage), string_words(schema.types, moments)
-    due = planning.stage(form, DueOperator, source, clocks, strings)
-    planning.piece.traces.append(due.stage)
-    planning.piece.strings = planning.piece.strings or bool(strings)
-    return due
+    strings = string_words(schema.types, moments)
+    return planning.stage(form, op.Due(source, planning.planned(node.clock), strings))

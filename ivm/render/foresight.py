@@ -4,53 +4,18 @@ A join of two arrangements that the pool has can count its pairs, and most other
 about as much as they read. So a dataflow that reads little, by such stages alone, is little.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
-from ivm.operators.accumulate import Accumulate, AccumulateNew
-from ivm.operators.arrange import Arrange
-from ivm.operators.capture import CaptureArranged, CaptureRows
-from ivm.operators.concat import Concat
-from ivm.operators.consolidate import Consolidate
-from ivm.operators.exchange import Exchange
-from ivm.operators.fallible import Evaluate, EvaluateNew, Settle
-from ivm.operators.flatten import Flatten
-from ivm.operators.join import Join
-from ivm.operators.known import Known
-from ivm.operators.project import Project
-from ivm.operators.reduce import Reduce
-from ivm.operators.select import Select
-from ivm.render.building import Read, StagePlan
-
-PUTS_OUT_WHAT_IT_READS = frozenset(
-    {
-        Accumulate,
-        AccumulateNew,
-        Arrange,
-        CaptureArranged,
-        CaptureRows,
-        Concat,
-        Consolidate,
-        Evaluate,
-        EvaluateNew,
-        Exchange,
-        Flatten,
-        Known,
-        Project,
-        Reduce,
-        Select,
-        Settle,
-    }
-)
+from ivm.render.loop_operations import LoopOperation
+from ivm.render.operation import Operation
+from ivm.render.operations import Join
 
 
-def foreseeable(stages: Sequence[StagePlan]) -> bool:
-    """Whether what `stages` read tells before they run how much they put out."""
-    return all(
-        stage.kind in PUTS_OUT_WHAT_IT_READS or (stage.kind is Join and _reads_found(stage))
-        for stage in stages
-    )
+def foreseeable(operations: Iterable[Operation | LoopOperation]) -> bool:
+    """Whether what `operations` read tells before they run how much they put out."""
+    return all(each.puts_out_what_it_reads or _counts_pairs(each) for each in operations)
 
 
-def _reads_found(join: StagePlan) -> bool:
-    """Whether the arrangements that `join` reads are there before it runs."""
-    return all(argument.found for argument in join.arguments if isinstance(argument, Read))
+def _counts_pairs(operation: Operation | LoopOperation) -> bool:
+    """Whether it is a join of arrangements that are there before it runs."""
+    return isinstance(operation, Join) and operation.left.found and operation.right.found

@@ -8,9 +8,9 @@ from functools import lru_cache
 
 from ivm.arrangement_order import arranged_positions
 from ivm.dataflow import Arrange, Get
-from ivm.operators.input import Input
 from ivm.render.arranged import Arranged, shape_of
 from ivm.render.mechanics import Stages
+from ivm.render.operations import Input, KeyOrder
 from ivm.render.physical import PhysicalPlan, PiecePlan
 from ivm.rows.format import Format
 from ivm.rows.strings import Interner
@@ -26,10 +26,13 @@ def plan_input(node: Arrange, shards: int, interner: Interner) -> PhysicalPlan:
     keys = ", ".join(node.schema.names[: len(node.key)])
     piece = PiecePlan(f"{node.input.name}[{keys}]", arranged=node)
     plan = Stages(piece, shards, interner)
-    rows = plan.stage(shape.together, Input, True)
-    made = piece, Arranged(node, shape, plan.sealed(rows, shape.key.words, shape.strings))
+    rows = plan.stage(shape.together, Input(arranged=True))
+    trace = plan.sealed(rows, KeyOrder(node.key), shape.key.words, shape.strings)
+    made = piece, Arranged(node, shape, trace)
     piece.finish()
-    return PhysicalPlan(plan.depths, plan.stages, plan.root, [piece], {node: made}, made)
+    return PhysicalPlan(
+        plan.depths, plan.stages, plan.operations, plan.root, [piece], {node: made}, made
+    )
 
 
 @lru_cache

@@ -8,24 +8,19 @@ import pyarrow as pa
 
 from ivm.dataflow import Arrange, DeltaJoin, Join, Lookup, Map, columns
 from ivm.expressions import Call, Column
-from ivm.operators.changes import Changes
-from ivm.operators.fallible import Evaluate
-from ivm.operators.join import Join as JoinOperator
-from ivm.operators.lookup import Lookup as LookupOperator
+from ivm.render import operations as op
 from ivm.render.arranged import Arranged, places_in, shape_of
-from ivm.render.building import New, Read, Several
 from ivm.render.planning import Planning
 from ivm.render.scopes import Planned
 from ivm.rows.format import Format, followed_by, row_format
 from ivm.rows.packing import Packing
-from ivm.rows.program import Program
 
 
 def plan_join(planning: Planning, node: Join) -> Planned:
     """Pairs of two arrangements' rows."""
     node, form, packing = _paired(node)
     left, right = planning.arranged(node.left), planning.arranged(node.right)
-    return planning.stage(form, JoinOperator, left.trace, right.trace, packing)
+    return planning.stage(form, op.Join(left, right, node.outputs, packing))
 
 
 def plan_delta_join(planning: Planning, node: DeltaJoin) -> Planned:
@@ -45,16 +40,15 @@ def _changes(planning: Planning, node: DeltaJoin, start: int, carried: Sequence[
     """What is new in relation `start`, as the columns `carried`."""
     path = node.paths[start]
     index = planning.arranged(Arrange(node.relations[start], path.key))
-    later = [
-        planning.arranged(Arrange(node.relations[lookup.relation], lookup.key)).trace
+    later = tuple(
+        planning.arranged(Arrange(node.relations[lookup.relation], lookup.key))
         for lookup in path.lookups
         if lookup.relation > start
-    ]
+    )
     places = _places(index.node, _first(node, start))
     form = row_format(_fields(node, carried))
     packing = Packing((index.shape.key, index.shape.val), [places[c] for c in carried], form)
-    readers = Several([Read(trace) for trace in later])
-    return planning.stage(form, Changes, index.trace, packing, readers)
+    return planning.stage(form, op.Changes(index, later, carried, packing))
 
 
 def _looked_up(
@@ -84,7 +78,8 @@ def _looked_up(
     form = row_format(_fields(node, wanted))
     packing = Packing((together, index.shape.val), [places[c] for c in wanted], form)
     older, before = lookup.relation > start, total if last else None
-    return planning.stage(form, LookupOperator, source, index.trace, packing, older, before)
+    found = op.Lookup(source, index, lookup.bound, wanted, packing, older, before)
+    return planning.stage(form, found)
 
 
 def _without_nulls(
@@ -98,9 +93,8 @@ def _without_nulls(
     ]
     if not predicates:
         return source
-    interner = planning.interner
-    program = New(lambda: Program(given, predicates, None, interner))
-    return planning.fallible(source.format, Evaluate, source, program)
+    rules = op.Rules(given, tuple(predicates), None, planning.interner)
+    return planning.stage(source.format, op.Evaluate(source, rules))
 
 
 @lru_cache

@@ -2,20 +2,14 @@
 
 from collections.abc import Sequence
 
+from ivm.arrangement_order import arrangement_order
 from ivm.dataflow import Arrange, Concat, Consolidate, Constant, Filter, FlatMap, Get, Map, Node
 from ivm.expressions import Column
-from ivm.operators.concat import Concat as ConcatOperator
-from ivm.operators.consolidate import Consolidate as ConsolidateOperator
-from ivm.operators.fallible import Evaluate, EvaluateNew
-from ivm.operators.flat_map import FlatMap as FlatMapOperator
-from ivm.operators.flatten import Flatten
-from ivm.operators.input import Input
-from ivm.render.building import New, Several, Source
+from ivm.render import operations as op
 from ivm.render.planning import Planning, signed
 from ivm.render.scopes import Planned
 from ivm.rows.format import row_format
 from ivm.rows.layout import Layout
-from ivm.rows.program import Program
 from ivm.rows.values import batch_of
 
 
@@ -24,19 +18,20 @@ def plan_get(planning: Planning, node: Get) -> Planned:
     index = planning.stored(node)
     everything = list(range(len(node.schema)))
     form = row_format(node.schema)
-    return planning.stage(form, Flatten, index.trace, index.packed(everything, form))
+    return planning.stage(form, op.Flatten(index, everything, index.packed(everything, form)))
 
 
 def plan_arrange(planning: Planning, node: Arrange) -> Planned:
     """An arrangement read as a collection."""
     index = planning.arranged(node)
-    return planning.stage(row_format(node.schema), Flatten, index.trace, index.flattened())
+    columns = arrangement_order(len(node.schema), node.key)
+    return planning.stage(row_format(node.schema), op.Flatten(index, columns, index.flattened()))
 
 
 def plan_constant(planning: Planning, node: Constant) -> Planned:
     """Rows that are put in when the plan is built."""
     batch = batch_of(node.rows, node.schema)
-    inputs = planning.stage(row_format(node.schema), Input, False)
+    inputs = planning.stage(row_format(node.schema), op.Input(False, len(node.rows)))
     planning.constants.append((inputs.stage, Layout(node.schema), batch))
     return inputs
 
@@ -58,7 +53,7 @@ def _projected(planning: Planning, node: Map, picks: list[int]) -> Planned:
     """The columns `picks` of the input."""
     form = row_format(node.schema)
     if index := planning.lying_anyhow(node.input):
-        return planning.stage(form, Flatten, index.trace, index.packed(picks, form))
+        return planning.stage(form, op.Flatten(index, picks, index.packed(picks, form)))
     return planning.packed(planning.planned(node.input), [(0, i) for i in picks], form)
 
 
@@ -70,18 +65,17 @@ def _evaluated(planning: Planning, node: Node, outputs: Map | None) -> Planned:
         predicates.append(node.predicate)
         node = node.input
     named = None if outputs is None else outputs.outputs
-    given, interner = node.schema, planning.interner
-    program = New(lambda: Program(given, predicates[::-1], named, interner))
+    rules = op.Rules(node.schema, tuple(predicates[::-1]), named, planning.interner)
     if index := planning.lying_anyhow(node):
-        return planning.fallible(form, EvaluateNew, index.trace, index.shape.restored, program)
-    return planning.fallible(form, Evaluate, planning.planned(node), program)
+        return planning.stage(form, op.EvaluateArranged(index, rules))
+    return planning.stage(form, op.Evaluate(planning.planned(node), rules))
 
 
 def plan_flat_map(planning: Planning, node: FlatMap) -> Planned:
     """Rows by a Python function."""
     given, wanted = Layout(node.input.schema), Layout(node.schema)
-    parts = (planning.planned(node.input), node.function, given, wanted, planning.interner)
-    return planning.fallible(row_format(node.schema), FlatMapOperator, *parts)
+    source, form = planning.planned(node.input), row_format(node.schema)
+    return planning.stage(form, op.FlatMap(source, node.function, given, wanted, planning.interner))
 
 
 def plan_consolidate(planning: Planning, node: Consolidate) -> Planned:
@@ -89,7 +83,7 @@ def plan_consolidate(planning: Planning, node: Consolidate) -> Planned:
     everything = tuple(range(len(node.schema)))
     form = row_format(node.schema)
     source = planning.keyed(node.input, everything, list(everything), form)
-    return planning.stage(form, ConsolidateOperator, source)
+    return planning.stage(form, op.Consolidate(source))
 
 
 def plan_concat(planning: Planning, node: Concat) -> Planned:
@@ -100,5 +94,5 @@ def plan_concat(planning: Planning, node: Concat) -> Planned:
 def plan_sum(planning: Planning, node: Node, terms: Sequence[tuple[Node, bool]]) -> Planned:
     """`node` as the sum of `terms`, each with whether it is subtracted."""
     sources, negated = planning.terms(node, terms)
-    added = Several([Source(source.stage) for source in sources])
-    return planning.stage(row_format(node.schema), ConcatOperator, added, tuple(negated))
+    added = op.Terms(tuple(sources), tuple(negated))
+    return planning.stage(row_format(node.schema), op.Concat(added))

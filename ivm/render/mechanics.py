@@ -2,17 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import assert_never
 
 import pyarrow as pa
 
 from ivm.errors import Unsupported
-from ivm.operators.arrange import Arrange
-from ivm.operators.exchange import Exchange
-from ivm.operators.operator import Operator
-from ivm.operators.project import Project
-from ivm.operators.roundless import ArrangeRoundless
+from ivm.render.arranged import Arranged
 from ivm.render.building import (
-    CrossingPlan,
+    Argument,
     Every,
     Read,
     Several,
@@ -20,6 +17,16 @@ from ivm.render.building import (
     StagePlan,
     TracePlan,
     WholePlan,
+)
+from ivm.render.loop_operations import LoopOperation
+from ivm.render.operation import Operation
+from ivm.render.operations import (
+    Arrange,
+    ArrangeMonotonic,
+    Exchange,
+    KeyOrder,
+    Project,
+    Terms,
 )
 from ivm.render.physical import PiecePlan
 from ivm.render.scopes import Planned, Scope
@@ -33,7 +40,8 @@ MAX_SORTED_WORDS = 240  # `ivm.trace.sort` keeps 256 on the stack, with a time a
 
 
 class Stages:
-    """Adds stages to `scope` on behalf of `piece`; `stages` lists all, upstream first."""
+    """Adds stages to `scope` on behalf of `piece`; `stages` lists all, upstream first,
+    and `operations` what each of them does."""
 
     def __init__(self, piece: PiecePlan, shards: int, interner: Interner) -> None:
         self.shards = shards
@@ -42,6 +50,7 @@ class Stages:
         self.scope = Scope(region=0, depth=1)
         self.piece = piece
         self.stages: list[StagePlan] = []
+        self.operations: list[Operation | LoopOperation] = []
         self.root: list[int] = []
         self.open = [piece]  # the pieces that are being planned; each needs those after it
         self._owners: list[PiecePlan] = []
@@ -55,10 +64,11 @@ class Stages:
         finally:
             self.scope = outer
 
-    def add(self, stage: StagePlan) -> int:
-        """Add a stage to the present scope: its number."""
+    def add(self, stage: StagePlan, operation: Operation | LoopOperation) -> int:
+        """Add a stage that does `operation` to the present scope: its number."""
         number = len(self.stages)
         self.stages.append(stage)
+        self.operations.append(operation)
         self._owners.append(self.piece)
         if self.scope.body is None:
             self.piece.stages.append(number)
@@ -67,32 +77,20 @@ class Stages:
             self.scope.body.append(number)
         return number
 
-    def stage(self, form: Format, kind: type[Operator], *arguments: object) -> Planned:
-        """A stage of operators `kind`, whose rows have format `form`, made with `arguments`.
-
-        Of these, `Planned` stands for its operator in the same shard, and `TracePlan` for a reader
-        of the trace, which catches up when the dataflow is hydrated.
-        """
-        given = tuple(_argument(argument) for argument in arguments)
-        number = self.add(StagePlan(kind, self.scope.region, form.words, given))
-        return Planned(number, form)
-
-    def fallible(self, form: Format, kind: type[Operator], *arguments: object) -> Planned:
-        """A stage of which rows may be errors; else as `stage`."""
-        planned = self.stage(form, kind, *arguments)
-        self.piece.fallible.append(planned.stage)
-        return planned
-
-    def whole(self, form: Format, kind: type[Operator], *arguments: object) -> Planned:
-        """A stage of one operator for all shards; else as `stage`.
-
-        `Planned` stands for the operators of all shards, as a tuple.
-        """
-        given = tuple(
-            Every(argument.stage) if isinstance(argument, Planned) else _argument(argument)
-            for argument in arguments
-        )
-        number = self.add(WholePlan(kind, self.scope.region, form.words, given))
+    def stage(self, form: Format, operation: Operation) -> Planned:
+        """A stage that does `operation`, whose rows have format `form`."""
+        region, kind = self.scope.region, operation.planned_as
+        given = tuple(_argument(each, kind) for each in operation.arguments)
+        number = self.add(kind(operation.makes, region, form.words, given), operation)
+        if operation.fallible:
+            self.piece.fallible.append(number)
+        if operation.sealed_strings is not None:
+            self.piece.traces.append(number)
+            self.piece.strings = self.piece.strings or bool(operation.sealed_strings)
+        if operation.state is not None:
+            kept = self.piece.groups if operation.state.holds == "groups" else self.piece.curves
+            kept.append((number, operation.state.table))
+            self.piece.states.append((operation.state.kind, number, operation.state.accounted))
         return Planned(number, form)
 
     def need(self, planned: Planned) -> None:
@@ -119,7 +117,7 @@ class Stages:
     def packed(self, source: Planned, picks: list[tuple[int, int]], target: Format) -> Planned:
         """`source` with its columns moved into `target`; itself if nothing moves."""
         packing = Packing((source.format,), picks, target, self.interner)
-        return source if packing.identity else self.stage(target, Project, source, packing)
+        return source if packing.identity else self.stage(target, Project(source, picks, packing))
 
     def exchanged(
         self,
@@ -137,27 +135,27 @@ class Stages:
         format; what is `negated` among them is subtracted.
         """
         form = sources[0].format
-        given = (
-            Several([Source(source.stage) for source in sources]),
-            tuple(negated),
-            Partitioner(Layout(schema, form), key, self.interner),
-            Packing((form,), [(0, i) for i in picks], target, self.interner),
-            gathers,
-        )
-        number = self.add(CrossingPlan(Exchange, self.scope.region, target.words, given))
-        return Planned(number, target)
+        partitioner = Partitioner(Layout(schema, form), key, self.interner)
+        packing = Packing((form,), [(0, i) for i in picks], target, self.interner)
+        terms = Terms(tuple(sources), tuple(negated))
+        exchange = Exchange(terms, tuple(key), tuple(picks), partitioner, packing, gathers)
+        return self.stage(target, exchange)
 
     def owners(self, schema: pa.Schema, form: Format) -> Partitioner:
         """What tells which shard owns a key, of columns `schema` in format `form`."""
         return Partitioner(Layout(schema, form), range(len(schema)), self.interner)
 
     def sealed(
-        self, source: Planned, key_words: int, strings: tuple[tuple[int, bool], ...]
+        self,
+        source: Planned,
+        order: KeyOrder,
+        key_words: int,
+        strings: tuple[tuple[int, bool], ...],
     ) -> TracePlan:
         """The trace of `source`, whose rows are keys of `key_words` words and then values.
 
-        `strings` are the words that hold strings, and whether they are complemented. Raises
-        Unsupported for too many words.
+        `order` says which columns these are of, and `strings` which words hold strings, and whether
+        they are complemented. Raises Unsupported for too many words.
         """
         words = source.format.words
         if words > MAX_SORTED_WORDS:
@@ -166,14 +164,26 @@ class Stages:
                 " be sorted; select or aggregate fewer columns"
             )
         roundless = self.scope.depth > 1 and self.scope.grows
-        kind = ArrangeRoundless if roundless else Arrange
-        stage = self.whole(source.format, kind, source, key_words, strings).stage
-        self.piece.traces.append(stage)
-        self.piece.strings = self.piece.strings or bool(strings)
-        return TracePlan(stage=stage)
+        kind = ArrangeMonotonic if roundless else Arrange
+        arranged = self.stage(source.format, kind(source, order, key_words, strings))
+        return TracePlan(stage=arranged.stage)
 
 
-def _argument(given: object) -> object:
-    if isinstance(given, Planned):
-        return Source(given.stage)
-    return Read(given) if isinstance(given, TracePlan) else given
+def _argument(given: object, kind: type[StagePlan]) -> object:
+    """What stands in a stage of this `kind` for an operation's argument."""
+    if isinstance(given, list):
+        return Several([_read(each, kind) for each in given])
+    return _read(given, kind) if isinstance(given, Planned | Arranged | TracePlan) else given
+
+
+def _read(given: Planned | Arranged | TracePlan, kind: type[StagePlan]) -> Argument:
+    """What stands there for an operator, or a trace, that is read."""
+    match given:
+        case Planned():
+            return Every(given.stage) if kind is WholePlan else Source(given.stage)
+        case Arranged():
+            return Read(given.trace)
+        case TracePlan():
+            return Read(given)
+        case _:
+            assert_never(given)

@@ -20,6 +20,7 @@ cdef class PiecePlan:
 cdef class PhysicalPlan:
     cdef readonly list depths
     cdef readonly list stages
+    cdef readonly list operations
     cdef readonly list root
     cdef readonly list pieces
     cdef readonly dict arrangements

@@ -3,6 +3,8 @@ import pyarrow as pa
 from ivm.dataflow import Arrange
 from ivm.render.arranged import Arranged
 from ivm.render.building import StagePlan
+from ivm.render.loop_operations import LoopOperation
+from ivm.render.operation import Operation
 from ivm.rows.layout import Layout
 
 class PiecePlan:
@@ -51,6 +53,7 @@ class PhysicalPlan:
         self,
         depths: list[int],
         stages: list[StagePlan],
+        operations: list[Operation | LoopOperation],
         root: list[int],
         pieces: list[PiecePlan],
         arrangements: dict[Arrange, tuple[PiecePlan, Arranged]],
@@ -69,6 +72,8 @@ class PhysicalPlan:
     def depths(self) -> list[int]: ...
     @property
     def stages(self) -> list[StagePlan]: ...
+    @property
+    def operations(self) -> list[Operation | LoopOperation]: ...
     @property
     def root(self) -> list[int]: ...
     @property

@@ -61,6 +61,7 @@ cdef class PiecePlan:
 cdef class PhysicalPlan:
     """What makes a collection: `stages`, in regions of `depths`; `root` lists those of the root.
 
+    `operations` say what each stage does, with its arguments as typed values.
     `arrangements` are those that it makes, each with its piece. `result` is the one that has the
     collection's rows, of a piece that it makes or, by slot, of one that was found; None if no
     arrangement is kept of them. The last of the `pieces` is the collection's own, and stage
@@ -74,12 +75,13 @@ cdef class PhysicalPlan:
     tells before it runs how much its stages put out.
     """
 
-    def __init__(self, list depths, list stages, list root, list pieces, dict arrangements,
-                 tuple result, *, tuple indexing=(), capture=None, tuple constants=(),
+    def __init__(self, list depths, list stages, list operations, list root, list pieces,
+                 dict arrangements, tuple result, *, tuple indexing=(), capture=None, tuple constants=(),
                  tuple found=(), tuple absent=(), dict growing=None, bint only_grows=False,
                  bint foreseeable=False):
         self.depths = depths
         self.stages = stages
+        self.operations = operations
         self.root = root
         self.pieces = pieces
         self.arrangements = arrangements

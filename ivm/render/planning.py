@@ -13,13 +13,13 @@ import pyarrow as pa
 from ivm.arrangement_order import arrangement_order
 from ivm.dataflow import Arrange, Concat, Get, Negate, Node, stored
 from ivm.errors import SchemaMismatch, UnknownCollection
-from ivm.operators.flatten import Flatten
-from ivm.operators.loop import Enter
 from ivm.render.arranged import Arranged, shape_of
 from ivm.render.building import TracePlan
 from ivm.render.collection import Collection
 from ivm.render.growth import Growth
+from ivm.render.loop_operations import Enter
 from ivm.render.mechanics import Stages
+from ivm.render.operations import Flatten, KeyOrder
 from ivm.render.physical import PiecePlan
 from ivm.render.pieces import Index, Piece
 from ivm.render.scopes import Planned, Scope
@@ -85,7 +85,7 @@ class Planning(Stages, ABC):
         assert self.scope.parent is not None
         with self.within(self.scope.parent):
             outside = self.planned(node)
-        return self.stage(outside.format, Enter, outside)
+        return self.stage(outside.format, Enter(outside))
 
     # --- arrangements ---
 
@@ -146,13 +146,14 @@ class Planning(Stages, ABC):
         width = len(node.input.schema)
         picks = list(arrangement_order(width, node.key))
         source = self.moved(node.input, picks, shape.together)
-        return Arranged(node, shape, self.sealed(source, shape.key.words, shape.strings))
+        trace = self.sealed(source, KeyOrder(node.key), shape.key.words, shape.strings)
+        return Arranged(node, shape, trace)
 
     def moved(self, node: Node, picks: list[int], target: Format) -> Planned:
         """`node`'s columns `picks` in format `target`, in whatever shards its rows are."""
         if index := self.lying_anyhow(node):
             packing = index.packed(picks, target, self.interner)
-            return self.stage(target, Flatten, index.trace, packing)
+            return self.stage(target, Flatten(index, picks, packing))
         return self.packed(self.planned(node), [(0, i) for i in picks], target)
 
     def keyed(

@@ -5,8 +5,7 @@ import pyarrow as pa
 from ivm.dataflow import EnterAt, Iterate, Map, Node, Recursive, columns
 from ivm.errors import Unsupported
 from ivm.expressions import Call, Expression, Literal
-from ivm.operators.loop import Collect, Feedback, Leave, Variable
-from ivm.operators.loop import EnterAt as EnterAtOperator
+from ivm.render import loop_operations as op
 from ivm.render.building import LoopPlan
 from ivm.render.planning import Planning
 from ivm.render.scopes import Planned, Scope
@@ -38,7 +37,7 @@ def plan_enter_at(planning: Planning, node: EnterAt) -> Planned:
         outside = planning.planned(Map(node.input, (*named, ("priority", priority))))
     form, word = row_format(node.schema), outside.format.places[-1].word
     packing = Packing((outside.format,), [(0, i) for i in range(len(named))], form)
-    return planning.stage(form, EnterAtOperator, outside, packing, word)
+    return planning.stage(form, op.EnterAt(outside, packing, word))
 
 
 def plan_iterate(planning: Planning, node: Iterate) -> Planned:
@@ -51,17 +50,18 @@ def plan_iterate(planning: Planning, node: Iterate) -> Planned:
     last = rounds if node.stops and node.max_rounds is not None else None
     with planning.within(inner):
         for name, schema in _schemas(node).items():
-            inner.variables[name] = planning.stage(row_format(schema), Variable)
+            inner.variables[name] = planning.stage(row_format(schema), op.Variable(name))
         bodies = {name: planning.planned(body) for name, body in node.bindings}
         for name, body in node.bindings:
             _feed_back(planning, body, bodies[name], inner.variables[name], last)
         result = bodies[node.result]
-        collected = planning.stage(result.format, Collect, result)
+        collected = planning.stage(result.format, op.Collect(result))
     assert inner.body is not None
     updates = min(planning.bounds.updates, _MOST)
     loop = LoopPlan(outer.region, inner.region, inner.body, rounds, updates)
-    planning.piece.loops.append(planning.add(loop))
-    return planning.stage(result.format, Leave, collected)
+    names = tuple(inner.variables)
+    planning.piece.loops.append(planning.add(loop, op.LoopOperation(names, depth, rounds, grows)))
+    return planning.stage(result.format, op.Leave(collected))
 
 
 def _schemas(node: Iterate) -> dict[str, pa.Schema]:
@@ -82,4 +82,4 @@ def _feed_back(
         source = planning.exchanged([body], [False], schema, everything, everything, form, True)
     else:
         source = planning.packed(body, [(0, i) for i in everything], form)
-    planning.stage(form, Feedback, source, variable, rounds)
+    planning.stage(form, op.Feedback(source, variable, rounds))

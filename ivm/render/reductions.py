@@ -5,8 +5,7 @@ need the join closure of times, which `ivm.operators.reduce` provides for any lo
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 import pyarrow as pa
@@ -15,54 +14,23 @@ from ivm.aggregates import LINEAR, Aggregate, Order, aggregate_kind
 from ivm.arrangement_order import arrangement_order
 from ivm.dataflow import Distinct, Node, Reduce, TopK, project
 from ivm.errors import Unsupported
-from ivm.operators.accumulate import Accumulate, AccumulateNew
-from ivm.operators.accumulation import Accumulation
-from ivm.operators.fallible import Settle
-from ivm.operators.joining import Joining
-from ivm.operators.known import Known
-from ivm.operators.listing import Listing
-from ivm.operators.logic import Logic
-from ivm.operators.ordering import Ordering
-from ivm.operators.percentile import Percentile
-from ivm.operators.reduce import Reduce as ReduceOperator
-from ivm.operators.select import Select
-from ivm.operators.selection import Selection
-from ivm.operators.settling import Settling
-from ivm.render.building import New, TracePlan
+from ivm.render import reduce_operations as op
+from ivm.render.operations import KeyOrder
 from ivm.render.planning import Planning
 from ivm.render.scopes import Planned
 from ivm.rows.format import (
     Format,
     followed_by,
-    is_interned,
     ordered_format,
     row_format,
     string_words,
 )
-from ivm.rows.hashing import Partitioner
 from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
-from ivm.rows.strings import Interner, pinned_word_of
+from ivm.rows.strings import pinned_word_of
 
 OVERFLOW = b"numeric value out of range in a sum or average"
 TOO_LONG = b"a list or text of more than 1 GiB"
-
-
-@dataclass(frozen=True, slots=True)
-class Ordered:
-    """Rows of a key and then values in an ordered format; `types` are of the columns of both."""
-
-    source: Planned
-    owners: Partitioner
-    key_format: Format
-    values: Format
-    types: tuple[pa.DataType, ...]
-    interner: Interner
-
-    def ordering(self) -> Ordering:
-        """The order of a key's values."""
-        strings = [is_interned(t) for t in self.types[len(self.types) - len(self.values.places) :]]
-        return Ordering(self.values, strings, self.interner)
 
 
 def plan_threshold(planning: Planning, node: Node, limit: int | None) -> Planned:
@@ -79,10 +47,8 @@ def _known(planning: Planning, node: Node) -> Planned:
     picks = list(range(len(node.schema)))
     source = planning.keyed(node, picks, picks, form)
     strings = string_words(node.schema.types, form)
-    known = planning.stage(form, Known, source, strings, planning.owners(node.schema, form))
-    planning.piece.groups.append((known.stage, "groups"))
-    planning.piece.states.append(("known rows", known.stage, "groups"))
-    return known
+    owners = planning.owners(node.schema, form)
+    return planning.stage(form, op.DistinctMonotonic(source, strings, owners))
 
 
 def plan_top_k(planning: Planning, node: TopK) -> Planned:
@@ -147,11 +113,8 @@ def _selected(
 ) -> Planned:
     """The selected rows of each group; column i is `picks[i]` of (key, ordered columns)."""
     given = _ordered(planning, node, key, order)
-
-    def logic() -> Logic:
-        return Selection(given.ordering(), offset, limit)
-
-    reduced = _reduced(planning, given, logic, given.source.format)
+    selection = op.SelectionPlan(given, offset, limit)
+    reduced = _reduced(planning, given, selection, given.source.format)
     return planning.packed(reduced, [(0, i) for i in picks], row_format(schema))
 
 
@@ -165,11 +128,8 @@ def _percentile(planning: Planning, node: Reduce, a: Aggregate) -> Planned:
         raise Unsupported(f"a {a.function} of {kind} at {a.parameter!r}")
     descending = any(o.descending for o in a.order)
     given = _ordered(planning, node.input, node.key, (Order(a.column, descending),))
-
-    def logic() -> Logic:
-        return Percentile(given.ordering(), given.values, fraction, continuous)
-
-    reduced = _reduced(planning, given, logic, given.source.format)
+    percentile = op.PercentilePlan(given, a, fraction, continuous)
+    reduced = _reduced(planning, given, percentile, given.source.format)
     picks = [(0, i) for i in range(len(node.key) + 1)]
     return planning.packed(reduced, picks, row_format(node.schema))
 
@@ -182,31 +142,17 @@ def _gathered(planning: Planning, node: Reduce, a: Aggregate) -> Planned:
     where = () if a.where is None else (Order(a.where),)
     given = _ordered(planning, node.input, node.key, (*where, *order))
     results = ordered_format([pa.field(a.name, a.type, a.nullable)], [False], [False])
-    interner = planning.interner
-    too_long = pinned_word_of(interner, TOO_LONG)
-
-    def logic() -> Logic:
-        gathered = (
-            given.ordering(),
-            given.values,
-            len(where) + column,
-            len(where) - 1,
-            results,
-            too_long,
-            interner,
-        )
-        if a.function == "join":
-            return Joining(*gathered, separator=str(a.parameter or "").encode())
-        return Listing(*gathered, type=a.type, distinct=a.function == "set")
-
+    too_long = pinned_word_of(planning.interner, TOO_LONG)
+    collection = op.CollectionPlan(given, a, len(where) + column, results, too_long)
     form = Format(given.key_format.words + 1 + results.words, ())
-    reduced = _reduced(planning, given, logic, form)
+    reduced = _reduced(planning, given, collection, form)
     return _settled(planning, node, reduced, given.key_format, results)
 
 
 def _ordered(
     planning: Planning, node: Node, key: tuple[int, ...], order: tuple[Order, ...]
-) -> Ordered:
+) -> op.Ordered:
+    """`node`'s rows as keys and the columns of `order`, which sort as words do."""
     schema = node.schema
     key_format = row_format([schema.field(i) for i in key])
     fields = [schema.field(o.column) for o in order]
@@ -221,53 +167,18 @@ def _ordered(
         source = planning.moved(node, taken, together)
     owners = planning.owners(pa.schema([schema.field(i) for i in key]), key_format)
     types = tuple(schema.field(i).type for i in taken)
-    return Ordered(source, owners, key_format, values, types, planning.interner)
+    by = KeyOrder(key, order)
+    return op.Ordered(source, by, owners, key_format, values, types, planning.interner)
 
 
-def _reduced(
-    planning: Planning, given: Ordered, logic: Callable[[], Logic], form: Format
-) -> Planned:
-    words, types = given.key_format.words, list(given.types)
+def _reduced(planning: Planning, given: op.Ordered, logic: op.LogicPlan, form: Format) -> Planned:
+    """The reduction of what is `given` by `logic`, with rows of format `form`."""
+    words, strings = given.key_format.words, string_words(given.types, given.source.format)
     if planning.scope.depth > 1:
-        return reduce_in_loop(planning, given.source, words, logic, types, form, given.owners)
-    strings = string_words(types, given.source.format)
-    trace = planning.sealed(given.source, words, strings)
-    return _at_root(planning, trace, given.owners, logic, form)
-
-
-def _at_root(
-    planning: Planning,
-    trace: TracePlan,
-    owners: Partitioner,
-    logic: Callable[[], Logic],
-    form: Format,
-) -> Planned:
-    """The reduction of what `trace` holds."""
-    selected = planning.stage(form, Select, trace, owners, New(logic))
-    planning.piece.groups.append((selected.stage, "debts"))
-    planning.piece.states.append(("rankings", selected.stage, None))
-    return selected
-
-
-def reduce_in_loop(
-    planning: Planning,
-    source: Planned,
-    key_words: int,
-    logic: Callable[[], Logic],
-    types: list[pa.DataType],
-    form: Format,
-    owners: Partitioner,
-) -> Planned:
-    """The reduction of `source`, rows of a key and a value with columns of these `types`.
-
-    `owners` tells which shard keeps a key.
-    """
-    strings = string_words(types, source.format)
-    given = (source, key_words, New(logic), strings, owners)
-    reduced = planning.stage(form, ReduceOperator, *given)
-    planning.piece.curves.append((reduced.stage, "curves"))
-    planning.piece.states.append(("histories", reduced.stage, "curves"))
-    return reduced
+        in_loop = op.ReduceInLoop(given.source, given.by, words, logic, strings, given.owners)
+        return planning.stage(form, in_loop)
+    trace = planning.sealed(given.source, given.by, words, strings)
+    return planning.stage(form, op.ReduceOrdered(trace, given.by, given.owners, logic))
 
 
 def _accumulated(planning: Planning, node: Reduce) -> Planned:
@@ -286,56 +197,51 @@ def _accumulated(planning: Planning, node: Reduce) -> Planned:
     types = [given.field(i).type for i in taken]
     overflow = pinned_word_of(planning.interner, OVERFLOW)
     owners = planning.owners(pa.schema([given.field(i) for i in node.key]), key_format)
-
-    def logic() -> Accumulation:
-        return Accumulation(moved, fields, values, results, overflow)
-
+    sums = op.AccumulationPlan(node.aggregates, moved, fields, values, results, overflow)
     if planning.scope.depth > 1:
         source = planning.keyed(node.input, node.key, taken, together)
+        strings = string_words(types, together)
+        by = KeyOrder(node.key)
+        in_loop = op.ReduceInLoop(source, by, key_format.words, sums, strings, owners)
         form = Format(key_format.words + 1 + results.words, ())
-        reduced = reduce_in_loop(planning, source, key_format.words, logic, types, form, owners)
-        return _settled(planning, node, reduced, key_format, results)
-
+        return _settled(planning, node, planning.stage(form, in_loop), key_format, results)
     strings = string_words(types[: len(node.key)], key_format)
     settling = _settling(planning, node, key_format, results)
-    parts = (owners, key_format.words, New(logic), strings, settling)
+    parts = op.Sums(owners, key_format.words, sums, strings, settling)
     return _summed(planning, node, taken, together, parts)
 
 
 def _summed(
-    planning: Planning, node: Reduce, taken: list[int], together: Format, parts: tuple[object, ...]
+    planning: Planning, node: Reduce, taken: list[int], together: Format, sums: op.Sums
 ) -> Planned:
     """At the root: states of groups, of the columns `taken` in the format `together`."""
-    form = row_format(node.schema)
+    form, by = row_format(node.schema), KeyOrder(node.key)
     index = planning.lying(node.input, node.key)
     if index is None:
         source = planning.keyed(node.input, node.key, taken, together)
-        summed = planning.fallible(form, Accumulate, source, *parts)
-    else:
-        packing = index.packed(taken, together, planning.interner)
-        by_key = index.node.key == node.key
-        summed = planning.fallible(form, AccumulateNew, index.trace, packing, by_key, *parts)
-    planning.piece.groups.append((summed.stage, "groups"))
-    planning.piece.states.append(("groups", summed.stage, "groups"))
-    return summed
+        return planning.stage(form, op.Accumulate(source, by, sums))
+    packing = index.packed(taken, together, planning.interner)
+    by_key = index.node.key == node.key
+    return planning.stage(form, op.AccumulateArranged(index, by, packing, by_key, sums))
 
 
 def _settled(
     planning: Planning, node: Reduce, reduced: Planned, key_format: Format, results: Format
 ) -> Planned:
     settling = _settling(planning, node, key_format, results)
-    return planning.fallible(row_format(node.schema), Settle, reduced, key_format.words, settling)
+    return planning.stage(row_format(node.schema), op.Settle(reduced, key_format.words, settling))
 
 
-def _settling(planning: Planning, node: Reduce, key_format: Format, results: Format) -> New:
-    """What makes rows of `node` of keys and results, for each operator."""
+def _settling(
+    planning: Planning, node: Reduce, key_format: Format, results: Format
+) -> op.SettlingPlan:
+    """Rows of `node` made of keys and results."""
     picks = [(0, i) for i in range(len(node.key))]
     picks += [(1, i) for i in range(len(node.aggregates))]
     packing = Packing((key_format, results), picks, row_format(node.schema))
     named = Layout(pa.schema(list(node.schema)[: len(node.key)]))
     naming = Packing((key_format,), picks[: len(node.key)], row_format(named.schema))
-    interner = planning.interner
-    return New(lambda: Settling(packing, naming, named, interner))
+    return op.SettlingPlan(packing, naming, named, planning.interner)
 
 
 def _gives(a: Aggregate, type_: pa.DataType) -> None:

@@ -25,7 +25,6 @@ from ivm.dataflow import (
     TopK,
     Window,
 )
-from ivm.operators.capture import CaptureArranged, CaptureRows
 from ivm.render.arranged import Arranged
 from ivm.render.due import plan_due
 from ivm.render.foresight import foreseeable
@@ -41,6 +40,7 @@ from ivm.render.linear import (
     plan_map,
     plan_sum,
 )
+from ivm.render.operations import CaptureArranged, CaptureRows
 from ivm.render.physical import PhysicalPlan, PiecePlan
 from ivm.render.planning import Planning
 from ivm.render.recursion import plan_enter_at, plan_iterate, plan_recursive
@@ -60,8 +60,8 @@ class Planner(Planning):
         Raises UnknownCollection, SchemaMismatch, NotIndexed, Unsupported.
         """
         result = self.arranged(wanted)
-        rows = result.shape.restored
-        capture = self.whole(Format(rows.words, ()), CaptureArranged, result.trace, rows)
+        form = Format(result.shape.restored.words, ())
+        capture = self.stage(form, CaptureArranged(result))
         owner = self.found[wanted] if wanted in self.found else self.made[wanted][0]
         return self._finished(wanted, (owner, result), capture)
 
@@ -72,7 +72,7 @@ class Planner(Planning):
         """
         picks = [(0, i) for i in range(len(wanted.schema))]
         rows = self.packed(self.planned(wanted), picks, row_format(wanted.schema))
-        return self._finished(wanted, None, self.stage(rows.format, CaptureRows, rows))
+        return self._finished(wanted, None, self.stage(rows.format, CaptureRows(rows)))
 
     def _finished(
         self, wanted: Node, result: tuple[PiecePlan | int, Arranged] | None, capture: Planned
@@ -83,6 +83,7 @@ class Planner(Planning):
         return PhysicalPlan(
             self.depths,
             self.stages,
+            self.operations,
             self.root,
             pieces,
             self.made,
@@ -94,7 +95,7 @@ class Planner(Planning):
             absent=tuple(self.absent),
             growing={name: self.source(name).insert_only for name in reads(wanted)},
             only_grows=self.only_grows(wanted),
-            foreseeable=foreseeable(self.stages),
+            foreseeable=foreseeable(self.operations),
         )
 
     def plan_node(self, node: Node) -> Planned:

@@ -14,6 +14,9 @@ class Planned:
     stage: int
     format: Format
 
+    def __str__(self) -> str:
+        return f"#{self.stage}"
+
 
 @dataclass(eq=False, slots=True)
 class Scope:

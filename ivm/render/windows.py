@@ -1,6 +1,7 @@
 """Planning of window functions: where their arguments lie, and which kernel each call is."""
 
 import math
+from dataclasses import dataclass
 from typing import assert_never, get_args
 
 import pyarrow as pa
@@ -9,10 +10,9 @@ from ivm.aggregates import Aggregate, FrameUnit, Order, WindowCall, window_kind
 from ivm.dataflow import Window
 from ivm.errors import Unsupported
 from ivm.operators.accumulation import Accumulation
-from ivm.operators.fallible import Settle
 from ivm.operators.frames import Frame
+from ivm.operators.logic import Logic
 from ivm.operators.ordering import Ordering
-from ivm.operators.settling import Settling
 from ivm.operators.window import Window as WindowOperator
 from ivm.operators.window_functions import (
     FrameExtreme,
@@ -23,9 +23,12 @@ from ivm.operators.window_functions import (
     WindowFunction,
 )
 from ivm.operators.windowing import Windowing
-from ivm.render.building import New
+from ivm.render.building import New, TracePlan
+from ivm.render.operation import Names, Operation, State
+from ivm.render.operations import KeyOrder
 from ivm.render.planning import Planning
-from ivm.render.reductions import OVERFLOW, reduce_in_loop
+from ivm.render.reduce_operations import LogicPlan, ReduceInLoop, Settle, SettlingPlan
+from ivm.render.reductions import OVERFLOW
 from ivm.render.scopes import Planned
 from ivm.rows.format import (
     Format,
@@ -36,9 +39,11 @@ from ivm.rows.format import (
     row_format,
     string_words,
 )
+from ivm.rows.hashing import Partitioner
 from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 from ivm.rows.strings import Interner, pinned_word_of
+from ivm.text import window_call_text
 
 
 class Values:
@@ -80,6 +85,58 @@ class Values:
         return len(self.columns) - 1 - self.columns[::-1].index(column)
 
 
+@dataclass(frozen=True)
+class WindowPlan(LogicPlan):
+    """The calls of `node` over partitions whose rows lie as `values` says."""
+
+    node: Window
+    values: Values
+    results: Format
+    interner: Interner
+
+    def ordering(self) -> Ordering:
+        """The order of a partition's rows."""
+        return Ordering(self.values.format, self.values.strings, self.interner)
+
+    def functions(self) -> tuple[WindowFunction, ...]:
+        """The kernels of the calls (raises Unsupported)."""
+        return tuple(
+            _function(call, self.values, place, self.interner)
+            for call, place in zip(self.node.calls, self.results.places, strict=True)
+        )
+
+    def make(self) -> Logic:
+        parts = (self.ordering(), self.values.order_words, self.functions(), self.results.words)
+        return Windowing(*parts)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{c.name} := {window_call_text(c)}" for c in self.node.calls)
+
+
+@dataclass(frozen=True)
+class WindowOperation(
+    Operation,
+    makes=WindowOperator,
+    puts_out_what_it_reads=False,
+    state=State("totals", "groups", "totals", "totals"),
+):
+    """Windows at the root, over the rows of changed partitions in order."""
+
+    trace: TracePlan
+    by: KeyOrder
+    owners: Partitioner
+    calls: WindowPlan
+
+    @property
+    def arguments(self) -> tuple[object, ...]:
+        ordering, functions = New(self.calls.ordering), New(self.calls.functions)
+        peers, width = self.calls.values.order_words, self.calls.results.words
+        return (self.trace, self.owners, ordering, peers, functions, width)
+
+    def text(self, names: Names) -> str:
+        return f"{names(self.trace)} {self.by}: {self.calls}"
+
+
 def plan_window(planning: Planning, node: Window) -> Planned:
     """Partitions in order, and the calls over them."""
     values = Values(node)
@@ -97,34 +154,18 @@ def plan_window(planning: Planning, node: Window) -> Planned:
     plain = [False] * len(fields)
     results = ordered_format(fields, plain, plain)
     form = Format(rows.words + 1 + results.words, ())
-
-    interner, peers, width = planning.interner, values.order_words, results.words
-
-    def ordering() -> Ordering:
-        return Ordering(values.format, values.strings, interner)
-
-    def functions() -> tuple[WindowFunction, ...]:
-        return _functions(node, values, results, interner)
-
+    calls = WindowPlan(node, values, results, planning.interner)
+    by = KeyOrder(node.key, values.order)
     owners = planning.owners(pa.schema([values.schema.field(i) for i in node.key]), key_format)
+    words, strings = key_format.words, string_words(types, rows)
     if planning.scope.depth > 1:
         source = planning.keyed(node.input, node.key, taken, rows)
-        windowed = reduce_in_loop(
-            planning,
-            source,
-            key_format.words,
-            lambda: Windowing(ordering(), peers, functions(), width),
-            types,
-            form,
-            owners,
-        )
+        in_loop = ReduceInLoop(source, by, words, calls, strings, owners)
+        windowed = planning.stage(form, in_loop)
     else:
         source = planning.moved(node.input, taken, rows)
-        trace = planning.sealed(source, key_format.words, string_words(types, rows))
-        parts = (owners, New(ordering), peers, New(functions), width)
-        windowed = planning.stage(form, WindowOperator, trace, *parts)
-        planning.piece.groups.append((windowed.stage, "totals"))
-        planning.piece.states.append(("totals", windowed.stage, "totals"))
+        trace = planning.sealed(source, by, words, strings)
+        windowed = planning.stage(form, WindowOperation(trace, by, owners, calls))
     return _unpacked(planning, node, windowed, taken, rows, results)
 
 
@@ -143,22 +184,12 @@ def _unpacked(
     packing = Packing((rows, results), picks, form, planning.interner)
     named = Layout(node.input.schema)
     naming = Packing((rows,), picks[: len(node.input.schema)], row_format(named.schema))
-    interner = planning.interner
-    settling = New(lambda: Settling(packing, naming, named, interner))
-    return planning.fallible(form, Settle, windowed, rows.words, settling)
+    settling = SettlingPlan(packing, naming, named, planning.interner)
+    return planning.stage(form, Settle(windowed, rows.words, settling))
 
 
 _FARTHEST = 1 << 62
 """No partition has as many rows, and with a row's number added this is an int64."""
-
-
-def _functions(
-    node: Window, values: Values, results: Format, interner: Interner
-) -> tuple[WindowFunction, ...]:
-    return tuple(
-        _function(call, values, place, interner)
-        for call, place in zip(node.calls, results.places, strict=True)
-    )
 
 
 def _function(

@@ -1,4 +1,5 @@
-"""Plans before and after each rewrite, and the dataflows of whole queries, as golden files.
+"""Plans before and after each rewrite, and dataflows and physical plans of whole queries, as golden
+files.
 
 With `REWRITE_GOLDEN=1` in the environment the files are written anew instead; a file is a list of
 cases, each a query and the texts that belong to it.
@@ -10,8 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from ivm.dataflow import Arrange, Distinct, Get
+from ivm.pool import Pool
 from tests.property.shop import CATALOG
+from views.catalog import Table
+from views.compile import compile_view
 from views.explain import dataflow_text, plan_text
+from views.lowering.clock import CLOCK
 from views.lowering.lower import lower
 from views.rewrites import RULES, rewrite
 from views.rewrites.context import Context
@@ -39,6 +45,20 @@ def lowered(query: str, arranged: Collection[str] = ()) -> Case:
     bound = bind(query, CATALOG)
     node = lower(rewrite(bound.plan, Context(bound.numbers, arranged)), arranged)
     return {"query": query, "dataflow": dataflow_text(node)}
+
+
+def planned(query: str, workers: int, arranged: Collection[str] = ()) -> Case:
+    """The physical plan of a query in a pool of so many workers."""
+    pool = Pool(workers)
+    for table in (*CATALOG.tables, Table(CLOCK.name, CLOCK.schema, ())):
+        pool.create_input(table.name, table.schema, table.key or table.schema.names)
+    for name in arranged:
+        source, _, column = name.removesuffix("]").partition("[")
+        rows = Get(source, CATALOG[source].schema)
+        by_column = Arrange(rows, (rows.schema.get_field_index(column),))
+        pool.install(f"by {name}", Distinct(by_column), rows.schema.names)
+    view = compile_view(query, CATALOG, arranged=arranged)
+    return {"query": query, "physical": pool.plan_text(view.node, view.key)}
 
 
 def read(path: Path) -> list[Case]:
@@ -80,3 +100,15 @@ def test_queries_lower_to_dataflows_as_recorded() -> None:
 
 def test_queries_lower_to_dataflows_over_arrangements_that_there_are() -> None:
     check(GOLDEN / "arranged.txt", lambda query: lowered(query, ARRANGED))
+
+
+def test_queries_are_planned_as_recorded() -> None:
+    check(GOLDEN / "physical.txt", lambda query: planned(query, 1))
+
+
+def test_queries_are_planned_for_two_workers_as_recorded() -> None:
+    check(GOLDEN / "physical_two_workers.txt", lambda query: planned(query, 2))
+
+
+def test_queries_are_planned_over_arrangements_that_there_are() -> None:
+    check(GOLDEN / "physical_arranged.txt", lambda query: planned(query, 1, FOREIGN_KEYS))

@@ -172,6 +172,19 @@ def test_explain_says_what_would_be_shared_and_made(
     assert answer["stages"][0]["name"] == "parsed"
 
 
+@pytest.mark.parametrize(
+    ("lookups", "delivered"), [(True, "CaptureArranged (new)[id]"), (False, "CaptureRows #0")]
+)
+def test_explain_ends_with_the_physical_plan_that_would_be_built(
+    client: TestClient, pipeline: DirectPipeline, lookups: bool, delivered: str
+) -> None:
+    body = {"query": "SELECT id, day FROM orders", "lookups": lookups}
+    *_, dataflow, physical = client.post("/v1/explain", json=body).json()["stages"]
+    assert (dataflow["name"], physical["name"]) == ("dataflow", "physical")
+    assert physical["text"].startswith("reuse orders[id]\n")
+    assert physical["text"].endswith(delivered)
+
+
 def test_definitions_outlive_the_process(
     client: TestClient, pipeline: DirectPipeline, tmp_path: Path
 ) -> None:
