@@ -23,7 +23,7 @@ from ivm.rows.words cimport decode_double, encode_double
 
 import pyarrow as pa
 
-from ivm.aggregates import LINEAR
+from ivm.aggregates import LINEAR as _LINEAR
 from ivm.errors import Unsupported
 from ivm.exhaustive import check_complete
 
@@ -47,7 +47,7 @@ cdef uint64_t SIGN = <uint64_t> 1 << 63
 
 
 _FUNCTIONS = {"count": COUNT, "sum": SUM, "avg": AVERAGE, "comoment": COMOMENT}
-check_complete("the table of accumulated aggregates", _FUNCTIONS, LINEAR)
+check_complete("the table of accumulated aggregates", _FUNCTIONS, _LINEAR)
 
 
 def _kind(type_) -> int:

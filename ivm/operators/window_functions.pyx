@@ -16,7 +16,8 @@ from ivm.rows.strings cimport Interner, compare as compare_contents
 from ivm.rows.words cimport encode_double, encode_signed
 from ivm.trace.times cimport compare_words
 
-from ivm.aggregates import WINDOW_FUNCTIONS, window_kind
+from ivm.aggregates import WINDOW_FUNCTIONS as _WINDOW_FUNCTIONS
+from ivm.aggregates import window_kind
 from ivm.exhaustive import check_complete
 
 cdef enum Number:
@@ -42,9 +43,9 @@ _NUMBERS = {
 }
 _PICKS = {"first_value": FIRST_VALUE, "last_value": LAST_VALUE, "nth_value": NTH_VALUE}
 check_complete("the table of row numbers", _NUMBERS,
-               {f for f in WINDOW_FUNCTIONS if window_kind(f) == "number"})
+               {f for f in _WINDOW_FUNCTIONS if window_kind(f) == "number"})
 check_complete("the table of frame values", _PICKS,
-               {f for f in WINDOW_FUNCTIONS if window_kind(f) == "pick"})
+               {f for f in _WINDOW_FUNCTIONS if window_kind(f) == "pick"})
 
 
 cdef Cell _cell(place, int offset):
