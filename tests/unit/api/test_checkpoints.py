@@ -78,8 +78,8 @@ def test_only_what_lies_beyond_the_checkpoint_is_replayed(runtime: Runtime, tmp_
     write_rows(tmp_path, "orders", (order(2), -1))
     pipeline_of(again).step()
     assert [(e["op"], e["time"]) for e in lines(tmp_path)[len(published) : -1]] == [
-        ("+", 5),
         ("-", 5),
+        ("+", 5),
     ]
 
 
