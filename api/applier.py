@@ -10,6 +10,7 @@ import threading
 import time as clock
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import structlog
@@ -17,8 +18,9 @@ import structlog
 from api.clock import PoolClock
 from api.feeding import Feeder
 from api.meter import Meter
-from connectors.batches import Offsets, TableUpdates, TimedBatch
+from connectors.batches import TableUpdates, TimedBatch
 from connectors.errors import PipelineFailed
+from connectors.offsets import Offsets
 from connectors.progress.journal import Journal
 from connectors.quarantine import Quarantine
 from connectors.sinks.sink import Output, Reached, Sink
@@ -58,8 +60,9 @@ class Applier:
         self.errors: dict[str, Counter[str]] = {}
         self._journal = journal
         self._sinks = sinks
-        self._offsets: deque[tuple[int, Offsets]] = deque([(0, {})], REMEMBERED)
-        self._reached = Reached(0, 0, {})
+        self._declared = Offsets()
+        self._offsets: deque[tuple[int, Offsets]] = deque([(0, Offsets())], REMEMBERED)
+        self._reached = Reached(0, 0, Offsets())
         self._held_back = 0
         self._listeners: list[Callable[[], None]] = []
 
@@ -71,7 +74,8 @@ class Applier:
         """The input offsets reflected at a recent `time`, by default at the last one published."""
         if time is None:
             return self._reached.offsets
-        return next((offsets for t, offsets in reversed(tuple(self._offsets)) if t <= time), {})
+        recent = reversed(tuple(self._offsets))
+        return next((offsets for t, offsets in recent if t <= time), Offsets())
 
     @property
     def reflected(self) -> tuple[int, Offsets]:
@@ -83,8 +87,23 @@ class Applier:
         with self.lock:
             self.clock.feed(moment, time)
             self.pool.advance(time + 1)
+            self._declared = offsets
             self._offsets.append((time, offsets))
             self._reached = Reached(time, moment, offsets, self._journal.ranges(time))
+
+    def declare(self, source: Offsets) -> None:
+        """Tell positions of a new source too: those at which it begins, until batches have more."""
+        with self.lock:
+            self._declared = self._declared.join(source)
+            self._reached = replace(self._reached, offsets=self._reached.offsets.join(source))
+            self._offsets.append((self._reached.time, self._reached.offsets))
+
+    def forget_source(self, name: str) -> None:
+        """Tell nothing more of a source; `lock` is held, and no view reads it."""
+        self._declared = self._declared.without(name)
+        told = [(time, offsets.without(name)) for time, offsets in self._offsets]
+        self._offsets = deque(told, REMEMBERED)
+        self._reached = replace(self._reached, offsets=self._reached.offsets.without(name))
 
     def receive(self, batch: TimedBatch) -> None:
         """Apply one batch and, unless it was committed before, publish its deltas."""
@@ -98,7 +117,8 @@ class Applier:
                     return
                 self._advance(batch.time)
                 drained = {name: self._drained(name) for name in self.errors}
-            reached = Reached(batch.time, batch.moment, batch.offsets, batch.ranges)
+            offsets = self._offsets[-1][1]
+            reached = Reached(batch.time, batch.moment, offsets, batch.ranges)
             with self.meter.stage("sink"):
                 self._publish(reached, drained)
         if not batch.committed:
@@ -184,7 +204,8 @@ class Applier:
     def _feed(self, batch: TimedBatch) -> None:
         self.feeder.take(batch)
         self.clock.feed(batch.moment, batch.time)
-        self._offsets.append((batch.time, batch.offsets))
+        # A batch that was on its way when a source was declared does not know it yet.
+        self._offsets.append((batch.time, self._declared.join(batch.offsets)))
 
     def _is_held_back(self, batch: TimedBatch) -> bool:
         """Whether a replayed time can be completed with later ones: nobody waits for its deltas."""

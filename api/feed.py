@@ -21,11 +21,14 @@ LINES = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Deltas of `time`, or a part of them; the last part has the offsets that the time reflects."""
+    """Deltas of `time`, or a part of them; the last part has what the time reflects.
+
+    That is `offsets` by topic and `sources` by source, unless the line is of before there were any.
+    """
 
     time: int
     deltas: list[dict[str, Any]]
-    offsets: dict[str, dict[str, int]] | None
+    reflected: dict[str, dict[str, dict[str, int]]] | None
 
 
 class Feed:
@@ -62,7 +65,8 @@ class Feed:
         if _time(line) <= self._after:
             return
         if "frontier" in line:
-            yield Event(line["frontier"], self._open, line["offsets"])
+            time = line.pop("frontier")
+            yield Event(time, self._open, line)
             self._open = []
             return
         time = line.pop("time")

@@ -127,9 +127,10 @@ class RuntimeCollector(Collector):
         )
         ready = float(self._runtime.fault() is None)
         yield GaugeMetricFamily("ivm_ready", "1 while the service is ready.", ready)
-        lag = GaugeMetricFamily("ivm_lag_records", "Records not yet applied.", labels=["topic"])
-        for topic, count in status.lag.items():
-            lag.add_metric([topic], count)
+        labels = ["source", "topic", "partition"]
+        lag = GaugeMetricFamily("ivm_lag_records", "Records not yet applied.", labels=labels)
+        for (source, topic, partition), count in status.lag.items():
+            lag.add_metric([source, topic, str(partition)], count)
         yield lag
 
     def _checkpoints(self) -> Iterator[Metric]:

@@ -37,7 +37,7 @@ def cut(applier: Applier, journal: Journal, specs: Mapping[str, TableSpec]) -> C
     Call it while neither tables nor views change, and no batch is applied.
     """
     pool = applier.pool
-    time, offsets = applier.reflected
+    time, _ = applier.reflected
     if not time == pool.frontier - 1 == journal.committed_time:
         return None
     positions = journal.positions_at(time)
@@ -55,7 +55,6 @@ def cut(applier: Applier, journal: Journal, specs: Mapping[str, TableSpec]) -> C
         journal.identity,
         time,
         applier.clock.moment,
-        offsets,
         dict(journal.published),
         tuple(tables),
     )

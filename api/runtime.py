@@ -25,7 +25,6 @@ from api.registry import Registry
 from api.restoring import Tables, cut
 from api.settings import Settings
 from api.watch import Watch
-from connectors.batches import Offsets
 from connectors.checkpoint.periodic import CheckpointCounts, Checkpoints
 from connectors.checkpoint.restore import restore
 from connectors.checkpoint.store import open_store
@@ -39,6 +38,7 @@ from connectors.errors import (
     PipelineFailed,
 )
 from connectors.health import PartFault
+from connectors.offsets import Offsets, offsets_of
 from connectors.pipeline import Pipeline, PipelineSettings
 from connectors.progress.journal import Journal
 from connectors.quarantine import Place, Quarantine, Quarantined, Repair
@@ -205,12 +205,12 @@ class Runtime:
         for fault in restored.faults:
             log.error("a checkpoint was passed over", fault=fault)
         writer = CheckpointWriter(store, settings.checkpoints_kept, restored.kept)
-        if restored.manifest is None:
-            self.applier.begin(0, 0, {})
+        topics = {spec.name: spec.topic for spec in sources.values()}
+        positions = {(t.name, p): end for t in restored.tables for p, end in t.positions.items()}
+        if (manifest := restored.manifest) is None:
+            self.applier.begin(0, 0, Offsets(topics))
         else:
-            manifest, topics = restored.manifest, {spec.topic for spec in sources.values()}
-            offsets = {t: ends for t, ends in manifest.offsets.items() if t in topics}
-            self.applier.begin(manifest.time, manifest.moment, offsets)
+            self.applier.begin(manifest.time, manifest.moment, offsets_of(topics, positions))
             for table in restored.tables:
                 writer.stands_for(table.files, self.pool.batches(table.name))
                 self.applier.feeder.duplicates.restore(table.name, table.seen)
@@ -303,10 +303,12 @@ class Runtime:
             except BaseException:
                 self.pool.drop_input(spec.name)
                 raise
+            begun = beginning.offsets if beginning is not None else {}
+            self.applier.declare(Offsets.of_source(spec.name, spec.topic, begun))
             return True
 
     def _refuse_other_connection(self, spec: TableSpec) -> None:
-        """Offsets are kept by topic name, so one name is one topic (raises InvalidTable)."""
+        """Offsets are told by topic too, so one name is one topic (raises InvalidTable)."""
         for other in self.registry.sources.values():
             if other.topic == spec.topic and other.connection != spec.connection:
                 raise InvalidTable(
@@ -337,6 +339,7 @@ class Runtime:
             self.meter.forget(name)
             with self.applier.lock:
                 self.applier.feeder.forget(name)
+                self.applier.forget_source(name)
                 self.pool.drop_input(name)
 
     # --- quarantine ---
@@ -508,7 +511,7 @@ class Runtime:
         return {info.name for info in self.pool.arrangements()}
 
     def offsets(self, time: int | None = None) -> Offsets:
-        """The input offsets reflected at a recent time, by default at the last one."""
+        """What of each source is reflected at a recent time, by default at the last one."""
         return self.applier.offsets(time)
 
 

@@ -12,10 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from connectors.offsets import Offsets
 from connectors.tables import TableSpec
-
-# topic -> partition -> the offset after the last one reflected
-Offsets = Mapping[str, Mapping[int, int]]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -107,8 +105,8 @@ class Counts:
 class TimedBatch:
     """All that happens at logical time `time`; times rise strictly, the first is 1.
 
-    `tables` holds only tables with updates. `offsets` is cumulative: the position of every
-    partition after this batch. `records` counts input records, those quarantined and ignored
+    `tables` holds only tables with updates. `offsets` is cumulative: the positions of every source
+    after this batch. `records` counts input records, those quarantined and ignored
     included. `committed`: the journal says that the deltas of this time are published already (a
     replay after a restart), so the batch must be applied and its deltas thrown away. `moment` is
     when the time was given, in microseconds since the epoch; a batch may say nothing else. A batch

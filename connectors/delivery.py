@@ -16,7 +16,6 @@ import pyarrow as pa
 
 from connectors.batches import (
     Correction,
-    Offsets,
     Range,
     Receiver,
     TimedBatch,
@@ -26,11 +25,12 @@ from connectors.corrections import Outcome, Refusal, SchemasOf, no_schemas, piec
 from connectors.counts import counted
 from connectors.decode import DIFF, OFFSET, TRANSACTION
 from connectors.errors import CorrectionLost, PipelineFailed, ReplayUnderWay, Stalled
+from connectors.offsets import Offsets, offsets_of
 from connectors.overtaking import Overtaking
 from connectors.past import Past
 from connectors.progress.assign import Assigned, Piece, Progress
 from connectors.progress.journal import Entry, Journal
-from connectors.progress.resolution import Resolution
+from connectors.progress.resolution import Resolution, are_markers
 from connectors.quarantine import Place, Quarantine
 from connectors.spark.chunks import Chunk, chunks
 from connectors.tables import TableSpec
@@ -335,11 +335,7 @@ class Delivery:
             self._recent.popleft()
 
     def _offsets(self) -> Offsets:
-        """What is reflected of each topic: of the tables that share one, the least."""
-        topics = {spec.name: spec.topic for spec in self._tables.values()}
-        offsets: dict[str, dict[int, int]] = {}
-        for (table, partition), end in self._reached.items():
-            if table in topics:
-                ends = offsets.setdefault(topics[table], {})
-                ends[partition] = min(end, ends.get(partition, end))
-        return offsets
+        """What is reflected of each source."""
+        specs = self._tables.values()
+        topics = {spec.name: spec.topic for spec in specs if not are_markers(spec)}
+        return offsets_of(topics, self._reached)

@@ -1,4 +1,4 @@
-"""How far behind the pipeline is: the records of each topic that it has yet to receive."""
+"""How far behind the pipeline is: the records that each source has yet to receive."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -6,6 +6,9 @@ from pathlib import Path
 from connectors.errors import TopicTruncated
 from connectors.files.reader import TopicReader
 from connectors.tables import TableSpec
+
+# Records by source, topic and partition.
+Behind = Mapping[tuple[str, str, int], int]
 
 
 class Lag:
@@ -21,23 +24,21 @@ class Lag:
         tables: Iterable[TableSpec],
         reached: Mapping[tuple[str, int], int],
         ends: Mapping[tuple[str, int], int],
-    ) -> dict[str, int]:
-        """The records of each topic that the table most behind has yet to receive.
+    ) -> Behind:
+        """The records of each partition that each table has yet to receive.
 
         `reached` is by (table, partition), `ends` of Kafka's topics by (topic, partition).
         """
-        lag: dict[str, int] = {}
+        behind = {}
         for spec in tables:
             if spec.is_remote:
                 bounds = {p: (0, end) for (topic, p), end in ends.items() if topic == spec.topic}
             else:
                 bounds = self._bounds(spec.topic)
-            behind = sum(
-                max(0, end - reached.get((spec.name, partition), first))
-                for partition, (first, end) in bounds.items()
-            )
-            lag[spec.topic] = max(behind, lag.get(spec.topic, 0))
-        return lag
+            for partition, (first, end) in bounds.items():
+                position = reached.get((spec.name, partition), first)
+                behind[spec.name, spec.topic, partition] = max(0, end - position)
+        return behind
 
     def _bounds(self, topic: str) -> dict[int, tuple[int, int]]:
         """The first offset and the end of each partition of a file topic."""

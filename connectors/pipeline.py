@@ -40,7 +40,7 @@ from connectors.kafka.confirmation import Confirmation
 from connectors.kafka.connection import Connection
 from connectors.kafka.monitor import Monitor
 from connectors.kafka.rereading import Rereader
-from connectors.lag import Lag
+from connectors.lag import Behind, Lag
 from connectors.past import Past
 from connectors.progress.journal import Beginning, Journal
 from connectors.progress.resolution import are_markers, with_markers
@@ -81,8 +81,9 @@ class PipelineStatus:
     """The pipeline as `/readyz` and `/metrics` see it.
 
     `time` is the last one received (0: none); `records` counts records since the start, replayed
-    ones included; `lag` is the number of records per topic not yet received; `error` says why
-    the state is `stalled` or `failed`, naming topic, partition, offset and reason for a stall.
+    ones included; `lag` is the number of records not yet received, by source, topic and partition;
+    `error` says why the state is `stalled` or `failed`, naming topic, partition, offset and reason
+    for a stall.
     `faults` keep parts from their work while the state is what it is. `delivering` is how many
     seconds were spent on delivering batches, what the receiver did included.
     """
@@ -92,7 +93,7 @@ class PipelineStatus:
     time: int
     records: int
     records_per_second: float
-    lag: Mapping[str, int]
+    lag: Behind
     faults: tuple[PartFault, ...] = ()
     delivering: float = 0.0
 

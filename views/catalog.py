@@ -118,6 +118,13 @@ class Catalog:
         """The views that read `name` directly."""
         return tuple(view.name for view in self.views if name in view.dependencies)
 
+    def tables_under(self, name: str) -> frozenset[str]:
+        """The tables that a view reads, itself or by way of others (raises UnknownName)."""
+        entry = self[name]
+        if isinstance(entry, Table):
+            return frozenset((name,))
+        return frozenset().union(*map(self.tables_under, entry.dependencies))
+
     def to_json(self) -> dict[str, Any]:
         """A JSON-serialisable document; `from_json` is the inverse."""
         return {

@@ -1,11 +1,11 @@
 """`/v1/views/{name}/changes`: the change feed, as server-sent events.
 
 With `snapshot` (the default) come `snapshot` events, `{"time", "rows", "counts"}`, and then
-`changes` events, `{"time", "deltas", "offsets"}`, for every later time. With `since`, or the header
-`Last-Event-ID`, only what came after that time. The times of one batch, where a source's resolution
-is finer, come as its last. A large time comes in several events; the last carries the event's id,
-which is the time, and the offsets. `end` says that the view is no more, or
-why it failed.
+`changes` events, `{"time", "deltas", "offsets", "sources"}`, for every later time. With `since`, or
+the header `Last-Event-ID`, only what came after that time. The times of one batch, where a source's
+resolution is finer, come as its last. A large time comes in several events; the last carries the
+event's id, which is the time, and the offsets by topic and by source. `end` says that the view is
+no more, or why it failed.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -98,7 +98,7 @@ def _end(detail: str) -> ServerSentEvent:
 
 def _sent(event: Event) -> ServerSentEvent:
     data: dict[str, Any] = {"time": event.time, "deltas": event.deltas}
-    if event.offsets is None:
+    if event.reflected is None:
         return ServerSentEvent(orjson.dumps(data).decode(), event="changes")
-    data["offsets"] = event.offsets
+    data |= event.reflected
     return ServerSentEvent(orjson.dumps(data).decode(), event="changes", id=str(event.time))

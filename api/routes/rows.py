@@ -20,6 +20,7 @@ from api.pages import matching, page
 from api.runtime import Runtime
 from api.signals import Signal
 from api.values import is_natural, parse
+from connectors.offsets import Offsets, offsets_of
 from ivm.errors import NotIndexed
 from ivm.results import Snapshot
 from views.catalog import View
@@ -48,7 +49,7 @@ async def get_rows(
     """
     view = runtime.looked_up(name)
     for position in at_least or ():
-        await _reached(position, runtime, published)
+        await _reached(_wanted(position, view, runtime), position, runtime, published)
     values = _values(request, view)
     if scan:
         snapshot = await run_in_threadpool(runtime.pool.scan, name)
@@ -59,7 +60,7 @@ async def get_rows(
         body = await run_in_threadpool(_body, snapshot, view, values, limit, cursor)
     else:
         body = _body(snapshot, view, values, limit, cursor)
-    return _tagged(request, {**body, "offsets": runtime.offsets(snapshot.time)})
+    return _tagged(request, {**body, **runtime.offsets(snapshot.time).told()})
 
 
 def _body(
@@ -109,28 +110,45 @@ def _peeked(runtime: Runtime, view: View, values: dict[str, Any]) -> Snapshot:
         ) from error
 
 
-async def _reached(position: str, runtime: Runtime, published: Signal) -> None:
-    """Wait until an input offset is reflected (raises BadParameter, OffsetNotReached)."""
-    topic, partition, offset = _position(position)
-    if topic not in {spec.topic for spec in runtime.registry.sources.values()}:
-        raise BadParameter(f"at_least: no source reads a topic {topic!r}")
+async def _reached(wanted: Offsets, position: str, runtime: Runtime, published: Signal) -> None:
+    """Wait until positions are reflected (raises OffsetNotReached, which names `position`)."""
     try:
         async with asyncio.timeout(runtime.settings.wait_seconds):
             while True:
                 changed = published.next()
-                if runtime.offsets().get(topic, {}).get(partition, 0) > offset:
+                if runtime.offsets().covers(wanted):
                     return
                 await changed.wait()
     except TimeoutError as error:
         raise OffsetNotReached(
-            f"offset {offset} of {topic}:{partition} was not reflected within "
-            f"{runtime.settings.wait_seconds:g} s; try again"
+            f"at_least={position} was not reflected within {runtime.settings.wait_seconds:g} s by "
+            f"{', '.join(source for source, _ in wanted.positions)}; try again"
         ) from error
 
 
+def _wanted(position: str, view: View, runtime: Runtime) -> Offsets:
+    """What `topic:partition:offset` or `source:partition:offset` waits for.
+
+    A topic means its sources that the view reads, or all if it reads none. A name that is both is
+    taken for a topic's. Raises BadParameter.
+    """
+    name, partition, offset = _position(position)
+    topics = {spec.name: spec.topic for spec in runtime.registry.sources.values()}
+    sources = [source for source, topic in topics.items() if topic == name]
+    read = runtime.registry.catalog.tables_under(view.name)
+    sources = [source for source in sources if source in read] or sources
+    if not sources and name in topics:
+        sources = [name]
+    if not sources:
+        raise BadParameter(f"at_least: no source reads a topic {name!r}, and none has that name")
+    return offsets_of(topics, {(source, partition): offset + 1 for source in sources})
+
+
 def _position(text: str) -> tuple[str, int, int]:
-    topic, _, rest = text.partition(":")
+    name, _, rest = text.partition(":")
     partition, _, offset = rest.partition(":")
-    if not (topic and is_natural(partition) and is_natural(offset)):
-        raise BadParameter(f"at_least={text!r}: write it topic:partition:offset")
-    return topic, int(partition), int(offset)
+    if not (name and is_natural(partition) and is_natural(offset)):
+        raise BadParameter(
+            f"at_least={text!r}: write it topic:partition:offset, or source:partition:offset"
+        )
+    return name, int(partition), int(offset)

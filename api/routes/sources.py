@@ -46,12 +46,15 @@ def delete_source(name: str, runtime: RuntimeDep) -> None:
 def _described(runtime: Runtime, spec: TableSpec) -> dict[str, Any]:
     """A source, what of its topic is reflected, and what became of its records.
 
-    `offsets` are by partition. `records` counts those since the service started, replays not
-    counted; each is exactly one of these. `corrected` of the rejected ones were applied since.
+    `offsets` and `lag`, the records that are still to come, are by partition. `records` counts
+    those since the service started, replays not counted; each is exactly one of these. `corrected`
+    of the rejected ones were applied since.
     """
+    lag = runtime.pipeline.status().lag
     return {
         **spec.to_json(),
-        "offsets": runtime.offsets().get(spec.topic, {}),
+        "offsets": runtime.offsets().ends(spec.name),
+        "lag": {p: count for (name, _, p), count in lag.items() if name == spec.name},
         "records": runtime.meter.by_outcome(spec.name),
         "corrected": runtime.meter.corrected[spec.name],
     }

@@ -11,7 +11,6 @@ from typing import Any, Self
 
 import pyarrow as pa
 
-from connectors.batches import Offsets
 from connectors.errors import CheckpointCorrupt, InvalidTable
 from connectors.files.lines import checked_line, read_checked
 from connectors.tables import type_name, type_of
@@ -55,14 +54,12 @@ class Manifest:
     """The tables as of `time`, and what else the service knew then.
 
     `journal` is the identity of the journal whose times these are, `moment` what the clock showed
-    (microseconds since the epoch), `offsets` what every topic reflects, and `published` where the
-    delta topic of every view ended.
+    (microseconds since the epoch), and `published` where the delta topic of every view ended.
     """
 
     journal: str
     time: int
     moment: int
-    offsets: Offsets
     published: Mapping[str, int]
     tables: tuple[TableEntry, ...]
 
@@ -83,7 +80,6 @@ class Manifest:
                 "journal": self.journal,
                 "time": self.time,
                 "moment": self.moment,
-                "offsets": {t: list(map(list, ends.items())) for t, ends in self.offsets.items()},
                 "published": dict(self.published),
                 "tables": [_table_to_json(table) for table in self.tables],
             }
@@ -104,7 +100,6 @@ class Manifest:
                 record["journal"],
                 record["time"],
                 record["moment"],
-                {topic: dict(ends) for topic, ends in record["offsets"].items()},
                 record["published"],
                 tuple(_table_from_json(table) for table in record["tables"]),
             )

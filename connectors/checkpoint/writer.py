@@ -12,7 +12,6 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from connectors.batches import Offsets
 from connectors.checkpoint.files import Rows, write_file
 from connectors.checkpoint.manifest import (
     FileEntry,
@@ -63,7 +62,6 @@ class Cut:
     journal: str
     time: int
     moment: int
-    offsets: Offsets
     published: Mapping[str, int]
     tables: tuple[TableCut, ...]
 
@@ -108,9 +106,7 @@ class CheckpointWriter:
         attempt = _Attempt(self._store, cut.time, self._held, is_stopped)
         try:
             tables = tuple(attempt.table(table) for table in cut.tables)
-            manifest = Manifest(
-                cut.journal, cut.time, cut.moment, cut.offsets, cut.published, tables
-            )
+            manifest = Manifest(cut.journal, cut.time, cut.moment, cut.published, tables)
             self._store.publish(manifest.name, manifest.to_bytes())
         except BaseException:
             attempt.undo()

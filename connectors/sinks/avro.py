@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from connectors.batches import Offsets
 from connectors.formats.avro_columns import (
     bytes_of,
     joined,
@@ -28,6 +27,7 @@ from connectors.formats.avro_columns import (
 )
 from connectors.formats.buffers import picked
 from connectors.formats.texts import filled
+from connectors.offsets import Offsets
 from connectors.sinks.net import Net
 from connectors.sinks.origin import Origin
 from connectors.sinks.sink import Changes, Output
@@ -76,9 +76,10 @@ class AvroEncoding:
 
     def frontier(self, time: int, offsets: Offsets) -> bytes:
         """Every delta up to `time` was published, and reflects the records before `offsets`."""
-        reflected = mapping({topic: _partitions(ends) for topic, ends in offsets.items()})
+        told = offsets.told()
+        by_topic, by_source = _positions(told["offsets"]), _positions(told["sources"])
         absent = _NULL * 5  # op, diff, time, row, error
-        return self._frame + absent + _VALUE + number(time) + _VALUE + reflected
+        return self._frame + absent + _VALUE + number(time) + by_topic + by_source
 
     def events(self, rows: pa.RecordBatch, changed: Net, origin: Origin) -> list[bytes]:
         """Debezium's events."""
@@ -103,10 +104,10 @@ class AvroEncoding:
 def _deltas(
     frame: bytes, contents: pa.Array, diffs: NDArray[np.int64], times: NDArray[np.uint64]
 ) -> list[bytes]:
-    """`contents` are the members row and error; frontier and offsets are null."""
+    """`contents` are the members row and error; frontier, offsets and sources are null."""
     signs = pc.if_else(pa.array(diffs > 0), "+", "-")
     changed = joined(_VALUE, values(pa.array(diffs)), _VALUE, _times(times))
-    return list(bytes_of(joined(frame, _VALUE, values(signs), changed, contents, _NULL + _NULL)))
+    return list(bytes_of(joined(frame, _VALUE, values(signs), changed, contents, _NULL * 3)))
 
 
 def _times(times: NDArray[np.uint64]) -> pa.Array:
@@ -118,8 +119,10 @@ def _chosen(encoded: pa.Array, positions: NDArray[np.int64]) -> pa.Array:
     return filled(encoded.take(picked(positions)), _NULL)
 
 
-def _partitions(ends: Mapping[int, int]) -> bytes:
-    return mapping({str(partition): number(end) for partition, end in ends.items()})
+def _positions(told: Mapping[str, Mapping[str, int]]) -> bytes:
+    """Positions by topic or by source."""
+    partitions = {name: {p: number(end) for p, end in ends.items()} for name, ends in told.items()}
+    return _VALUE + mapping({name: mapping(ends) for name, ends in partitions.items()})
 
 
 def _frame(identity: int) -> bytes:
@@ -135,6 +138,7 @@ def _delta_schema(row: dict[str, Any]) -> dict[str, Any]:
         "error": "string",
         "frontier": "long",
         "offsets": _OFFSETS,
+        "sources": _OFFSETS,
     }
     fields = [{"name": n, "type": ["null", t], "default": None} for n, t in members.items()]
     return {"type": "record", "name": row["name"].removesuffix("_row") + "_delta", "fields": fields}

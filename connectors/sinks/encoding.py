@@ -4,7 +4,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from connectors.batches import Offsets
+from connectors.offsets import Offsets
 from connectors.sinks import json
 from connectors.sinks.net import Net
 from connectors.sinks.origin import Origin

@@ -2,7 +2,7 @@
 
 A delta is `{"op":"+"|"-","diff":n,"time":t,"row":{...}}` (`"error":"..."` in place of `"row"` for
 a row that could not be computed); `diff` is signed and `op` is its sign. A frontier record is
-`{"frontier":t,"offsets":{topic:{partition:offset}}}`.
+`{"frontier":t,"offsets":{topic:{partition:offset}},"sources":{source:{partition:offset}}}`.
 """
 
 import numpy as np
@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from connectors.batches import Offsets
 from connectors.formats.buffers import picked
 from connectors.formats.texts import encoded, filled, join, json_texts, plain, value_texts
+from connectors.offsets import Offsets
 from connectors.sinks.net import Net
 from connectors.sinks.origin import Origin
 from connectors.sinks.sink import Changes
@@ -37,7 +37,7 @@ def delta_lines(changes: Changes) -> list[bytes]:
 
 def frontier_line(time: int, offsets: Offsets) -> bytes:
     """Every delta up to `time` was published, and it reflects the records before `offsets`."""
-    return orjson.dumps({"frontier": time, "offsets": offsets}, option=orjson.OPT_NON_STR_KEYS)
+    return orjson.dumps({"frontier": time, **offsets.told()})
 
 
 def object_lines(rows: pa.RecordBatch) -> list[bytes]:

@@ -13,8 +13,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from connectors.batches import Offsets, Range
+from connectors.batches import Range
 from connectors.errors import KeyNotUnique
+from connectors.offsets import Offsets
 from connectors.sinks.target import KafkaTarget
 
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from connectors.batches import Range
 from connectors.kafka.connection import Connection
+from connectors.offsets import Offsets
 from connectors.progress.journal import Journal
 from connectors.sinks.kafka.progress import Progress, decode
 from connectors.sinks.kafka.publisher import Service
@@ -120,8 +121,8 @@ class Publishing:
         """Publish the views, empty at first."""
         for name, each in self.outputs.items():
             self.sink.open(each)
-            self.sink.write(name, drained(0, []), Reached(0, 0, {}))
-        self.sink.commit(Reached(0, 0, {}))
+            self.sink.write(name, drained(0, []), Reached(0, 0, Offsets()))
+        self.sink.commit(Reached(0, 0, Offsets()))
 
     def restore(self, histories: dict[str, History]) -> None:
         """Go on where the last instance ended: replay all that is prepared."""
@@ -155,7 +156,8 @@ class Publishing:
     def reached(self, time: int) -> Reached:
         """A time, and what it covers."""
         ranges = (Range("table", "input", 0, time * 10 - 10, time * 10),)
-        return Reached(time, time * 1000, {"input": {0: time * 10}}, ranges)
+        offsets = Offsets.of_source("table", "input", {0: time * 10})
+        return Reached(time, time * 1000, offsets, ranges)
 
     def abandon(self) -> None:
         """Die: only the lock on the journal is given up, as the system does for a dead process."""

@@ -17,6 +17,7 @@ import pytest
 
 from connectors.errors import SinkDiverged, SinkFenced
 from connectors.health import PartFault
+from connectors.offsets import Offsets
 from connectors.sinks.kafka import reading
 from connectors.sinks.sink import Output, Reached
 from tests.faults.publishing import (
@@ -411,7 +412,7 @@ def test_row_32_a_topic_that_takes_less_than_it_did(world: World) -> None:
     publishing.deliver(world.histories)
     world.kafka.configure_topic(f"{world.service}.a", {"max.message.bytes": "5000"})
     publishing.journal.prepare(2, (), 0)
-    reached = Reached(2, 0, {})
+    reached = Reached(2, 0, Offsets())
     text = "".join(random.Random(32).choices("abcdefghijklmnopqrstuvwxyz", k=20_000))
     publishing.sink.write("a", drained(2, [((7, text), 1)]), reached)
     publishing.sink.write("b", world.histories["b"].at(2), reached)
@@ -440,8 +441,8 @@ def test_a_snapshot_that_is_too_large_for_a_transaction_comes_in_several(
     publishing = Publishing(world.directory, world.kafka.address, world.outputs[:1], world.service)
     publishing.sink.open(world.outputs[0])
     rows = [(i, f"name {i}") for i in range(100)]
-    publishing.sink.write("a", drained(0, [(row, 1) for row in rows]), Reached(0, 0, {}))
-    publishing.sink.commit(Reached(0, 0, {}))
+    publishing.sink.write("a", drained(0, [(row, 1) for row in rows]), Reached(0, 0, Offsets()))
+    publishing.sink.commit(Reached(0, 0, Offsets()))
     publishing.close()
     found = messages(world.kafka, f"{world.service}.a")
     assert [m.sequence for m in found] == list(range(102))

@@ -39,7 +39,8 @@ class Progress:
     """The progress as of one batch; batches are numbered from 1 without gaps.
 
     `service` is the identity of the data directory that this belongs to, `instance` that of the
-    process. `moment` is in microseconds since the epoch; `offsets` are cumulative.
+    process. `moment` is in microseconds since the epoch; `offsets` by topic and `sources` by source
+    are cumulative. Records of before there were `sources` have none, and neither does their seal.
     """
 
     service: str
@@ -51,6 +52,7 @@ class Progress:
     ranges: tuple[Range, ...] = ()
     views: Mapping[str, Published] = field(default_factory=dict)
     previous: str = ""
+    sources: Mapping[str, Mapping[str, int]] | None = None
 
     def seal(self) -> str:
         """A digest of all that the record says."""
@@ -67,6 +69,8 @@ class Progress:
     def _members(self) -> dict[str, Any]:
         views = {name: asdict(view) for name, view in self.views.items()}
         members = {name: getattr(self, name) for name in self.__slots__}
+        if self.sources is None:
+            del members["sources"]
         return {**members, "ranges": [astuple(r) for r in self.ranges], "views": views}
 
 

@@ -226,16 +226,12 @@ class Publisher:
     def _record(self, views: Mapping[str, Published], reached: Reached | None) -> Progress:
         if reached is None:
             return self._last.next(views=views)
-        offsets = {
-            topic: {str(partition): end for partition, end in ends.items()}
-            for topic, ends in reached.offsets.items()
-        }
         return self._last.next(
             views=views,
             time=reached.time,
             moment=reached.moment,
-            offsets=offsets,
             ranges=reached.ranges,
+            **reached.offsets.told(),
         )
 
     def _transact(self, record: Progress, outgoing: Sequence[Outgoing]) -> bool:

@@ -95,7 +95,7 @@ def test_records_of_all_partitions_arrive_in_order(reading: Service, kafka: Kafk
     for partition in range(3):
         ids = [n for n in collector.ids(topic) if n % 3 == partition]
         assert ids == list(range(partition, 300, 3))
-    assert collector.batches[-1].offsets == {topic: {0: 100, 1: 100, 2: 100}}
+    assert collector.batches[-1].offsets.by_topic() == {topic: {0: 100, 1: 100, 2: 100}}
     assert sum(batch.records for batch in collector.batches) == 300
 
 

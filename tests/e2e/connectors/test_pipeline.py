@@ -44,7 +44,7 @@ def test_updates_of_all_tables_and_partitions_arrive(service: Service) -> None:
         {"id": 2, "name": "a"},
     ]
     assert people.diffs.tolist() == [1, -1, 1, 1]
-    assert collector.batches[-1].offsets == {"people": {0: 2, 3: 1}, "pets": {0: 1}}
+    assert collector.batches[-1].offsets.by_topic() == {"people": {0: 2, 3: 1}, "pets": {0: 1}}
 
 
 def test_a_large_topic_arrives_in_order_in_bounded_batches(service: Service) -> None:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from connectors.batches import Counts, Origin, Range, Receiver, TableUpdates, TimedBatch
 from connectors.declaration import OnError
 from connectors.health import PartFault
+from connectors.offsets import Offsets
 from connectors.pipeline import PipelineSettings, PipelineStatus, State
 from connectors.progress.journal import Beginning, Journal
 from connectors.quarantine import Quarantine
@@ -85,7 +86,7 @@ class DirectPipeline:
             time=self._journal.last_time + 1,
             tables={table: updates(spec, first, changes)},
             ranges=ranges,
-            offsets={self.tables[name].topic: {0: end} for name, end in self._ends.items()},
+            offsets=self._offsets(),
             records=len(changes),
             rejected=0,
             committed=False,
@@ -98,11 +99,15 @@ class DirectPipeline:
 
     def tick(self) -> None:
         moment = self._now()
-        offsets = {self.tables[name].topic: {0: end} for name, end in self._ends.items()}
-        batch = TimedBatch(self._journal.last_time + 1, {}, (), offsets, 0, 0, False, moment)
+        time = self._journal.last_time + 1
+        batch = TimedBatch(time, {}, (), self._offsets(), 0, 0, False, moment)
         self._journal.prepare(batch.time, (), moment)
         self._receiver.receive(batch)
         self.ticks.release()
+
+    def _offsets(self) -> Offsets:
+        topics = {name: spec.topic for name, spec in self.tables.items()}
+        return Offsets(topics, {(name, 0): end for name, end in self._ends.items()})
 
     def _now(self) -> int:
         return clock.time_ns() // 1000 if self.moment is None else self.moment

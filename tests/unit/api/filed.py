@@ -14,6 +14,7 @@ from connectors.declaration import OnError
 from connectors.delivery import Delivery
 from connectors.files.reader import TopicReader, records
 from connectors.files.writer import TopicWriter
+from connectors.lag import Lag
 from connectors.pipeline import PipelineSettings, PipelineStatus, State
 from connectors.progress.journal import Journal
 from connectors.quarantine import Quarantine
@@ -85,7 +86,8 @@ class FilePipeline:
         self.add_table(replace(self._tables[name], on_error=on_error))
 
     def status(self) -> PipelineStatus:
-        return PipelineStatus(self.state, None, self.delivery.time, 0, 0.0, {})
+        lag = Lag(self._topics).of(self._tables.values(), self.delivery.reached(), {})
+        return PipelineStatus(self.state, None, self.delivery.time, 0, 0.0, lag)
 
     def tick(self) -> None:
         self.delivery.tick()

@@ -28,7 +28,7 @@ def test_every_time_is_one_event(runtime: Runtime, pipeline: DirectPipeline) -> 
     pipeline.deliver("orders", (order(2, "ada", "2"), 1))
     found = events(runtime, since=0)
     assert [event.time for event in found] == [1, 2]
-    assert found[1].offsets == {"orders": {"0": 2}}
+    assert found[1].reflected == {"offsets": {"orders": {"0": 2}}, "sources": {"orders": {"0": 2}}}
     assert sorted((d["op"], d["row"]["orders"]) for d in found[1].deltas) == [("+", 2), ("-", 1)]
 
 
@@ -58,7 +58,7 @@ def test_a_large_time_comes_in_parts_and_only_the_last_has_offsets(
     pipeline.deliver("orders", *rows)
     found = events(runtime, since=0)
     assert [len(event.deltas) for event in found] == [LINES, 1]
-    assert [event.offsets is None for event in found] == [True, False]
+    assert [event.reflected is None for event in found] == [True, False]
 
 
 def test_a_feed_begins_with_the_snapshot_and_ends_with_the_view(

@@ -105,7 +105,7 @@ def test_records_that_a_checkpoint_holds_are_not_read_again(tmp_path: Path) -> N
 def test_offsets_and_times_go_on(runtime: Runtime, tmp_path: Path) -> None:
     take_checkpoint(runtime)
     again = runtime_on(tmp_path)
-    assert again.offsets() == {"orders": {0: 6}}
+    assert again.offsets().by_source() == {"orders": {0: 6}}
     assert again.pool.frontier == 4
     assert again.pipeline.status().time == 3
 
@@ -154,7 +154,7 @@ def test_a_table_dropped_after_the_checkpoint_does_not_come_back(
     runtime.drop_source("orders")
     again = runtime_on(tmp_path)
     assert again.fault() is None
-    assert again.offsets() == {}
+    assert again.offsets().by_source() == {}
     again.put_source(ORDERS)
     pipeline_of(again).step()
     assert again.pool.scan("orders").rows.num_rows == 6

@@ -60,9 +60,13 @@ def _full_disk(*_: object) -> None:
 def test_each_time_ends_with_its_frontier(pipeline: DirectPipeline, tmp_path: Path) -> None:
     pipeline.deliver("orders", (order(1, "ada", "1"), 1))
     snapshot, delta, frontier = lines(tmp_path)
-    assert snapshot == {"frontier": 0, "offsets": {}}
+    assert snapshot == {"frontier": 0, "offsets": {}, "sources": {"orders": {}}}
     assert (delta["op"], delta["diff"], delta["time"]) == ("+", 1, 1)
-    assert frontier == {"frontier": 1, "offsets": {"orders": {"0": 1}}}
+    assert frontier == {
+        "frontier": 1,
+        "offsets": {"orders": {"0": 1}},
+        "sources": {"orders": {"0": 1}},
+    }
 
 
 def test_a_committed_time_is_applied_but_not_published_again(
@@ -99,7 +103,7 @@ def test_a_replay_that_ends_early_is_completed(
     again.applier.receive(replayed(batches[0], committed=True))
     again.applier.complete_replay()
     assert again.pool.scan("totals").rows.num_rows == 1
-    assert again.applier.offsets() == {"orders": {0: 1}}
+    assert again.applier.offsets().by_source() == {"orders": {0: 1}}
 
 
 def test_new_deltas_do_not_carry_those_of_a_replay_that_ended_early(
@@ -113,7 +117,7 @@ def test_new_deltas_do_not_carry_those_of_a_replay_that_ended_early(
     again._journal.prepare(3, (), 0)
     again.applier.receive(third)
     assert lines(tmp_path)[len(before) :] == [
-        {"frontier": 3, "offsets": {"orders": {"0": 1}}},
+        {"frontier": 3, "offsets": {"orders": {"0": 1}}, "sources": {"orders": {"0": 1}}},
     ]
 
 

@@ -10,6 +10,7 @@ import pytest
 from api.feeding import Feeder
 from api.meter import Meter
 from connectors.batches import Origin, TableUpdates, TimedBatch
+from connectors.offsets import Offsets
 from connectors.progress.journal import Journal
 from connectors.quarantine import Quarantine
 from connectors.tables import TableSpec
@@ -69,7 +70,7 @@ class Service:
             np.zeros(count, np.int64),
             origin,
         )
-        batch = TimedBatch(time, {"t": updates}, (), {}, count, 0, committed, 0)
+        batch = TimedBatch(time, {"t": updates}, (), Offsets(), count, 0, committed, 0)
         self.feeder.take(batch)
 
     def rows(self) -> list[Row]:

@@ -103,10 +103,10 @@ def test_a_view_is_published_from_its_snapshot_on(service: Service, kafka: Kafka
     service.pipeline.deliver("orders", (order(2, "ada", "2"), 1))
     assert values(kafka, f"{service.name}.totals") == [
         {"op": "+", "diff": 1, "time": 1, "row": _total(1, "1.00")},
-        {"frontier": 1, "offsets": {"orders": {"0": 1}}},
+        {"frontier": 1, "offsets": {"orders": {"0": 1}}, "sources": {"orders": {"0": 1}}},
         {"op": "-", "diff": -1, "time": 2, "row": _total(1, "1.00")},
         {"op": "+", "diff": 1, "time": 2, "row": _total(2, "3.00")},
-        {"frontier": 2, "offsets": {"orders": {"0": 2}}},
+        {"frontier": 2, "offsets": {"orders": {"0": 2}}, "sources": {"orders": {"0": 2}}},
     ]
 
 

@@ -113,7 +113,7 @@ def test_a_batch_is_journaled_delivered_and_committed(
     assert got.tables["people"].rows.schema == table().schema
     assert got.tables["people"].ts_ms.tolist() == [1_700_000_000_000] * 2
     assert got.ranges == (Range("people", "people", 0, 0, 2),)
-    assert got.offsets == {"people": {0: 2}}
+    assert got.offsets.by_topic() == {"people": {0: 2}}
     assert (got.time, got.records, got.rejected, got.committed) == (1, 2, 0, False)
     assert journal.entries() == [Entry(1, got.ranges, got.moment)]
     assert journal.committed_time == 1
@@ -152,7 +152,7 @@ def test_after_a_restart_the_same_times_come_again_and_then_new_ones(
     receiver = Recorder(journal)
     open_delivery(journal, quarantine, receiver).deliver(batch(topics, [(0, 5)]))
     assert receiver.ids() == [(1, True, [0]), (2, True, [1, 2]), (3, False, [3, 4])]
-    assert [b.offsets["people"][0] for b in receiver.batches] == [1, 3, 5]
+    assert [b.offsets.ends("people")[0] for b in receiver.batches] == [1, 3, 5]
 
 
 def test_a_time_that_was_prepared_but_not_applied_comes_again_uncommitted(
@@ -249,7 +249,7 @@ def test_tables_on_one_topic_reflect_the_least_of_their_offsets(
     receiver = Recorder(journal)
     delivery = open_delivery(journal, quarantine, receiver, table(), other)
     delivery.deliver(pa.concat_tables([batch(topics, [(0, 3)]), batch(topics, [(0, 2)], other)]))
-    assert receiver.batches[0].offsets == {"people": {0: 2}}
+    assert receiver.batches[0].offsets.by_topic() == {"people": {0: 2}}
     assert set(receiver.batches[0].tables) == {"people", "others"}
 
 

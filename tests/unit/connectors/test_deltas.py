@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from api.feed import Feed
 from connectors.errors import TopicTruncated
 from connectors.files.reader import TopicReader
+from connectors.offsets import Offsets
 from connectors.progress.journal import Journal
 from connectors.sinks.deltas import DeltaSink
 from connectors.sinks.sink import Output, Reached
@@ -49,11 +50,11 @@ def output(name: str) -> Output:
 
 
 def write(sink: DeltaSink, view: str, changes: Drained, time: int) -> None:
-    sink.write(view, changes, Reached(time, 0, {"t": {0: 9}}))
+    sink.write(view, changes, Reached(time, 0, Offsets.of_source("s", "t", {0: 9})))
 
 
 def commit(sink: DeltaSink, journal: Journal, time: int) -> None:
-    reached = Reached(time, 0, {})
+    reached = Reached(time, 0, Offsets())
     journal.prepare(time, (), 0)
     sink.prepare(reached)
     sink.commit(reached)
@@ -84,7 +85,7 @@ def test_each_change_is_a_line_and_a_frontier_follows(tmp_path: Path, journal: J
         {"op": "+", "diff": 2, "time": 4, "row": {"id": 7}},
         {"op": "-", "diff": -1, "time": 5, "row": {"id": 8}},
         {"op": "+", "diff": 1, "time": 5, "error": "division by zero"},
-        {"frontier": 5, "offsets": {"t": {"0": 9}}},
+        {"frontier": 5, "offsets": {"t": {"0": 9}}, "sources": {"s": {"0": 9}}},
     ]
 
 
@@ -92,7 +93,9 @@ def test_a_time_without_changes_moves_the_frontier(tmp_path: Path, journal: Jour
     sink = DeltaSink(tmp_path, journal)
     sink.open(output("v"))
     write(sink, "v", drained([]), 3)
-    assert published(tmp_path) == [{"frontier": 3, "offsets": {"t": {"0": 9}}}]
+    assert published(tmp_path) == [
+        {"frontier": 3, "offsets": {"t": {"0": 9}}, "sources": {"s": {"0": 9}}}
+    ]
 
 
 def test_a_commit_tells_the_journal_the_ends_of_what_was_written_since(

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from connectors.errors import KeyNotUnique
+from connectors.offsets import Offsets
 from connectors.sinks.avro import AvroEncoding
 from connectors.sinks.encoding import Encoding, JsonEncoding
 from connectors.sinks.envelopes import Envelope, Messages
@@ -17,7 +18,7 @@ from connectors.sinks.sink import Output, Reached
 from connectors.sinks.target import KafkaTarget
 from tests.faults.publishing import SCHEMA, Drained, Row, drained
 
-REACHED = Reached(5, 1_000_000, {"input": {0: 9, 1: 3}})
+REACHED = Reached(5, 1_000_000, Offsets.of_source("i", "input", {0: 9, 1: 3}))
 
 
 class Schemas:
@@ -134,7 +135,8 @@ def test_rows_that_could_not_be_computed_are_deltas(format: Literal["json", "avr
 def test_each_partition_is_told_the_frontier(format: Literal["json", "avro"]) -> None:
     pairs, times, partitions = made(format, "delta", drained(5, []), frontiers=True)
     values = [{name: v for name, v in value.items() if v is not None} for _, value in pairs]
-    assert values == [{"frontier": 5, "offsets": {"input": {"0": 9, "1": 3}}}] * 3
+    ends = {"0": 9, "1": 3}
+    assert values == [{"frontier": 5, "offsets": {"input": ends}, "sources": {"i": ends}}] * 3
     assert times == [5, 5, 5]
     assert partitions == [0, 1, 2]
 
