@@ -10,14 +10,16 @@ import pyarrow as pa
 from api.runtime import Runtime
 from api.settings import Settings
 from connectors.batches import Receiver
+from connectors.corrections import Outcome
 from connectors.declaration import OnError
 from connectors.delivery import Delivery
 from connectors.files.reader import TopicReader, records
 from connectors.files.writer import TopicWriter
 from connectors.lag import Lag
+from connectors.past import Past
 from connectors.pipeline import PipelineSettings, PipelineStatus, State
 from connectors.progress.journal import Journal
-from connectors.quarantine import Quarantine
+from connectors.quarantine import Place, Quarantine
 from connectors.spark.chunks import SCHEMA, encode
 from connectors.tables import TableSpec
 from tests.unit.connectors.records import record
@@ -86,8 +88,17 @@ class FilePipeline:
         self.add_table(replace(self._tables[name], on_error=on_error))
 
     def status(self) -> PipelineStatus:
-        lag = Lag(self._topics).of(self._tables.values(), self.delivery.reached(), {})
-        return PipelineStatus(self.state, None, self.delivery.time, 0, 0.0, lag)
+        lag = Lag(self._topics).of(self._tables.values(), self._reached(), {})
+        time = self._delivery.time if self._delivery is not None else 0
+        return PipelineStatus(self.state, None, time, 0, 0.0, lag)
+
+    def _reached(self) -> Ends:
+        return self._delivery.reached() if self._delivery is not None else {}
+
+    def correct(self, places: Sequence[Place], overwrite: bool = False) -> Outcome:
+        past = Past(self._topics, {})
+        overtaking = None if overwrite else self.delivery.overtaking(places, past)
+        return self.delivery.correct(places, overtaking)
 
     def tick(self) -> None:
         self.delivery.tick()
