@@ -28,7 +28,7 @@ from connectors.errors import CorrectionLost, PipelineFailed, ReplayUnderWay, St
 from connectors.offsets import Offsets, offsets_of
 from connectors.overtaking import Overtaking
 from connectors.past import Past
-from connectors.progress.assign import Assigned, Piece, Progress
+from connectors.progress.assign import Assigned, Piece, Progress, before
 from connectors.progress.journal import Entry, Journal
 from connectors.progress.resolution import Resolution, are_markers
 from connectors.quarantine import Place, Quarantine
@@ -97,7 +97,8 @@ class Delivery:
         """Let batches pass; first come the journaled times that no batch brings.
 
         Raises RegistryUnavailable, before anything is delivered, where corrections among the
-        journaled times need one that is away; then ask again. And what the receiver raises.
+        journaled times need one that is away; then ask again. CorrectionLost where their bytes
+        are gone, and what the receiver raises.
         """
         with self._running:
             self._open = True
@@ -143,7 +144,8 @@ class Delivery:
     def deliver(self, batch: pa.Table) -> None:
         """Hand over one micro-batch of chunks.
 
-        Raises Stalled, before anything is recorded, for a rejected record of a table that stalls;
+        Raises Stalled, before anything new is recorded, for a rejected record of a table that
+        stalls, and CorrectionLost, which is one;
         RegistryUnavailable as `open` does; OffsetGap when records are missing; and what the
         receiver raises.
         """
@@ -151,9 +153,18 @@ class Delivery:
             if not self._open:
                 return
             known = [chunk for chunk in chunks(batch) if chunk.key in self._tables]
+            pieces = list(map(self._piece, known))
+            self._replay(pieces)
             self._refuse(known)
+            for assigned in self._progress.assign(pieces, self._resolution):
+                self._hand_over(assigned)
+
+    def _replay(self, pieces: Sequence[Piece]) -> None:
+        """Hand over the journaled times first: a new record at fault does not hold these up."""
+        if self._progress.pending:
             self._decode_corrections()
-            for assigned in self._progress.assign(map(self._piece, known), self._resolution):
+            recorded = self._journal.positions()
+            for assigned in self._progress.assign(before(pieces, recorded), self._resolution):
                 self._hand_over(assigned)
 
     def tick(self) -> None:

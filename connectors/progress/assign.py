@@ -171,13 +171,18 @@ class Progress:
         return _slice(piece, position, r.end)
 
 
+def before(pieces: Sequence[Piece], ends: Mapping[tuple[str, int], int]) -> list[Piece]:
+    """The parts of `pieces` that lie before `ends`, by (table, partition)."""
+    return _divide(pieces, ends)[0]
+
+
 def _sorted(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
     """By table, partition and offset, so that a replay gives the same order."""
     return tuple(sorted(pieces, key=lambda piece: piece.range))
 
 
 def _divide(
-    pieces: list[Piece], ends: Mapping[tuple[str, int], int]
+    pieces: Sequence[Piece], ends: Mapping[tuple[str, int], int]
 ) -> tuple[list[Piece], list[Piece]]:
     """What lies below `ends`, and the rest (all of a partition that `ends` does not name)."""
     below, rest = [], []
