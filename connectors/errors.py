@@ -27,12 +27,6 @@ class InvalidRecord(IvmError):
     code = "invalid-record"
 
 
-class TopicTruncated(IvmError):
-    """A topic no longer holds records that were read or promised: it was cut, or made anew."""
-
-    code = "topic-truncated"
-
-
 class JournalCorrupt(IvmError):
     """The journal of progress is damaged before its end; going on would guess at times."""
 
@@ -76,9 +70,9 @@ class OffsetGap(IvmError):
 
 
 class Stalled(IvmError):
-    """A record of a table with `on_error="stall"` cannot be decoded, so the pipeline waits.
+    """A table cannot be read on, so the pipeline waits; nothing of what comes next was applied.
 
-    `place` is the record's table, partition and offset, if it is a record that has stalled it.
+    `place` is the table, partition and offset of the record that has stalled it, if it is one.
     """
 
     code = "stalled"
@@ -86,6 +80,18 @@ class Stalled(IvmError):
     def __init__(self, message: str, place: tuple[str, int, int] | None = None) -> None:
         super().__init__(message)
         self.place = place
+
+
+class TopicTruncated(Stalled):
+    """A topic no longer holds records that were read or promised: it was cut, or made anew."""
+
+    code = "topic-truncated"
+
+
+class CorrectionLost(Stalled):
+    """The quarantine no longer holds the bytes of a correction that the journal names."""
+
+    code = "correction-lost"
 
 
 class JavaMissing(IvmError):
@@ -213,12 +219,6 @@ class NotStalled(IvmError):
     """The pipeline does not wait before the record that is to be skipped."""
 
     code = "not-stalled"
-
-
-class CorrectionLost(IvmError):
-    """The quarantine no longer holds the bytes of a correction that the journal names."""
-
-    code = "correction-lost"
 
 
 class InvalidSink(IvmError):

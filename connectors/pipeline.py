@@ -31,6 +31,7 @@ from connectors.errors import (
     ReplayUnderWay,
     Stalled,
     Unavailable,
+    UnknownConnection,
     UnknownTable,
 )
 from connectors.formats.registry import Registry, config_of, registry
@@ -192,15 +193,22 @@ class Pipeline:
     def wait_replayed(self, timeout: float | None = None) -> bool:
         """Wait until every time journaled before `start` has been received; False on timeout.
 
-        Raises PipelineFailed when the pipeline stalls, fails or is stopped meanwhile.
+        A stall amid the replay may be mended, so it is waited out too. Raises PipelineFailed when
+        the pipeline fails or is stopped meanwhile.
         """
         with self._changed:
             self._changed.wait_for(
-                lambda: self._state not in ("starting", "replaying"), timeout=timeout
+                lambda: self._has_ended() or self._is_replayed(), timeout=timeout
             )
-            if self._state in ("stalled", "failed", "stopped"):
+            if self._has_ended():
                 raise PipelineFailed(self._error or "the pipeline is stopped")
-            return self._state == "running"
+            return self._is_replayed()
+
+    def _has_ended(self) -> bool:
+        return self._state in ("failed", "stopped")
+
+    def _is_replayed(self) -> bool:
+        return self._state in ("running", "stalled") and not self._started.pending
 
     def preflight(self, spec: TableSpec) -> Beginning | None:
         """Where the reading of a new table of Kafka's is to begin; None for one of files.
@@ -257,7 +265,7 @@ class Pipeline:
         """Let a query read the tables of now, if there is none or it does not."""
         if self._state == "stalled":
             self.resume()
-        elif is_stale:
+        elif is_stale or self._state == "replaying":  # times that are empty now wait for no batch
             self._keeper.restart()
 
     def tick(self) -> None:
@@ -387,8 +395,12 @@ class Pipeline:
 
     def _run(self) -> None:
         """Let queries go on where the delivery is."""
-        with suppress(RegistryUnavailable):  # the keeper asks again, and tells
-            self._started.open()
+        try:
+            with suppress(RegistryUnavailable):  # the keeper asks again, and tells
+                self._started.open()
+        except Stalled as error:
+            self._fail(error)
+            return
         self._set("replaying" if self._started.pending else "running")
         self._keeper.start()
 
@@ -467,6 +479,9 @@ class Pipeline:
         if isinstance(error, Stalled):
             self._stalled_at = error.place
             self._set("stalled", str(error))
+        elif isinstance(error, UnknownConnection):
+            self._stalled_at = None
+            self._set("stalled", f"{error}; or delete the source")
         elif isinstance(error, PipelineFailed):
             self._set("failed", str(error))
         else:

@@ -341,7 +341,8 @@ def _lost(correction: Correction, what: str) -> CorrectionLost:
     c = correction
     return CorrectionLost(
         f"the journal has a correction of table {c.table!r}, partition {c.partition}, offset "
-        f"{c.offset}, but the quarantine {what}; restore the quarantine's file of that time"
+        f"{c.offset}, but the quarantine {what}; restore the quarantine's file of that time, or "
+        "delete and declare the source again"
     )
 
 

@@ -54,7 +54,7 @@ class DeltaSink:
 
         Raises TopicTruncated when the topic has less than that.
         """
-        self._open(output.name, self.published[output.name])
+        self._open(output.name, self.published.get(output.name, 0))
 
     def has(self, view: str, time: int) -> bool:
         """Whether the deltas at `time` are committed."""

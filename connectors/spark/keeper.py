@@ -131,8 +131,8 @@ class Keeper:
                 return
         if failure is None:
             raise PipelineFailed("the streaming query was stopped")
-        if failure.outside is not None:
-            raise failure.outside
+        if failure.cause is not None:
+            raise failure.cause
         if failure.is_final or self._restarts == _MAX_RESTARTS:
             raise PipelineFailed(failure.message)
         self._restarts += 1

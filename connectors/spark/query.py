@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from connectors import errors
-from connectors.errors import BrokerFault, Unavailable
+from connectors.errors import BrokerFault, Stalled, Unavailable
 from connectors.kafka.clusters import Feed
 from connectors.spark.handover import Handover
 from connectors.spark.kafka import chunks_of
@@ -47,12 +47,13 @@ _KAFKAS = re.compile(r"\borg\.apache\.kafka\.[\w.]+(?:Exception|Error)[^\n]*")
 class Failure:
     """Why a query ended; `is_final` if it would end so again.
 
-    What is `outside`, at a broker or registry, may be over at any time.
+    `cause` is an error of ours that the pipeline knows how to wait for: a fault outside, at a
+    broker or registry, may be over at any time; what stalls it is for its user to mend.
     """
 
     message: str
     is_final: bool
-    outside: Unavailable | None = None
+    cause: Unavailable | Stalled | None = None
 
 
 class Query:
@@ -137,10 +138,10 @@ def _failure(report: str) -> Failure:
     if ours:
         name, text = ours[-1]
         kind: Any = getattr(errors, name, IvmError)
-        if issubclass(kind, Unavailable):
-            return Failure(text, is_final=False, outside=kind(text))
+        if issubclass(kind, (Unavailable, Stalled)):
+            return Failure(text, is_final=False, cause=kind(text))
         return Failure(f"{name}: {text}", is_final=True)
     kafkas = _KAFKAS.findall(report)
     if kafkas:
-        return Failure(kafkas[-1], is_final=False, outside=BrokerFault(kafkas[-1]))
+        return Failure(kafkas[-1], is_final=False, cause=BrokerFault(kafkas[-1]))
     return Failure(report.partition("\n")[0], is_final=False)

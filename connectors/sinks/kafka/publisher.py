@@ -102,21 +102,32 @@ class Publisher:
             raise BrokerFault(self._told(error)) from error
 
     def restore(self, output: Output) -> None:
-        """Go on with a view that was published; waits for the brokers.
+        """Go on with a view that was published.
 
-        Raises SinkDiverged if what is published is not what the journal says, SinkFenced.
+        Raises SinkDiverged if what is published is not what the journal says, SinkFenced, and
+        BrokerFault when the brokers or the registry do not answer, which is a `fault` until they
+        do; then ask again.
         """
-        self._patiently(self._start)
-        self._expect_journaled()
-        state = self._last.views.get(output.name)
-        if state is None or state.plan != output.plan:
-            found = "another definition" if state else "nothing"
-            raise SinkDiverged(f"view {output.name!r}: {self._where} knows {found} of it; {REMEDY}")
-        self._views[output.name] = self._patiently(lambda: self._old_view(output, state))
+        try:
+            self._start()
+            self._expect_journaled()
+            state = self._last.views.get(output.name)
+            if state is None or state.plan != output.plan:
+                found = "another definition" if state else "nothing"
+                raise SinkDiverged(
+                    f"view {output.name!r}: {self._where} knows {found} of it; {REMEDY}"
+                )
+            self._views[output.name] = self._old_view(output, state)
+        except (KafkaException, Unavailable) as error:
+            fault = self._recover(error)
+            raise BrokerFault(fault.detail, fault.part, fault.setting) from error
+        self.fault = None
 
     def drop(self, name: str) -> None:
         """Publish nothing more of a view; its topic stays as it is."""
         self._views.pop(name, None)
+        if not self._views:
+            self.fault = None  # nobody waits for the brokers any more
 
     def failed(self, name: str) -> str | None:
         """Why a view is not published any more."""
@@ -372,11 +383,11 @@ class Publisher:
                 self.fault = None
                 return answer
 
-    def _recover(self, error: KafkaException | Unavailable) -> None:
+    def _recover(self, error: KafkaException | Unavailable) -> PartFault:
         """Be ready for another attempt (raises SinkFenced if a newer instance is at work)."""
         setting = error.setting if isinstance(error, Unavailable) else None
         where = f"connections.{self._connection.name}"
-        self.fault = PartFault(
+        fault = self.fault = PartFault(
             f"connection {self._connection.name}",
             f"{where}.{setting or 'bootstrap_servers'}",
             self._told(error),
@@ -384,12 +395,13 @@ class Publisher:
         producer = self._producer
         self._let_go()
         if producer is None or not isinstance(error, KafkaException) or not is_fencing(error):
-            return
+            return fault
         if not producer.expired:
             raise SinkFenced(
                 f"another instance of service {self._service.name!r} has taken over connection "
                 f"{self._connection.name!r}; this one has stopped"
             ) from error
+        return fault
 
     def _told(self, error: KafkaException | Unavailable) -> str:
         if isinstance(error, Unavailable):

@@ -41,8 +41,8 @@ class KafkaSink:
         """Go on with a view (raises as `Publisher.restore`, UnknownConnection)."""
         if output.target is not None:
             publisher = self._publisher(output.target.connection)
+            self._views[output.name] = publisher  # also where it fails: then it may be dropped
             publisher.restore(output)
-            self._views[output.name] = publisher
 
     def has(self, view: str, time: int) -> bool:
         """Whether `view` at `time` is committed, or does not come here."""

@@ -165,7 +165,7 @@ def test_a_time_whose_receiver_failed_comes_again_after_a_restart(service: Servi
 def wait_failed(service: Service) -> None:
     """Wait for the pipeline's end and raise what it says."""
     service.pipeline._keeper.join()
-    service.pipeline.wait_replayed(0)
+    raise PipelineFailed(service.pipeline.status().error or "it has not failed")
 
 
 def test_records_that_spark_brings_again_are_not_applied_again(
