@@ -289,6 +289,24 @@ def test_a_tick_whose_publication_a_crash_cut_short_is_replayed_as_the_time_that
     assert journal.committed_time == 2
 
 
+def test_a_new_record_at_fault_does_not_hold_up_the_replay_before_it(
+    topics: Path, journal: Journal, quarantine: Quarantine
+) -> None:
+    TopicWriter(topics, "people").append([insert(1), insert(2), b"{bad"])
+    stalling = table(on_error="stall")
+    delivery = open_delivery(journal, quarantine, Recorder(journal), stalling)
+    delivery.deliver(batch(topics, [(0, 1)], stalling))
+    again = Recorder(journal)
+    restarted = open_delivery(journal, quarantine, again, stalling)
+    with pytest.raises(Stalled, match="offset 2"):
+        restarted.deliver(batch(topics, [(0, 3)], stalling))
+    assert [(b.time, b.committed) for b in again.batches] == [(1, True)]
+    assert restarted.positions() == {("people", 0): 1}
+    restarted.skip(("people", 0, 2))
+    restarted.deliver(batch(topics, [(1, 3)], stalling))
+    assert [(b.time, b.records) for b in again.batches] == [(1, 1), (2, 2)]
+
+
 def test_a_repaired_record_is_applied_at_a_new_time_and_once(
     topics: Path, journal: Journal, quarantine: Quarantine
 ) -> None:
