@@ -10,6 +10,7 @@ import threading
 import time as clock
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -25,7 +26,7 @@ from connectors.progress.journal import Journal
 from connectors.quarantine import Quarantine
 from connectors.sinks.sink import Output, Reached, Sink
 from ivm.dataflow import Node
-from ivm.errors import IvmError, NoFixedPoint
+from ivm.errors import IvmError, NoFixedPoint, PoolFailed
 from ivm.pool import Pool
 from ivm.results import Deltas, Installed
 
@@ -135,11 +136,12 @@ class Applier:
     def restore(self, output: Output, node: Node, *, lookups: bool) -> None:
         """Install a view that the journal knows: its topics go on at the committed end.
 
-        One that failed stays so: its topics lack the deltas since, even if it would converge now.
+        Raises Unavailable where a sink cannot be asked: then nothing has changed. One that failed
+        stays so: its topics lack the deltas since, even if it would converge now.
         """
         name = output.name
         with self.lock:
-            for sink in self._sinks:
+            for sink in reversed(self._sinks):  # that of files last: it waits for nobody
                 sink.restore(output)
             if name in self.failed:
                 return
@@ -183,11 +185,12 @@ class Applier:
         return installed
 
     def drop(self, name: str) -> None:
-        """Stop a view and delete its file topic."""
+        """Stop a view and delete its file topic, however far it was restored."""
         with self.lock:
-            if self.failed.pop(name, None) is None:
-                self.pool.drop(name)
-            self.errors.pop(name, None)
+            self.failed.pop(name, None)
+            if self.errors.pop(name, None) is not None:
+                with suppress(PoolFailed):  # then it serves readers alone, until the restart
+                    self.pool.drop(name)
             self._forget(name)
         for listener in self._listeners:
             listener()

@@ -2,8 +2,9 @@
 
 Start: restore the tables from the newest checkpoint, declare the registered views, which hydrate
 from them, then let the pipeline replay what the journal holds beyond; the service is ready when all
-that was journaled has been applied again. Changes of sources and views wait for that, and run one
-at a time.
+that was journaled has been applied again. Look-ups and new sources and views wait for that. What
+mends a start that does not get on is possible before: dropping a view or a source, and letting a
+bad record pass. Changes run one at a time.
 
 Two locks: `_changing` orders changes of sources and views; the applier's own excludes them from
 the batch under way. `_changing` is taken first, and the pipeline takes only the second. A third,
@@ -11,7 +12,9 @@ the batch under way. `_changing` is taken first, and the pipeline takes only the
 """
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+import time as clock
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import blake2b
 
@@ -22,7 +25,7 @@ from api.applier import Applier
 from api.errors import CartesianProduct, DifferentDefinition, NotReady, ViewFailed
 from api.meter import Meter
 from api.registry import Registry
-from api.restoring import Tables, cut
+from api.restoring import Tables, Views, cut
 from api.settings import Settings
 from api.watch import Watch
 from connectors.checkpoint.periodic import CheckpointCounts, Checkpoints
@@ -48,7 +51,7 @@ from connectors.sinks.kafka.sink import KafkaSink
 from connectors.sinks.sink import Output
 from connectors.sinks.target import KafkaTarget
 from connectors.tables import TableSpec
-from ivm.errors import NotIndexed
+from ivm.errors import NotIndexed, PoolFailed
 from ivm.pool import Pool
 from ivm.results import Forecast, Installed
 from views.catalog import View
@@ -57,8 +60,9 @@ from views.errors import UnknownName, suggestion
 from views.explain import explain
 from views.plan.bound import Stage
 
-# How long `start` may take to notice an interrupt.
+# How long `start` may take to notice an interrupt, and a request that it cannot be served.
 INTERRUPT_SECONDS = 0.5
+LOOK_SECONDS = 0.1
 
 log = structlog.get_logger()
 
@@ -107,12 +111,15 @@ class Runtime:
         self._interrupted = threading.Event()
         self._stopped = threading.Event()
         self._ticker = threading.Thread(target=self._tick, name="clock", daemon=True)
-        self._watch = Watch(self.faults)
+        # That the service as a whole is starting is no fault, and why it did not start is logged.
+        self._watch = Watch(lambda: [f for f in self.faults() if f.part != "service"])
         sources = self.registry.sources
         self._letters = DeadLetters(
             self.quarantine, settings.connections, lambda: list(sources.values()), settings.service
         )
         self._temporal: set[str] = set()
+        self._views = Views(self._changing, self._is_declared, self._restore_view)
+        self._reads = False
         self.checkpoints: Checkpoints | None = None
         self._fault: str | None = None
 
@@ -123,10 +130,13 @@ class Runtime:
 
         A failure is remembered for `fault`, not raised: the service stays up to tell it.
         """
+        self._watch.start()
         try:
             self.pipeline.prepare()
             self._restore()
-            self.pipeline.start(tuple(self.registry.sources.values()))
+            with self._changing:
+                self.pipeline.start(tuple(self.registry.sources.values()))
+                self._reads = True
             self._await_replay()
             self.applier.complete_replay()
         except Exception as error:
@@ -138,22 +148,18 @@ class Runtime:
             if self.checkpoints is not None:
                 self.checkpoints.start()
         self._ready.set()
-        self._watch.start()
         self._letters.start()
 
     def _await_replay(self) -> None:
-        """Wait for the journal's end; a record beyond it that stalls the pipeline is no failure."""
-        try:
-            while not self.pipeline.wait_replayed(INTERRUPT_SECONDS):
-                if self._interrupted.is_set():
-                    raise NotReady("stopped amid the replay of the journal")
-        except PipelineFailed:
-            if self.pipeline.status().state != "stalled":
-                raise
+        """Wait for the journal's end, also where the replay stalls: that may be mended."""
+        while not self.pipeline.wait_replayed(INTERRUPT_SECONDS):
+            if self._interrupted.is_set():
+                raise NotReady("stopped amid the replay of the journal")
 
     def interrupt(self) -> None:
         """Let `start` return soon, even amid a replay."""
         self._interrupted.set()
+        self._views.interrupt()
         self.kafka.interrupt()
 
     def stop(self) -> None:
@@ -185,17 +191,24 @@ class Runtime:
     def _restore(self) -> None:
         """Bring tables and views back, and forget what never was acknowledged.
 
-        Raises CheckpointRefused, InvalidStore.
+        Raises CheckpointRefused, InvalidStore, and what `Views.restore` raises.
         """
-        self._restore_tables()
-        for name in self.sink.published.keys() - {v.name for v in self.registry.catalog.views}:
-            self.applier.forget(name)
-        for view in self.registry.catalog.views:
-            compiled = self._compiled(view.query, view.language, view.key)
-            output = _output(view, compiled, self.registry.targets.get(view.name))
-            self.applier.restore(output, compiled.node, lookups=view.lookups)
-            if compiled.temporal:
-                self._temporal.add(view.name)
+        with self._changing:
+            self._restore_tables()
+            views = tuple(self.registry.catalog.views)
+            for name in self.sink.published.keys() - {view.name for view in views}:
+                self.applier.forget(name)
+        self._views.restore(views)
+
+    def _is_declared(self, view: View) -> bool:
+        return self.registry.view(view.name) is view
+
+    def _restore_view(self, view: View) -> None:
+        compiled = self._compiled(view.query, view.language, view.key)
+        output = _output(view, compiled, self.registry.targets.get(view.name))
+        self.applier.restore(output, compiled.node, lookups=view.lookups)
+        if compiled.temporal:
+            self._temporal.add(view.name)
 
     def _restore_tables(self) -> None:
         """Declare the tables as the newest checkpoint that can be used has them."""
@@ -245,13 +258,20 @@ class Runtime:
     def faults(self) -> list[PartFault]:
         """What keeps the service from being ready; nothing if it is."""
         if self._fault is not None:
-            return [PartFault("service", None, self._fault)]
+            told = (
+                f"{self._fault}; mend that, or delete the view or source at fault, and start again"
+            )
+            return [PartFault("service", None, told)]
+        if self._views.fault is not None:
+            return [self._views.fault]
         status = self.pipeline.status()
         faults = [*status.faults, *self.kafka.faults(), *self._letters.faults()]
-        if status.state in ("stalled", "failed", "stopped"):
-            detail = f"the pipeline is {status.state}: {status.error}"
+        is_started = self._ready.is_set()
+        if status.state in ("stalled", "failed") or (is_started and status.state == "stopped"):
+            when = "" if is_started else " amid the replay of what was applied before"
+            detail = f"the pipeline is {status.state}{when}: {status.error}"
             faults.append(PartFault("pipeline", None, detail))
-        elif not self._ready.is_set():
+        elif not is_started:
             detail = f"the service is starting ({status.state})"
             faults.append(PartFault("service", None, detail))
         return faults
@@ -261,11 +281,41 @@ class Runtime:
         return "; ".join(fault.detail for fault in self.faults()) or None
 
     def wait_ready(self) -> None:
-        """Wait, within bounds, until changes are possible (raises NotReady, PipelineFailed)."""
-        if not self._ready.wait(self.settings.ready_seconds):
-            raise NotReady(f"{self.fault()}; try again in a few seconds")
+        """Wait, within bounds, until changes are possible (raises NotReady, PipelineFailed).
+
+        A start that does not get on by itself is not waited for.
+        """
+        deadline = clock.monotonic() + self.settings.ready_seconds
+        while not self._ready.wait(min(LOOK_SECONDS, self.settings.ready_seconds)):
+            if self._is_held_up():
+                raise NotReady(self._refusal())
+            if clock.monotonic() >= deadline:
+                raise NotReady(self._refusal())
         if self._fault is not None:
             raise PipelineFailed(self._fault)
+
+    def _is_held_up(self) -> bool:
+        """Whether the start goes on only once something is mended."""
+        is_stalled = self.pipeline.status().state == "stalled"
+        return self._views.fault is not None or (is_stalled and not self.pipeline.wait_replayed(0))
+
+    def _refusal(self) -> str:
+        """Why nothing can be looked up or declared, and what to do."""
+        again = "once that is mended" if self._is_held_up() else "in a few seconds"
+        return f"{self.fault()}; try again {again}"
+
+    @contextmanager
+    def _mending(self) -> Iterator[None]:
+        """Let a change be made that may mend a fault, also before the service is ready.
+
+        Raises NotReady if another change, or a step of the start, takes too long.
+        """
+        if not self._changing.acquire(timeout=self.settings.ready_seconds):
+            raise NotReady(self._refusal())
+        try:
+            yield
+        finally:
+            self._changing.release()
 
     # --- sources ---
 
@@ -276,17 +326,12 @@ class Runtime:
         `Pipeline.preflight` raises.
         What a bad record does may change: a pipeline that one has stalled goes on.
         """
+        with self._mending():
+            if self._is_put(spec):
+                return False
         self.wait_ready()
         with self._changing:
-            known = self.registry.sources.get(spec.name)
-            if known is not None:
-                if known != replace(spec, on_error=known.on_error):
-                    raise DifferentDefinition(
-                        f"source {spec.name!r} is declared otherwise; delete it first, or choose "
-                        "another name"
-                    )
-                if known != spec:
-                    self._set_on_error(spec)
+            if self._is_put(spec):
                 return False
             self._refuse_other_connection(spec)
             self._letters.check(spec)
@@ -307,6 +352,20 @@ class Runtime:
             self.applier.declare(Offsets.of_source(spec.name, spec.topic, begun))
             return True
 
+    def _is_put(self, spec: TableSpec) -> bool:
+        """Whether a source is there already, as it is to be (raises DifferentDefinition)."""
+        known = self.registry.sources.get(spec.name)
+        if known is None:
+            return False
+        if known != replace(spec, on_error=known.on_error):
+            raise DifferentDefinition(
+                f"source {spec.name!r} is declared otherwise; delete it first, or choose another "
+                "name"
+            )
+        if known != spec:
+            self._set_on_error(spec)
+        return True
+
     def _refuse_other_connection(self, spec: TableSpec) -> None:
         """Offsets are told by topic too, so one name is one topic (raises InvalidTable)."""
         for other in self.registry.sources.values():
@@ -318,6 +377,8 @@ class Runtime:
 
     def _set_on_error(self, spec: TableSpec) -> None:
         self.registry.replace_source(spec)
+        if not self._reads:
+            return
         self.pipeline.set_on_error(spec.name, spec.on_error)
         if self.pipeline.status().state == "stalled":
             self.pipeline.resume()
@@ -330,17 +391,22 @@ class Runtime:
         return spec
 
     def drop_source(self, name: str) -> None:
-        """Forget a source, not its topic (raises UnknownName, StillUsed)."""
-        self.wait_ready()
-        with self._changing:
+        """Forget a source, not its topic (raises UnknownName, StillUsed, NotReady).
+
+        A start that it has stalled goes on.
+        """
+        with self._mending():
             self.source(name)
             with self.registry.dropping_source(name):
-                self.pipeline.remove_table(name)
+                if self._reads:
+                    self.pipeline.remove_table(name)
             self.meter.forget(name)
             with self.applier.lock:
                 self.applier.feeder.forget(name)
                 self.applier.forget_source(name)
-                self.pool.drop_input(name)
+                if name in self.pool.names:
+                    with suppress(PoolFailed):  # then it serves readers alone, until the restart
+                        self.pool.drop_input(name)
 
     # --- quarantine ---
 
@@ -363,9 +429,8 @@ class Runtime:
             return self.pipeline.correct(places, overwrite)
 
     def skip(self, place: Place) -> None:
-        """Let a stalled pipeline go on after this record (raises NotStalled)."""
-        self.wait_ready()
-        with self._changing:
+        """Let a stalled pipeline go on after this record (raises NotStalled, NotReady)."""
+        with self._mending():
             self.pipeline.skip(place)
 
     # --- views ---
@@ -473,7 +538,7 @@ class Runtime:
         """The view of this name, if it can be followed now (also raises NotReady, ViewFailed)."""
         view = self.view(name)
         if not self.is_replayed:
-            raise NotReady(f"{self.fault()}; try again in a few seconds")
+            raise NotReady(self._refusal())
         self._refuse_failed(name)
         return view
 
@@ -482,13 +547,16 @@ class Runtime:
             raise ViewFailed(f"{self.applier.failed[name]}; delete the view and put it anew")
 
     def drop_view(self, name: str) -> None:
-        """Stop a view and delete its delta topic (raises UnknownName, StillUsed)."""
-        self.wait_ready()
-        with self._changing:
+        """Stop a view and delete its delta topic (raises UnknownName, StillUsed, NotReady).
+
+        A start that waits for it goes on.
+        """
+        with self._mending():
             self.view(name)
             self.registry.drop_view(name)
             self.applier.drop(name)
             self._temporal.discard(name)
+        self._views.wake()
 
     def explain(
         self, query: str, language: str, key: Sequence[str] | None, *, lookups: bool = True

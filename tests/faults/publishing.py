@@ -7,6 +7,7 @@ have neither gaps nor doubles.
 """
 
 import random
+import time as clock
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from connectors.batches import Range
+from connectors.errors import BrokerFault
 from connectors.kafka.connection import Connection
 from connectors.offsets import Offsets
 from connectors.progress.journal import Journal
@@ -127,9 +129,17 @@ class Publishing:
     def restore(self, histories: dict[str, History]) -> None:
         """Go on where the last instance ended: replay all that is prepared."""
         for each in self.outputs.values():
-            self.sink.restore(each)
+            while not self._is_restored(each):
+                clock.sleep(0.1)  # as a service does that waits for its broker
         for time in range(1, self.journal.last_time + 1):
             self._hand_over(time, histories)
+
+    def _is_restored(self, output: Output) -> bool:
+        try:
+            self.sink.restore(output)
+        except BrokerFault:
+            return False
+        return True
 
     def deliver(self, histories: dict[str, History]) -> int:
         """Publish the next time."""

@@ -10,7 +10,7 @@ from api.runtime import Runtime
 from connectors.batches import TimedBatch
 from tests.unit.api.direct import DirectPipeline
 from tests.unit.api.orders import order
-from tests.unit.api.test_exactly_once import lines, replayed, started_again
+from tests.unit.api.test_exactly_once import before_replay, lines, replayed
 
 UNKEPT = {"query": "SELECT id, customer FROM orders", "lookups": False}
 
@@ -57,7 +57,7 @@ def test_a_restart_publishes_nothing_twice_and_keeps_no_rows_either(
     delivered: TimedBatch, tmp_path: Path
 ) -> None:
     before = lines(tmp_path)
-    again = started_again(tmp_path)
+    again = before_replay(tmp_path)
     again.applier.receive(replayed(delivered, committed=True))
     assert lines(tmp_path) == before
     assert not again.view("totals").lookups
