@@ -15,15 +15,16 @@ SETS = (
 
 
 class AggregateGenerator(Generator):
-    """Draws queries that group by two columns, or sets of them."""
+    """Draws queries that group by two columns, which may be the same one, or sets of them."""
 
     def query(self) -> str:
-        """A whole query with the columns `k text`, `m int`, `a` and `b`."""
+        """A whole query with the columns `k`, `m`, `a` and `b`."""
         source, scope = self.relations(2)
         texts, numbers = scope.of("text"), scope.of("int")
         if not (texts and numbers):
             return self.query()
-        keys = f"{self.pick(*texts)} as k, {self.pick(*numbers)} as m"
+        first = self.pick(*texts)
+        keys = f"{first} as k, {self.pick(*numbers, first)} as m"
         flat = Scope(scope.columns, 0)
         a, b = self.call(flat), self.call(flat)
         having = self.pick("", f" having count(*) > 1 or {self.call(flat)} is not null")

@@ -2,6 +2,9 @@
 
 Each element of GROUP BY is a list of sets, and the clause is their product: `a, ROLLUP (b, c)` is
 `(a, b, c), (a, b), (a)`. A clause of plain expressions is one set.
+
+An output column that is grouped by is a key by its position: of two that compute the same value
+each is NULL in the rows of the sets that it is not in.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,8 +12,11 @@ from itertools import combinations, product
 
 from sqlglot import exp
 
-from ivm.expressions import Expression
+from ivm.expressions import Column, Expression
 from views.errors import QueryTooLarge
+from views.plan.nodes import Attribute
+from views.plan.scalars import substitute
+from views.plan.trees import Numbers
 from views.sql.scope import Session
 
 MAX_SETS = 256
@@ -81,6 +87,40 @@ class _Reader:
         if isinstance(node, exp.Tuple):
             return tuple(self.bind(each) for each in node.expressions)
         return (self.bind(node.unnest()),)
+
+
+class Outputs:
+    """The output columns, of the `values` given, that a clause groups by.
+
+    While the clause is read, a column with a number below zero stands for each.
+    """
+
+    def __init__(self, values: Sequence[Expression]) -> None:
+        self.values = values
+        self.read: set[int] = set()
+
+    def key(self, position: int) -> Expression:
+        """What stands for the output at `position`."""
+        self.read.add(position)
+        value = self.values[position]
+        return Column(-1 - position, value.type, value.nullable)
+
+    def key_of(self, value: Expression) -> Expression:
+        """What stands for an expression: the first output that is the same, if there is one."""
+        return self.key(self.values.index(value)) if value in self.values else value
+
+    def told_apart(
+        self, sets: Sequence[Set], numbers: Numbers
+    ) -> tuple[tuple[Set, ...], dict[int, Attribute]]:
+        """The sets over the rows, and columns, by position, for the outputs that repeat another."""
+        first: dict[Expression, int] = {}
+        for position in sorted(self.read):
+            first.setdefault(self.values[position], position)
+        repeated = self.read - set(first.values()) if len(sets) > 1 else set()
+        columns = {p: numbers.fresh("key", self.values[p]) for p in sorted(repeated)}
+        by = {-1 - p: columns[p].column if p in columns else self.values[p] for p in self.read}
+        plain = tuple(tuple(dict.fromkeys(substitute(e, by) for e in each)) for each in sets)
+        return plain, columns
 
 
 def _united(parts: Sequence[Set]) -> Set:

@@ -18,7 +18,7 @@ from views.plan.trees import free_columns
 from views.sql.binder import Aggregates, Binder, Ordering, Pending, WindowUse, attach
 from views.sql.clock import bounds, conjuncts, reads_clock
 from views.sql.grouping import Grouping
-from views.sql.groupingsets import Set, grouping_sets
+from views.sql.groupingsets import Outputs, Set, grouping_sets
 from views.sql.handlers import HANDLERS
 from views.sql.joins import bind_from
 from views.sql.limits import bind_limit
@@ -58,6 +58,8 @@ class Select:
     items: list[Item] = field(default_factory=list)
     order: list[tuple[Ordering, exp.Expr]] = field(default_factory=list)
     on: list[Expression] = field(default_factory=list)
+    sets: tuple[Set, ...] = ((),)
+    repeated: list[tuple[Attribute, Expression]] = field(default_factory=list)
 
     def binder(self, clause: str) -> Binder:
         """A binder for a clause without aggregates."""
@@ -104,6 +106,30 @@ class Select:
             what = f"relation {table!r}" if table else "relation for *"
             raise self.session.source.fault(UnknownColumn, f"no {what} in FROM", node)
         return [Item(name, attribute.column, node) for name, attribute in columns]
+
+    def bind_group(self) -> Binder:
+        """Bind GROUP BY; outputs that it tells apart from equal ones get a column of their own."""
+        binder, clause = self.binder("GROUP BY"), self.node.args.get("group")
+        if clause is None:
+            return binder
+        made = _made(self)
+        outputs = Outputs([item.value for item in self.items])
+
+        def bind(node: exp.Expr) -> Expression:
+            by_name = isinstance(node, exp.Column) and not self.scope.lookup(node.name, None)
+            item = self.output(node, by_name)
+            value = binder.value(node) if item is None else item.value
+            if columns_of(value) & made:
+                raise binder.fault(GroupingError, "an aggregate cannot stand in GROUP BY", node)
+            return outputs.key_of(value) if item is None else outputs.key(self.items.index(item))
+
+        sets = grouping_sets(self.session, clause, bind)
+        self.sets, repeated = outputs.told_apart(sets, self.session.numbers)
+        for position, attribute in repeated.items():
+            item = self.items[position]
+            self.repeated.append((attribute, item.value))
+            self.items[position] = replace(item, value=attribute.column)
+        return binder
 
     def bind_order(self, binder: Binder) -> None:
         """Bind ORDER BY: an output's name or number, else an expression over the rows."""
@@ -154,13 +180,14 @@ def bind_select(session: Session, env: Environment, node: exp.Select) -> BoundQu
     having = select.grouped_binder("HAVING", windows=False)
     clause = node.args.get("having")
     condition = None if clause is None else decided(having, clause.this)
+    group = select.bind_group()
     order = select.grouped_binder("ORDER BY")
     select.bind_order(order)
     select.bind_on(order)
     pending = [*items.pending, *order.pending]
     aggregated = select.aggregates.calls or select.aggregates.groupings
     if node.args.get("group") is not None or clause is not None or aggregated:
-        pending = _group(select, condition, having.pending, clause, pending)
+        pending = _group(select, group, condition, having.pending, pending)
     made = {w.attribute.number for w in select.windows}
     later = [p for p in pending if made & (columns_of(p.predicate) | free_columns(p.plan).keys())]
     plan = attach(select.plan, [p for p in pending if p not in later])
@@ -181,19 +208,21 @@ def _check_lengths(session: Session, node: exp.Select) -> None:
 
 def _group(
     select: Select,
+    group: Binder,
     condition: Expression | None,
     having: list[Pending],
-    clause: exp.Expr | None,
     pending: list[Pending],
 ) -> list[Pending]:
     """Group the rows and map everything bound so far onto the groups."""
-    binder = select.binder("GROUP BY")
-    sets = _grouping_sets(select, binder)
-    keys = _read_by({n for each in sets for key in each for n in columns_of(key)}, pending)
+    grouped_by = [*(e for each in select.sets for e in each), *(e for _, e in select.repeated)]
+    keys = _read_by(set(columns_of(*grouped_by)), pending)
     _refuse_aggregates(select, keys)
     pending = [p for p in pending if p not in keys]
-    select.plan = attach(select.plan, [*keys, *binder.pending])
-    grouping = Grouping(select.session, select.plan, sets, select.aggregates)
+    select.plan = attach(select.plan, [*keys, *group.pending])
+    if select.repeated:
+        own = ((a, a.column) for a in select.plan.attributes)
+        select.plan = Project(select.plan, (*own, *select.repeated))
+    grouping = Grouping(select.session, select.plan, select.sets, select.aggregates)
     select.items = [replace(i, value=grouping.regroup(i.value, i.node)) for i in select.items]
     select.order = [(replace(o, value=grouping.regroup(o.value, n)), n) for o, n in select.order]
     select.on = [grouping.regroup(value, select.node) for value in select.on]
@@ -201,7 +230,7 @@ def _group(
     pending = [grouping.regroup_pending(p, select.node) for p in pending]
     having = [grouping.regroup_pending(p, select.node) for p in having]
     if condition is not None:
-        condition = grouping.regroup(condition, clause or select.node)
+        condition = grouping.regroup(condition, select.node.args["having"])
     select.plan = attach(grouping.aggregate(select.plan), having)
     if condition is not None:
         select.plan = Filter(select.plan, condition)
@@ -233,23 +262,6 @@ def _made(select: Select) -> set[int]:
     made = {a.number for a in select.aggregates.calls.values()}
     made |= {a.number for a, _ in select.aggregates.groupings.values()}
     return made | {w.attribute.number for w in select.windows}
-
-
-def _grouping_sets(select: Select, binder: Binder) -> tuple[Set, ...]:
-    clause = select.node.args.get("group")
-    if clause is None:
-        return ((),)
-    made = _made(select)
-
-    def bind(node: exp.Expr) -> Expression:
-        by_name = isinstance(node, exp.Column) and not select.scope.lookup(node.name, None)
-        item = select.output(node, by_name)
-        value = binder.value(node) if item is None else item.value
-        if columns_of(value) & made:
-            raise binder.fault(GroupingError, "an aggregate cannot stand in GROUP BY", node)
-        return value
-
-    return grouping_sets(select.session, clause, bind)
 
 
 def _output(select: Select) -> BoundQuery:
