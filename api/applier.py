@@ -184,6 +184,12 @@ class Applier:
             listener()
         return installed
 
+    def tend(self) -> None:
+        """Let the sinks try again what they had to put off."""
+        with self.lock:
+            for sink in self._sinks:
+                sink.tend()
+
     def drop(self, name: str) -> None:
         """Stop a view and delete its file topic, however far it was restored."""
         with self.lock:

@@ -22,6 +22,7 @@ class RuntimeCollector(Collector):
         yield from self._arrangements()
         yield from self._pipeline()
         yield from self._checkpoints()
+        yield self._sinks()
         meter = self._runtime.meter
         yield _histogram("ivm_batch_seconds", "Time to apply and publish.", meter.batch_seconds)
         yield _histogram(
@@ -132,6 +133,17 @@ class RuntimeCollector(Collector):
         for (source, topic, partition), count in status.lag.items():
             lag.add_metric([source, topic, str(partition)], count)
         yield lag
+
+    def _sinks(self) -> Metric:
+        runtime = self._runtime
+        running = GaugeMetricFamily(
+            "ivm_sink_running", "0 while a view is not published to its sink.", labels=["view"]
+        )
+        for view in tuple(runtime.registry.targets):
+            kafka = runtime.kafka
+            is_running = kafka.failed(view) is None and kafka.stalled(view) is None
+            running.add_metric([view], float(is_running))
+        return running
 
     def _checkpoints(self) -> Iterator[Metric]:
         counts = self._runtime.checkpoint_counts

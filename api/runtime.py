@@ -179,9 +179,10 @@ class Runtime:
         self._journal.close()
 
     def _tick(self) -> None:
-        """Let time pass for the views that filter by it."""
+        """Let time pass for the views that filter by it, and for the sinks that wait."""
         while not self._stopped.wait(self.settings.clock_seconds):
             try:
+                self.applier.tend()
                 if self._temporal:
                     self.pipeline.tick()
             except Exception:

@@ -239,6 +239,12 @@ class RecordTooLarge(IvmError):
     code = "record-too-large"
 
 
+class SinkLagging(IvmError):
+    """A topic could not be written for so long that what it lacks is not held any more."""
+
+    code = "sink-lagging"
+
+
 class SinkDiverged(IvmError):
     """What was published does not belong to what would be published now."""
 

@@ -71,10 +71,13 @@ def _described(runtime: Runtime, view: View) -> dict[str, Any]:
 
 
 def _sink(runtime: Runtime, view: View) -> dict[str, Any]:
-    """Where else a view goes, and why it does not any more."""
+    """Where else a view goes, and why it does not any more, or not at present."""
     target = runtime.registry.targets.get(view.name)
     if target is None:
         return {}
-    reason = runtime.kafka.failed(view.name)
-    status = {"status": "failed" if reason else "running", "reason": reason}
+    failed, stalled = runtime.kafka.failed(view.name), runtime.kafka.stalled(view.name)
+    status = {
+        "status": "failed" if failed else "stalled" if stalled else "running",
+        "reason": failed or stalled,
+    }
     return {"sink": {"connector": "kafka", **target.to_json(), **status}}

@@ -86,6 +86,9 @@ class DeltaSink:
             self._journal.commit(reached.time, ends)
             self.published.update(ends)
 
+    def tend(self) -> None:
+        """Nothing is put off."""
+
     def drop(self, view: str) -> None:
         """Stop publishing `view`, if it is, and delete its topic, or what a crash left of it."""
         with self._lock:

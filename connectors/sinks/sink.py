@@ -104,6 +104,9 @@ class Sink(Protocol):
     def commit(self, reached: Reached) -> None:
         """Let what was written count; with what the sink has already, nothing happens twice."""
 
+    def tend(self) -> None:
+        """Try again what had to be put off; called from time to time."""
+
     def drop(self, view: str) -> None:
         """Publish nothing more of `view`, whether it was opened or not."""
 

@@ -1,21 +1,27 @@
 """A transactional producer that knows when it must not be used again.
 
-A commit or abort that reaches the broker late would hit the transaction after it, since librdkafka
+A commit that reaches the broker late would hit the transaction after it, since librdkafka
 gives all transactions of a producer one epoch (issue 5423). So a producer is `suspect` as soon as
 anything but a prompt answer may have happened: a request timed out or was sent again, a connection
 was lost, a call ran long or was repeated. Statistics tell of a repeated request, but late, and a
 connection that the peer closed is no error to librdkafka; its log has both at once, so the log is
 what we listen to first. Whoever sees that closes it; a new one with the same
 transactional id gets a new epoch from `init_transactions`, and nothing of the old one counts.
+
+For the same reason there is no call that aborts: a transaction that failed is given up with its
+producer, and `init_transactions` of the next one aborts it. librdkafka's own abort ends in a fatal
+INVALID_TXN_STATE where the broker refused the transaction's first partitions, since then it knows
+of no transaction to end.
 """
 
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import orjson
 import structlog
-from confluent_kafka import KafkaError, KafkaException, Producer
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from connectors.errors import BrokerFault
 from connectors.sinks.kafka.logs import listened
@@ -25,15 +31,19 @@ log = structlog.get_logger()
 Headers = list[tuple[str, str | bytes | None]]
 Stopped = Callable[[], bool]
 
-# What a call to the broker may take before we look whether to go on, in seconds.
+# What `init_transactions` may take, in seconds.
 _CALL_SECONDS = 5.0
-# A commit or abort that takes longer may have been sent twice.
+# How long a transaction may make us wait before we look whether to go on with it, in seconds.
+_LOOK_SECONDS = 2.0
+# A commit that takes longer may have been sent twice.
 _PROMPT_SECONDS = 2.0
 _STATISTICS_MS = 250
 # How librdkafka's log begins a line on a lost connection, a request without an answer.
 _LOST = ("FAIL", "REQTMOUT", "REQERR")
 _QUEUE_KBYTES = 256 << 10
 
+# What is reported of messages that were given up with their transaction.
+_PURGED = (KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT)
 _FENCING = frozenset(
     {KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH}
 )
@@ -50,13 +60,18 @@ class TransactionalProducer:
         batch_bytes: int,
         stopped: Stopped,
     ) -> None:
-        """`batch_bytes` bounds a batch of records; `stopped` ends calls that wait."""
+        """`batch_bytes` bounds a batch of records; `stopped` ends calls that wait.
+
+        `refused` has, by topic, why messages of the transaction were not taken.
+        """
         self._stopped = stopped
         self._seconds = transaction_seconds
         self._retries = 0
-        self._began = clock.monotonic()
+        self._began = self._looked = clock.monotonic()
+        self._may_go_on: Callable[[], None] = lambda: None
         self.suspect: str | None = None
         self.fault: str | None = None
+        self.refused: dict[str, KafkaError] = {}
         self._producer = Producer(
             {
                 **options,
@@ -74,6 +89,8 @@ class TransactionalProducer:
                 "queue.buffering.max.kbytes": _QUEUE_KBYTES,
                 "reconnect.backoff.max.ms": 2000,
                 "statistics.interval.ms": _STATISTICS_MS,
+                "delivery.report.only.error": True,
+                "on_delivery": self._on_refusal,
                 "stats_cb": self._on_statistics,
                 "error_cb": self._on_error,
             },
@@ -101,9 +118,11 @@ class TransactionalProducer:
         self._producer.poll(0)
         self.suspect = None
 
-    def begin(self) -> None:
-        """Begin a transaction."""
-        self._began = clock.monotonic()
+    def begin(self, may_go_on: Callable[[], None]) -> None:
+        """Begin a transaction; `may_go_on` is called while it makes us wait, and may raise."""
+        self._began = self._looked = clock.monotonic()
+        self._may_go_on = may_go_on
+        self.refused.clear()
         self._producer.begin_transaction()
 
     def produce(
@@ -122,45 +141,51 @@ class TransactionalProducer:
                     produce(topic, value, key, partition, headers=headers(i))
                     break
                 except BufferError:
-                    self._expect_time(self._producer.poll(0.1))
+                    self._producer.poll(0.1)
+                    self._expect_time()
 
     def commit(self) -> None:
         """Commit (raises KafkaException, BrokerFault: then it may have happened or not)."""
-        self._end(self._producer.commit_transaction)
+        started = clock.monotonic()
+        while True:
+            try:
+                self._producer.commit_transaction(_LOOK_SECONDS)
+                break
+            except KafkaException as error:
+                self.suspect = self.suspect or f"a commit was repeated or failed: {error}"
+                if not error.args[0].retriable():
+                    raise
+                self.fault = self.fault or str(error.args[0].str())
+                self._expect_time()
+        if clock.monotonic() - started > _PROMPT_SECONDS:
+            self.suspect = self.suspect or "a commit ran long"
+        self._producer.poll(0)
 
-    def abort(self) -> None:
-        """Abort (raises as `commit`)."""
-        self._end(self._producer.abort_transaction)
+    def hear(self) -> None:
+        """Take in what is known by now of messages that were refused."""
+        with suppress(KafkaException):  # a fatal error, which the failed call has told
+            self._producer.poll(0)
 
     def close(self) -> None:
         """Let go of the producer without waiting for the broker."""
         self._producer.purge(blocking=False)
         del self._producer
 
-    def _end(self, call: Callable[[float], None]) -> None:
-        """Call until it is answered; once it is repeated or long, the producer is suspect."""
-        started = clock.monotonic()
-        while True:
-            try:
-                call(_CALL_SECONDS)
-                break
-            except KafkaException as error:
-                self.suspect = self.suspect or f"a transaction's end was repeated: {error}"
-                if not error.args[0].retriable():
-                    raise
-                self.fault = self.fault or str(error.args[0].str())
-                self._expect_time(0)
-        if clock.monotonic() - started > _PROMPT_SECONDS:
-            self.suspect = self.suspect or "a transaction's end ran long"
-        self._producer.poll(0)
-
-    def _expect_time(self, _: int) -> None:
+    def _expect_time(self) -> None:
         if self._stopped():
             raise BrokerFault("the service is stopping")
         if self.expired:
             raise BrokerFault(
                 f"a transaction was not complete within transaction_seconds, {self._seconds:g}"
             )
+        if clock.monotonic() - self._looked >= _LOOK_SECONDS:
+            self._may_go_on()
+            self._looked = clock.monotonic()
+
+    def _on_refusal(self, error: KafkaError | None, message: Message) -> None:
+        topic = message.topic()
+        if error is not None and topic is not None and error.code() not in _PURGED:
+            self.refused.setdefault(topic, error)
 
     def _on_statistics(self, text: str) -> None:
         brokers = orjson.loads(text)["brokers"].values()
@@ -181,8 +206,3 @@ class TransactionalProducer:
 def is_fencing(error: KafkaException) -> bool:
     """Whether the broker says that a newer producer has our transactional id."""
     return error.args[0].code() in _FENCING
-
-
-def needs_abort(error: KafkaException) -> bool:
-    """Whether the transaction is lost and the producer is not."""
-    return bool(error.args[0].txn_requires_abort())

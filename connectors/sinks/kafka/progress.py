@@ -22,7 +22,8 @@ class Published:
     """A view's share: `life` is the batch that it began with, `sequence` the number to come next.
 
     `digest` is that of its state, in hexadecimal (see `connectors.sinks.digest`); `failed` says
-    why nothing was published since.
+    why nothing was published since. A view that lags is published up to `complete`, and the other
+    views up to the record's time.
     """
 
     topic: str
@@ -32,6 +33,14 @@ class Published:
     sequence: int = 0
     digest: str = "0"
     failed: str | None = None
+    complete: int | None = None
+
+    def members(self) -> dict[str, Any]:
+        """What the record says of the view; it says nothing of a lag where there is none."""
+        members = asdict(self)
+        if self.complete is None:
+            del members["complete"]
+        return members
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +76,7 @@ class Progress:
         return replace(self, batch=self.batch + 1, previous=self.seal(), **changes)
 
     def _members(self) -> dict[str, Any]:
-        views = {name: asdict(view) for name, view in self.views.items()}
+        views = {name: view.members() for name, view in self.views.items()}
         members = {name: getattr(self, name) for name in self.__slots__}
         if self.sources is None:
             del members["sources"]

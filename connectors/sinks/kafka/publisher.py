@@ -5,22 +5,30 @@ message of a view up to the sequence that it names is committed, and no other is
 `_connect`, which fences older producers and reads the topic, and every transaction keeps it:
 either the transaction is committed, progress included, or nothing of it is. Where the answer is
 lost, the producer is closed and `_connect` finds out which.
+
+A transaction that fails because of one view's topic is given up, and written again without that
+view: it stalls if the cause may pass, fails if not, and is refused to its maker if it is new. A
+view is blamed on the broker's word alone, an error reported of a message or the description of its
+topic. An error without that concerns the connection, and is waited out: all views stand still
+together, rather than every one of them lagging.
 """
 
+import time as clock
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from threading import Event
 from typing import TypeVar
 
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import KafkaException
 
 from connectors.errors import (
     BrokerFault,
     InvalidSink,
     SinkDiverged,
     SinkFenced,
-    TopicRecreated,
+    SinkLagging,
     Unavailable,
 )
 from connectors.formats.registry import config_of, registry
@@ -31,15 +39,19 @@ from connectors.progress.journal import Journal
 from connectors.sinks.avro import AvroEncoding
 from connectors.sinks.encoding import Encoding, JsonEncoding
 from connectors.sinks.envelopes import Envelope
-from connectors.sinks.kafka.producer import TransactionalProducer, is_fencing, needs_abort
+from connectors.sinks.kafka.producer import TransactionalProducer, is_fencing
 from connectors.sinks.kafka.progress import REMEDY, Progress, Published
 from connectors.sinks.kafka.reading import last_progress
+from connectors.sinks.kafka.refusals import DENIED, is_too_large, recreated, refused
 from connectors.sinks.kafka.topics import PROGRESS_CONFIG, Topic, Topics
 from connectors.sinks.kafka.view import KafkaView, Outgoing, Written
 from connectors.sinks.sink import Changes, Output, Reached
+from ivm.errors import IvmError
 
 # How long to wait between attempts while the brokers are away, in seconds: at first, and at most.
 _FIRST_WAIT, _LONGEST_WAIT = 0.1, 3.0
+# How long a request to make a view may wait for brokers that do not answer, in seconds.
+_REQUEST_SECONDS = 10.0
 # librdkafka's own bound on a batch of records.
 _BATCH_BYTES = 1_000_000
 
@@ -92,13 +104,20 @@ class Publisher:
     def open(self, output: Output) -> None:
         """Publish a new view; its snapshot is written next.
 
-        Raises InvalidSink for a topic that does not fit, BrokerFault within some seconds when the
-        brokers or the registry do not answer; then nothing has changed.
+        Raises InvalidSink for a topic that does not fit, BrokerRefused for one that may not be
+        written, BrokerFault within some seconds when the brokers or the registry do not answer;
+        then nothing has changed.
         """
         try:
             self._start()
-            self._views[output.name] = self._new_view(output)
+            view = self._new_view(output)
+            if fault := self._topics.faults({output.name: view.state}).get(output.name):
+                raise fault
+            self._views[output.name] = view
         except KafkaException as error:
+            assert output.target is not None
+            if error.args[0].code() in DENIED:
+                raise refused(output.name, output.target.topic, error.args[0]) from error
             raise BrokerFault(self._told(error)) from error
 
     def restore(self, output: Output) -> None:
@@ -134,6 +153,11 @@ class Publisher:
         view = self._views.get(name)
         return view.state.failed if view else None
 
+    def stalled(self, name: str) -> str | None:
+        """Why a view is not published at present."""
+        view = self._views.get(name)
+        return view.stalled if view else None
+
     def has(self, time: int) -> bool:
         """Whether what there is to publish at `time` is committed."""
         return time <= self._last.time
@@ -165,9 +189,13 @@ class Publisher:
         topic = self._topics.find(state.topic) or Topic(state.topic, "", 1, 1, _BATCH_BYTES)
         view = KafkaView(self._envelope(output, topic), self._fitting(topic), state, False)
         if topic.identity != state.topic_id and state.failed is None:
+            error = recreated(output.name, state.topic)
+            view.fail(f"{error.code}: {error}")
+        elif state.complete is not None and state.failed is None:
             view.fail(
-                f"{TopicRecreated.code}: topic {state.topic!r} was deleted or made anew; drop the "
-                "view and make it anew, to publish it from a snapshot"
+                f"{SinkLagging.code}: its topic could not be written when the service ended, and "
+                f"what came after time {state.complete} is not held any more; drop the view and "
+                "make it anew, to publish it from a snapshot"
             )
         return view
 
@@ -198,9 +226,10 @@ class Publisher:
         """Publish what was written, and that `reached` is complete.
 
         Waits for the brokers, however long they are away; raises SinkFenced, SinkDiverged, and
-        BrokerFault when the service stops.
+        BrokerFault when the service stops. For the snapshot of a new view it waits some seconds,
+        and raises what keeps it from being published: drop it then.
         """
-        waiting = [view for view in self._views.values() if view.is_waiting]
+        waiting = [view for view in self._views.values() if view.waiting]
         if not waiting:
             if self._views and reached.time == self._last.time and not self._is_replayed:
                 self._expect_same(reached)
@@ -213,7 +242,37 @@ class Publisher:
                 self._publish({view.output.name: stage}, None)
         self._publish(last, reached)
         for view in waiting:
-            view.finished()
+            if view.stalled is None:
+                view.finished(view.waiting)
+        self.tend()
+
+    def tend(self) -> None:
+        """Try again to publish views that have stalled, once they are due (raises as `commit`)."""
+        due = [view for view in self._views.values() if view.is_due]
+        faults = self._topics.faults({view.output.name: view.state for view in due})
+        for view in due:
+            fault = faults.get(view.output.name)
+            if fault is not None:
+                self._leave_out(view, fault)
+            else:
+                self._catch_up(view)
+
+    def _catch_up(self, view: KafkaView) -> None:
+        """Publish what a stalled view lacks, as far as its topic lets us."""
+        name = view.output.name
+        while view.waiting:
+            written = view.backlog()
+            time = written[-1].reached.time
+            sent = view.outgoing(written, True, time if time < self._last.time else None)
+            record = self._last.next(views=self._states([sent]))
+            faults = self._transact(record, [sent])
+            if faults is None:
+                view.state = sent.state
+                view.finished(written)
+            elif name in faults:
+                self._leave_out(view, faults[name])
+                return
+        view.resume()
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -225,14 +284,20 @@ class Publisher:
             outgoing = [
                 self._views[name].outgoing(written, reached is not None)
                 for name, written in stage.items()
+                if self._views[name].stalled is None
             ]
-            states = {name: view.state for name, view in self._views.items()}
-            record = self._record(states | {o.view: o.state for o in outgoing}, reached)
-            if self._transact(record, outgoing):
+            faults = self._transact(self._record(self._states(outgoing), reached), outgoing)
+            if faults is None:
                 break
-            self._measure()
+            for name, fault in faults.items():
+                self._leave_out(self._views[name], fault)
         for sent in outgoing:
             self._views[sent.view].state = sent.state
+
+    def _states(self, outgoing: Sequence[Outgoing]) -> Mapping[str, Published]:
+        """Where every view is once `outgoing` is committed."""
+        states = {name: view.state for name, view in self._views.items()}
+        return states | {sent.view: sent.state for sent in outgoing}
 
     def _record(self, views: Mapping[str, Published], reached: Reached | None) -> Progress:
         if reached is None:
@@ -245,48 +310,94 @@ class Publisher:
             **reached.offsets.told(),
         )
 
-    def _transact(self, record: Progress, outgoing: Sequence[Outgoing]) -> bool:
-        """Write until `record` stands in the topic; False if a message is too large for its own."""
+    def _transact(
+        self, record: Progress, outgoing: Sequence[Outgoing]
+    ) -> Mapping[str, IvmError] | None:
+        """Write until `record` stands in the topic; else why views of `outgoing` are not taken.
 
-        def attempt() -> bool:
+        If that is empty, their messages must be made anew.
+        """
+
+        def attempt() -> Mapping[str, IvmError] | None:
             self._connect()
             if self._last.seal() == record.seal():
-                return True  # its commit had succeeded, only the answer was lost
-            return self._attempt(record, outgoing)
+                return None  # its commit had succeeded, only the answer was lost
+            try:
+                self._attempt(record, outgoing)
+            except (KafkaException, BrokerFault) as error:
+                is_over = isinstance(error, KafkaException) and is_fencing(error)
+                if is_over or self._stopping.is_set():
+                    raise
+                faults = self._given_up(outgoing)
+                if self._last.seal() == record.seal():
+                    return None
+                if faults is None:
+                    raise
+                return faults
+            return None
 
-        return self._patiently(attempt)
+        is_new = any(self._views[sent.view].is_new for sent in outgoing)
+        return self._patiently(attempt, _REQUEST_SECONDS if is_new else inf)
 
-    def _attempt(self, record: Progress, outgoing: Sequence[Outgoing]) -> bool:
+    def _attempt(self, record: Progress, outgoing: Sequence[Outgoing]) -> None:
         producer = self._producer
         assert producer is not None
-        try:
-            producer.begin()
-            for sent in outgoing:
-                messages = sent.messages
-                producer.produce(
-                    sent.topic, messages.keys, messages.values, messages.partitions, sent.headers
-                )
-            key, value = self._connection.name.encode(), record.encode()
-            producer.produce(self._service.progress_topic, [key], [value], [0], lambda _: [])
-            producer.commit()
-        except KafkaException as error:
-            if not needs_abort(error):
-                raise
-            producer.abort()
-            if is_too_large(error):
-                return False
-            raise
+        producer.begin(lambda: self._expect_writable(outgoing))
+        for sent in outgoing:
+            messages = sent.messages
+            producer.produce(
+                sent.topic, messages.keys, messages.values, messages.partitions, sent.headers
+            )
+        key, value = self._connection.name.encode(), record.encode()
+        producer.produce(self._service.progress_topic, [key], [value], [0], lambda _: [])
+        producer.commit()
         self._last = record
-        return True
 
-    def _measure(self) -> None:
-        """Ask again what the topics take."""
+    def _given_up(self, outgoing: Sequence[Outgoing]) -> Mapping[str, IvmError] | None:
+        """Have the transaction aborted; why views are at fault, None if the connection is.
 
-        def ask() -> None:
-            for view in self._views.values():
-                view.topic = self._fitting(self._topics.find(view.topic.name) or view.topic)
+        The producer after this one finds out whether the transaction was committed after all.
+        """
+        assert self._producer is not None
+        self._producer.hear()
+        errors = self._producer.refused
+        self._let_go()
+        self._connect()
+        faults: dict[str, IvmError] = {}
+        is_measured = False
+        for sent in outgoing:
+            error = errors.get(sent.topic)
+            if error is not None and is_too_large(error) and self._measure(sent.view):
+                is_measured = True
+            elif error is not None:
+                faults[sent.view] = refused(sent.view, sent.topic, error)
+        faults |= self._faults(outgoing)
+        return faults if faults or is_measured else None
 
-        self._patiently(ask)
+    def _faults(self, outgoing: Sequence[Outgoing]) -> Mapping[str, IvmError]:
+        """What the brokers say against the topics of views, by view."""
+        return self._topics.faults({sent.view: sent.state for sent in outgoing})
+
+    def _expect_writable(self, outgoing: Sequence[Outgoing]) -> None:
+        """Raise BrokerFault if there is no use in waiting for these messages to be taken."""
+        if faults := self._faults(outgoing):
+            raise BrokerFault("; ".join(map(str, faults.values())))
+
+    def _measure(self, name: str) -> bool:
+        """Ask again what the topic of a view takes; whether that is not what it was."""
+        view = self._views[name]
+        known = view.topic
+        view.topic = self._fitting(self._topics.find(known.name) or known)
+        return view.topic.limit != known.limit
+
+    def _leave_out(self, view: KafkaView, fault: IvmError) -> None:
+        """Go on without a view (raises `fault` if it is new: then there is no view)."""
+        if view.is_new:
+            raise fault
+        if isinstance(fault, Unavailable):
+            view.stall(str(fault), self._last.time)
+        else:
+            view.fail(f"{fault.code}: {fault}")
 
     # --- the connection ---
 
@@ -297,8 +408,7 @@ class Publisher:
         self._topics.ensure(self._service.progress_topic, 1, None, PROGRESS_CONFIG)
         self._connect()
         record = self._last.next(instance=self._instance)
-        if not self._attempt(record, ()):
-            raise BrokerFault(f"{self._where} takes no record of progress")
+        self._attempt(record, ())
         self._is_open = True
 
     def _connect(self) -> None:
@@ -366,9 +476,12 @@ class Publisher:
             self._producer.close()
             self._producer = None
 
-    def _patiently(self, work: Callable[[], Answer]) -> Answer:
-        """The result of `work`, tried until the brokers let it succeed."""
-        wait = _FIRST_WAIT
+    def _patiently(self, work: Callable[[], Answer], seconds: float = inf) -> Answer:
+        """The result of `work`, tried until the brokers let it succeed, or for so long.
+
+        Raises BrokerFault when that is over or the service stops, SinkFenced.
+        """
+        wait, deadline = _FIRST_WAIT, clock.monotonic() + seconds
         while True:
             try:
                 answer = work()
@@ -376,6 +489,9 @@ class Publisher:
                 if self._stopping.is_set():
                     raise BrokerFault(f"{self._told(error)} (the service is stopping)") from error
                 self._recover(error)
+                if clock.monotonic() > deadline:
+                    self.fault = None
+                    raise BrokerFault(self._told(error)) from error
                 if self._stopping.wait(wait):
                     raise BrokerFault(f"{self._told(error)} (the service is stopping)") from error
                 wait = min(wait * 2, _LONGEST_WAIT)
@@ -441,8 +557,3 @@ class Publisher:
             )
         for view in self._views.values():
             view.expect_same()
-
-
-def is_too_large(error: KafkaException) -> bool:
-    """Whether a broker refused a record, or a batch of them, for its size."""
-    return bool(error.args[0].code() == KafkaError.MSG_SIZE_TOO_LARGE)

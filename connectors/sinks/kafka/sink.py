@@ -67,6 +67,11 @@ class KafkaSink:
         for publisher in self._publishers.values():
             publisher.commit(reached)
 
+    def tend(self) -> None:
+        """Publish what could not be at its time (raises as `Publisher.tend`)."""
+        for publisher in self._publishers.values():
+            publisher.tend()
+
     def drop(self, view: str) -> None:
         """Publish nothing more of `view`."""
         publisher = self._views.pop(view, None)
@@ -77,6 +82,11 @@ class KafkaSink:
         """Why a view is not published any more."""
         publisher = self._views.get(view)
         return publisher.failed(view) if publisher else None
+
+    def stalled(self, view: str) -> str | None:
+        """Why a view is not published at present."""
+        publisher = self._views.get(view)
+        return publisher.stalled(view) if publisher else None
 
     def faults(self) -> list[PartFault]:
         """What keeps deltas from being published at present."""

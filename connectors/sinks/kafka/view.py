@@ -8,15 +8,22 @@ given up by the broker. A reader sees each row of the snapshot once, and knows t
 by the frontier record (envelope `delta`), which only the last stage has. Should the service die in
 between, the view is not registered: putting it again begins a new life, with the snapshot whole,
 and the header `life` tells its messages from those of the former one.
+
+A view whose topic cannot be written at present stalls: its deltas are kept, it lags behind the
+others, and later it catches up in transactions of its own. So one topic holds up nobody else, and
+its readers see every state that the view had, only late. That the others go on is sound because no
+transaction told readers of this view anything else: a record of progress says how far it is. What
+it lacks is kept in memory, up to a bound; beyond that, and after a restart, it has failed.
 """
 
+import time as clock
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import structlog
 
-from connectors.errors import KeyNotUnique, RecordTooLarge, SinkDiverged
+from connectors.errors import KeyNotUnique, RecordTooLarge, SinkDiverged, SinkLagging
 from connectors.sinks.digest import weight
 from connectors.sinks.envelopes import Envelope, Messages
 from connectors.sinks.kafka.producer import Headers
@@ -26,6 +33,10 @@ from connectors.sinks.sink import Changes, Output, Reached
 
 # Arrow's size of the rows of a snapshot that one transaction carries.
 STAGE_BYTES = 64 << 20
+# Arrow's size of the deltas that a stalled view keeps, at most.
+BACKLOG_BYTES = 256 << 20
+# How long to wait before a stalled view is tried again, in seconds: at first, and at most.
+_FIRST_WAIT, _LONGEST_WAIT = 1.0, 30.0
 # What Kafka puts around a record and its headers, at most; and around a batch.
 _RECORD_OVERHEAD = 160
 _BATCH_OVERHEAD = 100
@@ -71,6 +82,9 @@ class KafkaView:
         self._is_new = is_new
         self._replayed = 0
         self._written: list[Written] = []
+        self.stalled: str | None = None
+        self._wait = _FIRST_WAIT
+        self._due = 0.0
 
     @property
     def output(self) -> Output:
@@ -78,13 +92,28 @@ class KafkaView:
         return self._envelope.output
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether something was written and not committed."""
-        return bool(self._written)
+    def waiting(self) -> Sequence[Written]:
+        """What was written and not committed."""
+        return tuple(self._written)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether its snapshot is not published yet, at least not whole."""
+        return self._is_new
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it has stalled and is to be tried again."""
+        return self.stalled is not None and clock.monotonic() >= self._due
 
     def write(self, changes: Changes, reached: Reached) -> None:
         """Take deltas for the next transaction."""
         self._written.append(Written(changes, reached))
+        if self.stalled and sum(w.changes.rows.nbytes for w in self._written) > BACKLOG_BYTES:
+            self.fail(
+                f"{SinkLagging.code}: more than {BACKLOG_BYTES:,} bytes of deltas wait to be "
+                f"published ({self.stalled}); drop the view and make it anew"
+            )
 
     def skip(self, changes: Changes) -> None:
         """Note deltas that are committed."""
@@ -101,26 +130,61 @@ class KafkaView:
     def fail(self, reason: str) -> None:
         """Publish nothing more; the next transaction remembers why."""
         self.state = replace(self.state, failed=reason)
+        self.stalled = None
         log.error("sink failed", view=self.output.name, reason=reason)
 
-    def finished(self) -> None:
-        """All that was written is committed."""
-        self._written.clear()
+    def stall(self, reason: str, complete: int) -> None:
+        """Publish nothing for a while; what is published is complete up to a time."""
+        if self.stalled is None:
+            self._wait = _FIRST_WAIT
+            log.error("sink stalled", view=self.output.name, reason=reason)
+        else:
+            self._wait = min(self._wait * 2, _LONGEST_WAIT)
+        self.stalled = reason
+        self._due = clock.monotonic() + self._wait
+        if self.state.complete is None:
+            self.state = replace(self.state, complete=complete)
+
+    def resume(self) -> None:
+        """Keep pace with the others again."""
+        self.stalled = None
+        log.info("sink resumed", view=self.output.name)
+
+    def finished(self, written: Sequence[Written]) -> None:
+        """What was written first is committed."""
+        del self._written[: len(written)]
         self._is_new = False
+
+    def backlog(self) -> Sequence[Written]:
+        """Of what was written, as much of the oldest as fits a transaction."""
+        size, count = 0, 0
+        for written in self._written:
+            size += written.changes.rows.nbytes
+            if count and size > STAGE_BYTES:
+                break
+            count += 1
+        return self._written[:count]
 
     def stages(self) -> Sequence[Sequence[Written]]:
         """What was written, divided into what fits a transaction."""
         if not self._is_new:
-            return [self._written]
+            return [self.waiting]
         return [[part] for written in self._written for part in _divided(written)]
 
-    def outgoing(self, written: Sequence[Written], is_last: bool) -> Outgoing:
-        """The messages of a stage; or none, and the view has failed."""
+    def outgoing(
+        self, written: Sequence[Written], is_last: bool, complete: int | None = None
+    ) -> Outgoing:
+        """The messages of a stage, or none, where the view has failed; then it is at `complete`.
+
+        Raises KeyNotUnique, RecordTooLarge for a new view.
+        """
         messages = Messages([], [], [], [])
         if self.state.failed is None:
             try:
                 messages = self._messages(written, is_last)
             except (KeyNotUnique, RecordTooLarge) as error:
+                if self._is_new:
+                    raise
                 self.fail(f"{error.code}: {error}")
         state = self.state
         added = sum(weight(w.changes) for w in written) if state.failed is None else 0
@@ -128,6 +192,7 @@ class KafkaView:
             state,
             digest=f"{(int(state.digest, 16) + added) % 2**64:x}",
             sequence=state.sequence + len(messages),
+            complete=complete if state.failed is None else state.complete,
         )
         return Outgoing(self.topic.name, self.output.name, messages, self.state.sequence, state)
 
