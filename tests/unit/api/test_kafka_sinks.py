@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import time as clock
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -225,6 +226,56 @@ def test_a_sink_that_cannot_be_is_refused_and_nothing_is_left(
     assert (answer.status_code, answer.json()["code"]) == (status, code)
     assert service.client.get("/v1/views/totals").status_code == 404
     assert service.put().status_code == 201
+
+
+def test_a_topic_of_the_broker_itself_is_refused_at_once_and_the_service_goes_on(
+    service: Service, kafka: Kafka
+) -> None:
+    service.put()
+    body = {**TOTALS, "sink": service.sink(topic="__transaction_state")}
+    started = clock.monotonic()
+    answer = service.client.put("/v1/views/others", json=body)
+    assert clock.monotonic() - started < 5
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid-sink")
+    assert "'__transaction_state'" in answer.json()["detail"]
+    assert service.client.get("/v1/views/others").status_code == 404
+    assert service.client.get("/readyz").status_code == 200
+    service.pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+    assert values(kafka, f"{service.name}.totals")[-1]["frontier"] == 1
+    assert service.client.put("/v1/views/others", json=TOTALS).status_code == 201
+
+
+def test_a_snapshot_that_its_topic_does_not_take_is_refused_with_the_view_and_the_topic(
+    service: Service, kafka: Kafka
+) -> None:
+    topic = f"{service.name}.totals"
+    kafka.create_topic(topic, config={"max.message.bytes": "300"})
+    service.pipeline.deliver("orders", (order(1, "a" * 1000, "1"), 1))
+    answer = service.put()
+    assert (answer.status_code, answer.json()["code"]) == (422, "record-too-large")
+    assert "view 'totals'" in answer.json()["detail"]
+    assert repr(topic) in answer.json()["detail"]
+    assert service.client.get("/v1/views/totals").status_code == 404
+    assert service.client.get("/readyz").status_code == 200
+    kafka.configure_topic(topic, {"max.message.bytes": "100000"})
+    assert service.put().status_code == 201
+    assert service.client.delete("/v1/views/totals").status_code == 204
+
+
+def test_a_sink_whose_topic_is_gone_stalls_and_can_be_put_anew(
+    service: Service, kafka: Kafka
+) -> None:
+    topic = f"{service.name}.totals"
+    service.put()
+    kafka.delete_topic(topic)
+    service.pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+    sink = service.client.get("/v1/views/totals").json()["sink"]
+    assert sink["status"] == "stalled"
+    assert f"view 'totals', topic '{topic}'" in sink["reason"]
+    assert service.client.get("/readyz").status_code == 200
+    assert service.client.delete("/v1/views/totals").status_code == 204
+    assert service.put().status_code == 201
+    assert values(kafka, topic)[0]["row"] == _total(1, "1.00")
 
 
 def test_one_row_per_key_needs_a_unique_key(service: Service) -> None:
