@@ -115,6 +115,17 @@ def _total(orders: int, total: str) -> dict[str, Any]:
     return {"customer": "ada", "orders": orders, "total": total}
 
 
+def test_a_view_put_at_a_published_time_leaves_that_time_its_ranges(
+    service: Service, kafka: Kafka
+) -> None:
+    service.put()
+    batch = service.pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+    body = {"query": "SELECT id FROM orders", "sink": service.sink(topic=f"{service.name}.ids")}
+    assert service.client.put("/v1/views/ids", json=body).status_code == 201
+    assert last(kafka, service).views.keys() == {"totals", "ids"}
+    assert (last(kafka, service).time, last(kafka, service).ranges) == (batch.time, batch.ranges)
+
+
 def test_without_a_snapshot_only_changes_are_published(service: Service, kafka: Kafka) -> None:
     service.pipeline.deliver("orders", (order(1, "ada", "1"), 1))
     assert service.put(snapshot=False).status_code == 201
