@@ -5,6 +5,7 @@ never guesses.
 """
 
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,19 @@ def test_what_is_damaged_is_deleted_once_another_checkpoint_stands(
     newest = checkpoint_files(tmp_path, 4)[0]
     newest.write_bytes(b"")
     assert rows(runtime_on(tmp_path)) == expected
+
+
+def test_a_service_whose_state_was_removed_as_the_message_says_begins_anew(
+    tmp_path: Path, expected: list[dict[str, Any]]
+) -> None:
+    (tmp_path / "journal").unlink()
+    for directory in (tmp_path / "checkpoints", *(tmp_path / "topics").glob("deltas.*")):
+        shutil.rmtree(directory)
+    again = runtime_on(tmp_path)
+    assert again.fault() is None
+    pipeline_of(again).step()
+    assert rows(again) == expected
+    assert folded(tmp_path)[1] == [1]
 
 
 @pytest.mark.parametrize("how", DAMAGES)
