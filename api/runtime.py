@@ -13,7 +13,7 @@ the batch under way. `_changing` is taken first, and the pipeline takes only the
 
 import threading
 import time as clock
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import blake2b
@@ -22,6 +22,7 @@ import orjson
 import structlog
 
 from api.applier import Applier
+from api.catching_up import catching_up
 from api.errors import CartesianProduct, DifferentDefinition, NotReady, ViewFailed
 from api.meter import Meter
 from api.registry import Registry
@@ -220,11 +221,11 @@ class Runtime:
             log.error("a checkpoint was passed over", fault=fault)
         writer = CheckpointWriter(store, settings.checkpoints_kept, restored.kept)
         topics = {spec.name: spec.topic for spec in sources.values()}
-        positions = {(t.name, p): end for t in restored.tables for p, end in t.positions.items()}
+        offsets = offsets_of(topics, self._positions(topics))
         if (manifest := restored.manifest) is None:
-            self.applier.begin(0, 0, Offsets(topics))
+            self.applier.begin(0, 0, offsets)
         else:
-            self.applier.begin(manifest.time, manifest.moment, offsets_of(topics, positions))
+            self.applier.begin(manifest.time, manifest.moment, offsets)
             for table in restored.tables:
                 writer.stands_for(table.files, self.pool.batches(table.name))
                 self.applier.feeder.duplicates.restore(table.name, table.seen)
@@ -237,6 +238,12 @@ class Runtime:
             settings.checkpoint_seconds,
             settings.checkpoint_records,
         )
+
+    def _positions(self, topics: Mapping[str, str]) -> dict[tuple[str, int], int]:
+        """Where the replay begins in the topics of these sources, unless they have others now."""
+        journal = self._journal
+        positions, known = journal.positions_at(journal.start), journal.tables
+        return {at: end for at, end in positions.items() if known.get(at[0]) == topics.get(at[0])}
 
     def _cut(self) -> Cut | None:
         """What a checkpoint is to hold, unless the last one does."""
@@ -279,7 +286,13 @@ class Runtime:
 
     def fault(self) -> str | None:
         """Why the service is not ready, in words; None if it is."""
-        return "; ".join(fault.detail for fault in self.faults()) or None
+        waits = (*self.faults(), *self.catching_up().values())
+        return "; ".join(fault.detail for fault in waits) or None
+
+    def catching_up(self) -> dict[str, PartFault]:
+        """The sources that have yet to read what their topics held when they were declared."""
+        sources = list(self.registry.sources.values())
+        return catching_up(sources, self._journal.held, self.offsets())
 
     def wait_ready(self) -> None:
         """Wait, within bounds, until changes are possible (raises NotReady, PipelineFailed).
@@ -342,9 +355,11 @@ class Runtime:
                     "it. Choose another topic"
                 )
             beginning = self.pipeline.preflight(spec)
+            held = self.pipeline.held(spec, beginning)
             self.pool.create_input(spec.name, spec.schema, spec.key or spec.schema.names)
             try:
                 with self.registry.adding_source(spec):
+                    self._journal.declare_table(spec.name, held)
                     self.pipeline.add_table(spec, beginning)
             except BaseException:
                 self.pool.drop_input(spec.name)

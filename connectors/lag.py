@@ -5,6 +5,7 @@ from pathlib import Path
 
 from connectors.errors import TopicTruncated
 from connectors.files.reader import TopicReader
+from connectors.offsets import Ends
 from connectors.tables import TableSpec
 
 # Records by source, topic and partition.
@@ -39,6 +40,10 @@ class Lag:
                 position = reached.get((spec.name, partition), first)
                 behind[spec.name, spec.topic, partition] = max(0, end - position)
         return behind
+
+    def ends(self, topic: str) -> Ends:
+        """The end of each partition of a file topic."""
+        return {partition: end for partition, (_, end) in self._bounds(topic).items()}
 
     def _bounds(self, topic: str) -> dict[int, tuple[int, int]]:
         """The first offset and the end of each partition of a file topic."""

@@ -42,6 +42,7 @@ from connectors.kafka.connection import Connection
 from connectors.kafka.monitor import Monitor
 from connectors.kafka.rereading import Rereader
 from connectors.lag import Behind, Lag
+from connectors.offsets import Ends
 from connectors.past import Past
 from connectors.progress.journal import Beginning, Journal
 from connectors.progress.resolution import are_markers, with_markers
@@ -221,6 +222,13 @@ class Pipeline:
             return None
         self._check_jars()
         return self._clusters.preflight(spec)
+
+    def held(self, spec: TableSpec, beginning: Beginning | None) -> Ends:
+        """The end of what each partition of a new table's topic holds (raises BrokerFault)."""
+        if beginning is not None:
+            return self._clusters.held(spec, beginning)
+        with self._changed:
+            return self._lag.ends(spec.topic)
 
     def add_table(self, spec: TableSpec, beginning: Beginning | None = None) -> None:
         """Read one more table, within about a second; one of Kafka's from `beginning` on.

@@ -19,11 +19,13 @@ async def healthz() -> Response:
 
 @router.get("/readyz")
 def readyz(runtime: RuntimeDep) -> Response:
-    """200 once the journal is replayed and while the pipeline runs, else 503 with the reason.
+    """200 once the service has caught up and while the pipeline runs, else 503 with the reason.
 
-    `faults` then names each part that is at fault, the setting to look at, and what is wrong.
+    It has once the journal is replayed, and every source has read what its topic held when it was
+    declared. Where it is not ready, `faults` names each part that is at fault, or still reads, the
+    setting to look at, and what is wrong.
     """
-    faults = runtime.faults()
+    faults = [*runtime.faults(), *runtime.catching_up().values()]
     if faults:
         detail = "; ".join(fault.detail for fault in faults)
         return problem(503, "not-ready", detail, faults=[asdict(fault) for fault in faults])

@@ -46,7 +46,8 @@ def delete_source(name: str, runtime: RuntimeDep) -> None:
 def _described(runtime: Runtime, spec: TableSpec) -> dict[str, Any]:
     """A source, what of its topic is reflected, and what became of its records.
 
-    `offsets` and `lag`, the records that are still to come, are by partition. `records` counts
+    `offsets` and `lag`, the records that are still to come, are by partition. `caught_up`: it has
+    read what its topic held when it was declared. `records` counts
     those since the service started, replays not counted; each is exactly one of these. `corrected`
     of the rejected ones were applied since.
     """
@@ -55,6 +56,7 @@ def _described(runtime: Runtime, spec: TableSpec) -> dict[str, Any]:
         **spec.to_json(),
         "offsets": runtime.offsets().ends(spec.name),
         "lag": {p: count for (name, _, p), count in lag.items() if name == spec.name},
+        "caught_up": spec.name not in runtime.catching_up(),
         "records": runtime.meter.by_outcome(spec.name),
         "corrected": runtime.meter.corrected[spec.name],
     }

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from connectors.errors import InvalidTable, RecordsLost, TopicRecreated, UnknownConnection
 from connectors.formats.format import FORMATS
 from connectors.kafka.connection import Connection
+from connectors.kafka.rereading import Rereader, last_record
 from connectors.kafka.starts import resolve
 from connectors.kafka.topics import Cluster, PartitionOffsets
+from connectors.offsets import Ends
 from connectors.progress.journal import Beginning
 from connectors.tables import TableSpec
 
@@ -52,6 +54,19 @@ class Clusters:
             )
         cluster.check_readable(spec.topic)
         return resolve(cluster, spec)
+
+    def held(self, spec: TableSpec, beginning: Beginning) -> Ends:
+        """The offset after the last record of each partition that a table begins with.
+
+        Raises BrokerFault.
+        """
+        topic = spec.topic
+        ends = self._of(spec).ends((topic, partition) for partition in beginning.offsets)
+        reread = Rereader(self._connections[spec.connection or ""])
+        return {
+            partition: last_record(reread, topic, partition, begin, ends[topic, partition])
+            for partition, begin in beginning.offsets.items()
+        }
 
     def feeds(
         self,

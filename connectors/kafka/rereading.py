@@ -13,6 +13,8 @@ from connectors.source import BLOCK, batches
 
 # How long brokers may be silent.
 _SECONDS = 10.0
+# How many offsets before the end are looked at first for a record, since most topics end with one.
+_TAIL = 16
 
 
 class Rereader:
@@ -93,6 +95,21 @@ class KafkaSource:
                     raise BrokerFault(f"connection {self._connection.name}: {where}: {error.str()}")
         setting = f"connections.{self._connection.name}.bootstrap_servers"
         raise BrokerFault(f"{setting}: {where} could not be read within {_SECONDS:g} s")
+
+
+def last_record(reread: Rereader, topic: str, partition: int, first: int, end: int) -> int:
+    """The offset after the last record in `[first, end)`; `first` if there is none.
+
+    The last offsets may have none: there are markers of transactions, and records of aborted ones.
+    """
+    looked = _TAIL
+    while end > first:
+        begin = max(first, end - looked)
+        found = [records.offsets[-1] + 1 for records in reread(topic, partition, begin, end)]
+        if found or begin == first:
+            return max(found, default=first)
+        looked *= _TAIL
+    return first
 
 
 def _offset(message: Message) -> int:

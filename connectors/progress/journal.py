@@ -23,6 +23,7 @@ from connectors.batches import Correction, Range
 from connectors.errors import JournalCorrupt, JournalInUse, OffsetGap
 from connectors.files.durable import append, cut, sync_directory, write
 from connectors.files.lines import checked_line, read_checked
+from connectors.offsets import Ends
 
 # How the first line of a compacted journal begins, after its checksum.
 COMPACTED = b'{"compacted":'
@@ -75,6 +76,7 @@ class Journal:
         self._rewritten: list[bytes] | None = None
         self._topics: dict[str, str] = {}
         self._beginnings: dict[str, Beginning] = {}
+        self._held: dict[str, Ends] = {}
         self._published: dict[str, int] = {}
         self._failed: dict[str, str] = {}
         self._last_time = self._last_moment = 0
@@ -144,6 +146,12 @@ class Journal:
         """Where the reading of every Kafka table began."""
         with self._lock:
             return dict(self._beginnings)
+
+    @property
+    def held(self) -> Mapping[str, Ends]:
+        """The ends that the topic of each table had when the table was declared."""
+        with self._lock:
+            return dict(self._held)
 
     def positions(self) -> Mapping[tuple[str, int], int]:
         """The offset after the last one prepared, or where it begins, by (table, partition)."""
@@ -250,6 +258,11 @@ class Journal:
         with self._lock:
             self._append({"started_table": table, "beginning": _beginning_json(beginning)})
 
+    def declare_table(self, table: str, held: Ends) -> None:
+        """Say what the topic of a new table holds: up to there it has to be read at first."""
+        with self._lock:
+            self._append({"declared_table": table, "held": sorted(held.items())})
+
     def drop_table(self, table: str) -> None:
         """Forget the positions of `table`: its former ranges are never replayed."""
         with self._lock:
@@ -320,6 +333,7 @@ class Journal:
             "beginnings": {
                 table: _beginning_json(beginning) for table, beginning in self._beginnings.items()
             },
+            "held": {table: sorted(ends.items()) for table, ends in self._held.items()},
             "born": self._born.copy(),
             "epochs": self._epochs.copy(),
             "published": self._published.copy(),
@@ -340,6 +354,7 @@ class Journal:
         self._beginnings = {
             t: _beginning(value) for t, value in state.get("beginnings", {}).items()
         }
+        self._held = {table: dict(ends) for table, ends in state.get("held", {}).items()}
         self._born, self._epochs = dict(state["born"]), dict(state["epochs"])
         self._published, self._failed = dict(state["published"]), dict(state["failed"])
         self._positions = self._started() | self._read_until(self._last_time)
@@ -414,8 +429,11 @@ class Journal:
                 for partition, offset in beginning.offsets.items():
                     self._positions[table, partition] = offset
                     self._committed_positions[table, partition] = offset
+            case {"declared_table": table, "held": held}:
+                self._held[table] = dict(held)
             case {"dropped_table": table, "time": time}:
                 self._beginnings.pop(table, None)
+                self._held.pop(table, None)
                 self._born[table] = time
                 self._epochs[table] = self._epochs.get(table, 0) + 1
                 self._topics.pop(table, None)

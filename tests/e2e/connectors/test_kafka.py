@@ -166,6 +166,26 @@ def test_aborted_transactions_are_not_read_12(reading: Service, kafka: Kafka, to
     assert reading.collector.ids(topic) == collector.ids(topic)
 
 
+def test_what_a_topic_holds_ends_with_its_last_record_and_not_with_markers(
+    reading: Service, kafka: Kafka, topic: str
+) -> None:
+    producer = kafka.producer({"transactional.id": topic})
+    producer.init_transactions()
+    for number in range(40):
+        producer.begin_transaction()
+        producer.produce(topic, insert(number))
+        if number == 0:
+            producer.commit_transaction()
+        else:
+            producer.flush()
+            producer.abort_transaction()
+    table = kafka_table(topic)
+    held = reading.pipeline.held(table, reading.pipeline.preflight(table))
+    start(reading, table)
+    reading.collector.wait(lambda: reading.collector.count(topic) == 1)
+    assert reading.collector.batches[-1].offsets.ends(topic) == held == {0: 1}
+
+
 def test_an_open_transaction_of_others_holds_back_what_follows_it_11(
     reading: Service, kafka: Kafka, topic: str
 ) -> None:

@@ -13,6 +13,7 @@ from connectors.delivery import Delivery
 from connectors.errors import NotStalled, Stalled
 from connectors.files.reader import TopicReader, records
 from connectors.files.writer import TopicWriter
+from connectors.offsets import Ends
 from connectors.past import Past
 from connectors.pipeline import PipelineSettings, PipelineStatus, State
 from connectors.progress.journal import Journal
@@ -55,6 +56,10 @@ class DecodingPipeline:
 
     def preflight(self, spec: TableSpec) -> None:
         """A topic of files begins where it begins."""
+
+    def held(self, spec: TableSpec, beginning: None) -> Ends:
+        """Nothing is waited for."""
+        return {}
 
     def add_table(self, spec: TableSpec, beginning: None = None) -> None:
         self._tables[spec.name] = spec

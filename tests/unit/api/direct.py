@@ -13,7 +13,7 @@ import pyarrow as pa
 from connectors.batches import Counts, Origin, Range, Receiver, TableUpdates, TimedBatch
 from connectors.declaration import OnError
 from connectors.health import PartFault
-from connectors.offsets import Offsets
+from connectors.offsets import Ends, Offsets
 from connectors.pipeline import PipelineSettings, PipelineStatus, State
 from connectors.progress.journal import Beginning, Journal
 from connectors.quarantine import Quarantine
@@ -56,6 +56,9 @@ class DirectPipeline:
 
     def preflight(self, spec: TableSpec) -> Beginning | None:
         return None
+
+    def held(self, spec: TableSpec, beginning: Beginning | None) -> Ends:
+        return {}
 
     def add_table(self, spec: TableSpec, beginning: Beginning | None = None) -> None:
         self.tables[spec.name] = spec

@@ -1,6 +1,6 @@
 """A pipeline over real file topics and the real delivery, that moves when it is told."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -74,6 +74,9 @@ class FilePipeline:
 
     def preflight(self, spec: TableSpec) -> None:
         """A topic of files begins where it begins."""
+
+    def held(self, spec: TableSpec, beginning: None) -> Mapping[int, int]:
+        return Lag(self._topics).ends(spec.topic)
 
     def add_table(self, spec: TableSpec, beginning: None = None) -> None:
         self._tables[spec.name] = spec

@@ -1,0 +1,39 @@
+"""Sources that have yet to read what their topics held when they were declared.
+
+Until then a view over such a source lacks rows that were there before it, so the service is not
+ready. The bound is fixed at the declaration: a topic that grows faster than it is read does not
+keep the service from being ready, but has a lag.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from connectors.health import PartFault
+from connectors.offsets import Ends, Offsets
+from connectors.tables import TableSpec
+
+
+def catching_up(
+    sources: Iterable[TableSpec], held: Mapping[str, Ends], offsets: Offsets
+) -> dict[str, PartFault]:
+    """Of each such source how far it is; `held` is by source what its topic held at first."""
+    found = {}
+    for spec in sources:
+        wanted = Offsets.of_source(spec.name, spec.topic, held.get(spec.name, {}))
+        if not offsets.covers(wanted):
+            found[spec.name] = PartFault(
+                f"source {spec.name}", None, _detail(spec, wanted, offsets)
+            )
+    return found
+
+
+def _detail(spec: TableSpec, wanted: Offsets, offsets: Offsets) -> str:
+    reached = offsets.ends(spec.name)
+    places = [
+        f"partition {partition} to offset {reached.get(partition, 0):,} of {end:,}"
+        for partition, end in wanted.ends(spec.name).items()
+        if reached.get(partition, 0) < end
+    ]
+    return (
+        f"source {spec.name!r} is still reading what topic {spec.topic!r} held when it was "
+        f"declared: {'; '.join(places)}"
+    )
