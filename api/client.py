@@ -56,7 +56,8 @@ class ServiceClient:
             response = self._client.request(method, path, json=body, params=parameters)
         except httpx.TransportError as error:
             raise ServiceProblem(
-                f"no service answers at {self._client.base_url}: {error}; `ivm serve` starts one"
+                f"no service answers at {self._client.base_url}: {error}; "
+                "`ivm serve` (in a checkout also `make serve`) starts one"
             ) from error
         if response.is_error:
             raise ServiceProblem(_words(response))

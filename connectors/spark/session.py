@@ -76,6 +76,8 @@ def create_session(
     root = str(Path(connectors.__file__).parent.parent)
     inherited = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join([root, inherited] if inherited else [root])
+    # Spark's Python starts where the service was, and a `connectors.py` there is none of ours.
+    os.environ["PYTHONSAFEPATH"] = "1"
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.appName("ivm").master(master)

@@ -36,7 +36,7 @@ def service(client: TestClient) -> ServiceClient:
 
 
 def written(tmp_path: Path, text: str) -> Path:
-    file = tmp_path / "views.py"
+    file = tmp_path / "revenue.py"
     file.write_text(dedent(text))
     return file
 
@@ -75,7 +75,7 @@ def test_a_fault_is_told_with_its_line(
     service: ServiceClient, pipeline: DirectPipeline, tmp_path: Path
 ) -> None:
     file = written(tmp_path, FILE.replace('"amount") > 1', '"amuont") > 1'))
-    with pytest.raises(BadDefinition, match=r"views\.py:6: view 'spent': no column 'amuont'"):
+    with pytest.raises(BadDefinition, match=r"revenue\.py:6: view 'spent': no column 'amuont'"):
         list(apply(file, service))
 
 
@@ -92,7 +92,7 @@ def test_what_the_file_itself_raises_is_told_with_its_line(
     service: ServiceClient, pipeline: DirectPipeline, tmp_path: Path, text: str, fault: str
 ) -> None:
     file = written(tmp_path, "\n" + text if "\n" not in text else text)
-    with pytest.raises(BadDefinition, match=r"views\.py" + fault):
+    with pytest.raises(BadDefinition, match=r"revenue\.py" + fault):
         list(apply(file, service))
 
 
