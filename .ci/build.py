@@ -8,19 +8,29 @@ in `[tool.distutils.build_ext]` (in a checked build, `CHECKS` over them), the co
 the environment. What has not changed is not built again, unless one of these has.
 """
 
+import logging
 import os
 import shutil
+import subprocess
 import sys
+import sysconfig
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 from Cython.Build import cythonize
-from setuptools import Distribution
+from setuptools import Distribution, Extension
+from setuptools.command.build_ext import customize_compiler, new_compiler
 from setuptools.logging import configure
+from setuptools.modified import newer_group
 
 CHECKS = {"boundscheck": True, "wraparound": True, "initializedcheck": True}
 COPIED = ("ivm", "api", "tests", "pyproject.toml")
-BUILT = {".so", ".cpp"}
+BUILT = {".so", ".cpp", ".c"}
 FLAGS = ("CXXFLAGS", "LDFLAGS")
+JOBS = os.cpu_count() or 1
+# What nearly all of the C++ includes.
+PREFIX, PRECOMPILED = Path("build/prefix.hpp"), Path("build/prefix.hpp.gch")
+HEADERS = ("Python.h", "cmath", "exception", "ios", "mutex", "new", "stdexcept", "vector")
 
 
 def main() -> None:
@@ -60,21 +70,58 @@ def sources(tree: Path) -> set[Path]:
 
 def build(checks: dict[str, bool]) -> None:
     """Translate and compile the extensions of the working directory."""
+    # It warns that an option is Cython's alone.
+    logging.getLogger("setuptools.config").setLevel(logging.ERROR)
     distribution = Distribution({"src_root": str(Path.cwd())})
     distribution.parse_config_files(["pyproject.toml"])
     options = distribution.get_option_dict("build_ext")
     directives = options["cython_directives"][1] | checks
-    for extension in distribution.ext_modules:
-        extension.language = "c++"
-    forget_others(str([directives, *map(os.environ.get, FLAGS)]))
+    shared = options["shared_utility_qualified_name"][1]
+    flags = map(os.environ.get, FLAGS)
+    forget_others(str([directives, shared, HEADERS, sys.version, *flags]))
+    before = {text: text.read_bytes() for text in Path("ivm").rglob("*.cpp") if is_built(text, [])}
     # Cython is not safe for threads: its own processes translate, the build's threads then compile.
     distribution.ext_modules = cythonize(
-        distribution.ext_modules, nthreads=2, compiler_directives=directives
+        distribution.ext_modules,
+        nthreads=JOBS,
+        compiler_directives=directives,
+        shared_utility_qualified_name=shared,
     )
-    for name, value in {"build_lib": ".", "parallel": 2}.items():
+    for extension in distribution.ext_modules:
+        text = Path(extension.sources[0])
+        if before.get(text) == text.read_bytes() and is_built(text, extension.depends):
+            built(text).touch()
+    precompile_headers(distribution.ext_modules)
+    for name, value in {"build_lib": ".", "parallel": JOBS}.items():
         options[name] = (__file__, value)
     configure()
     distribution.run_command("build_ext")
+
+
+def built(text: Path) -> Path:
+    """The extension that is compiled from this C++."""
+    return text.with_name(text.stem + EXTENSION_SUFFIXES[0])
+
+
+def is_built(text: Path, headers: list[str]) -> bool:
+    """Whether the extension of this C++ is newer than it and these headers."""
+    return built(text).exists() and not newer_group([text, *headers], built(text))
+
+
+def precompile_headers(extensions: list[Extension]) -> None:
+    """Let GCC read once what every extension includes; other compilers read it each time."""
+    for extension in extensions:
+        if extension.language == "c++":
+            extension.extra_compile_args = ["-include", str(PREFIX)]
+    if PRECOMPILED.exists():
+        return
+    includes = "".join(f"#include <{header}>\n" for header in HEADERS)
+    PREFIX.write_text(f"#define PY_SSIZE_T_CLEAN\n{includes}")
+    compiler = new_compiler()
+    customize_compiler(compiler)
+    python = f"-I{sysconfig.get_path('include')}"
+    command = [*compiler.compiler_so_cxx, python, "-x", "c++-header", PREFIX, "-o", PRECOMPILED]
+    subprocess.run(command, check=True)
 
 
 def forget_others(recipe: str) -> None:
@@ -82,6 +129,7 @@ def forget_others(recipe: str) -> None:
     before = Path("build/.recipe")
     if before.exists() and before.read_text() == recipe:
         return
+    PRECOMPILED.unlink(missing_ok=True)
     for path in Path("ivm").rglob("*"):
         if path.suffix in BUILT:
             path.unlink()

@@ -1,6 +1,8 @@
 """Python's face of what the engine uses without the GIL, threads, blocks, hashes and strings: for tests."""
 
-from libc.stdint cimport uint8_t, uint64_t
+from cpython.buffer cimport PyBUF_WRITE
+from cpython.memoryview cimport PyMemoryView_FromMemory
+from libc.stdint cimport uint64_t
 
 import numpy as np
 
@@ -67,7 +69,8 @@ cdef class Block:
 
     def view(self):
         """The bytes of the block, shape (bytes,) of uint8, to be dropped before it is closed or grows."""
-        return np.asarray(<uint8_t[:self.bytes]> <uint8_t*> self.start)
+        memory = PyMemoryView_FromMemory(<char*> self.start, self.bytes, PyBUF_WRITE)
+        return np.frombuffer(memory, np.uint8)
 
     def grow(self, size_t bytes):
         """Make room for so many bytes."""
