@@ -13,11 +13,12 @@
 #   make bench   the engine's benchmarks beside differential-dataflow, and with two workers beside one
 #   make build   the extensions, in place
 #   make jars    Kafka and what belongs to it, from Maven Central
+#   make locks   the pins of all dependencies anew, with uv: .ci/*.lock and requirements.lock
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test serve kafka check checked races soak fuzz bench build jars extensions
+.PHONY: help demo test serve kafka check checked races soak fuzz bench build jars locks extensions
 
 # The architecture that the extensions are compiled for: `native`, or e.g. x86-64-v3 for an image.
 IVM_MARCH ?= native
@@ -111,6 +112,14 @@ build: $(BUILT)
 
 jars: $(JARS)
 
+# One resolution for all: what a user gets is what the tests ran with.
+LOCK := uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header
+locks:
+	@command -v uv >/dev/null || { echo 'uv is needed: pip install uv' >&2; exit 1; }
+	@$(LOCK) pyproject.toml --group dev --output-file .ci/dev.lock
+	@$(LOCK) pyproject.toml --constraint .ci/dev.lock --output-file requirements.lock
+	@$(LOCK) --group build --constraint .ci/dev.lock --output-file .ci/build.lock
+
 build/jars/%: docker/kafka/%.xml
 	$(call say,Fetching the jars of $<)
 	@command -v mvn >/dev/null || { echo 'Maven is needed: apt install maven' >&2; exit 1; }
@@ -161,7 +170,7 @@ checked races: $(INSTALLED)
 		TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 ARROW_DEFAULT_MEMORY_POOL=system \
 		$(CURDIR)/$(BIN)/python -m pytest -p no:cacheprovider --capture=sys -n 2 $(TESTS)
 
-$(INSTALLED): requirements.lock
+$(INSTALLED): .ci/dev.lock
 	$(call say,Installing the dependencies into $(VENV))
 	@test -x $(BIN)/python || for candidate in python3.11 python3.12 python3.13 python3; do \
 		if $$candidate -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
@@ -171,5 +180,5 @@ $(INSTALLED): requirements.lock
 	@test -x $(BIN)/python || { \
 		echo 'Python 3.11 or newer is needed, with venv; on Debian or Ubuntu:' >&2; \
 		echo '  apt install python3 python3-venv python3-dev g++' >&2; exit 1; }
-	@$(BIN)/python -m pip install --require-hashes --requirement requirements.lock
+	@$(BIN)/python -m pip install --require-hashes --requirement .ci/dev.lock
 	@touch $@

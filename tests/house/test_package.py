@@ -14,8 +14,25 @@ ROOMS = {"api", "connectors", "ivm", "views"}
 pytestmark = pytest.mark.filterwarnings("ignore:.*experimental:UserWarning")
 
 with (ROOT / "pyproject.toml").open("rb") as file:
-    PROJECT = tomllib.load(file)["project"]
-LOCK = (ROOT / "requirements.lock").read_text()
+    DESCRIBED = tomllib.load(file)
+NEEDED = set(DESCRIBED["project"]["dependencies"])
+GROUPS = DESCRIBED["dependency-groups"]
+FOR_BUILDING = set(GROUPS["build"])
+FOR_DEVELOPING = {each for each in GROUPS["dev"] if isinstance(each, str)}
+LOCKS = {
+    name: (ROOT / name).read_text()
+    for name in ("requirements.lock", ".ci/build.lock", ".ci/dev.lock")
+}
+
+
+def entries(lock: str) -> list[str]:
+    """Each package of a lock, with its hashes."""
+    return re.split(r"\n(?=\w)", LOCKS[lock])
+
+
+def pins(lock: str) -> set[str]:
+    """The packages of a lock, as `name==version`."""
+    return {entry.split()[0] for entry in entries(lock)}
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +47,11 @@ def test_the_wheel_holds_the_four_rooms_only(distribution: Distribution) -> None
     assert {name.split(".")[0] for name in names} == ROOMS
 
 
-def test_the_wheel_holds_every_python_file_of_the_rooms(distribution: Distribution) -> None:
+def test_the_wheel_holds_every_python_file_but_the_demo(
+    distribution: Distribution,
+) -> None:
     folders = {path.parent for room in ROOMS for path in (ROOT / room).rglob("*.py")}
+    folders.remove(ROOT / "api" / "demo")
     assert set(distribution.packages) == {
         str(folder.relative_to(ROOT)).replace("/", ".") for folder in folders
     }
@@ -47,16 +67,29 @@ def test_the_wheel_tells_type_checkers_of_its_types(
     assert {f"{room}/py.typed" for room in ROOMS} <= shipped
 
 
-def test_every_dependency_is_pinned_in_the_lock() -> None:
-    declared = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"]]
-    locked = {line.split(" ")[0].rstrip("\\ ") for line in LOCK.splitlines() if "==" in line}
-    assert set(declared) <= locked
+def test_a_lock_pins_all_that_it_is_for() -> None:
+    assert pins("requirements.lock") >= NEEDED
+    assert FOR_BUILDING == pins(".ci/build.lock") == set(DESCRIBED["build-system"]["requires"])
+    assert pins(".ci/dev.lock") >= NEEDED | FOR_BUILDING | FOR_DEVELOPING
 
 
-def test_every_entry_of_the_lock_has_hashes() -> None:
-    entries = re.split(r"\n(?=\w)", re.sub(r"^#.*\n", "", LOCK, flags=re.M))
-    assert all("--hash=sha256:" in entry for entry in entries)
+def test_what_users_install_is_what_the_tests_run_with_and_holds_no_tool_of_development() -> None:
+    assert pins("requirements.lock") < pins(".ci/dev.lock")
+    assert not pins("requirements.lock") & (FOR_BUILDING | FOR_DEVELOPING)
 
 
-def test_the_lock_names_no_host() -> None:
-    assert "://" not in LOCK
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_entry_of_a_lock_has_hashes(lock: str) -> None:
+    assert all("--hash=sha256:" in entry for entry in entries(lock))
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_names_no_host(lock: str) -> None:
+    assert "://" not in LOCKS[lock]
+
+
+def test_what_is_shipped_imports_nothing_that_only_developing_installs() -> None:
+    tools = {each.split("==")[0].replace("-", "_") for each in FOR_DEVELOPING}
+    shipped = [p for room in ROOMS for p in (ROOT / room).rglob("*.py") if "demo" not in p.parts]
+    imported = re.compile(r"^(?:import|from) (\w+)", re.M)
+    assert {path for path in shipped if tools & set(imported.findall(path.read_text()))} == set()
