@@ -59,14 +59,11 @@ def service(kafka: Kafka, tmp_path: Path) -> Iterator[Running]:
         pytest.skip(str(reason))
     (port,) = free_ports(1)
     (tmp_path / "ivm.toml").write_text(CONFIGURATIONS[0].replace("localhost:9092", kafka.address))
-    (tmp_path / "ivm").write_text(f'#!/bin/sh\nexec {sys.executable} -m api "$@"\n')
-    (tmp_path / "ivm").chmod(0o755)
     environment = os.environ | {
-        "PYTHONPATH": str(ROOT),
         "IVM_PORT": str(port),
         "IVM_WAIT_SECONDS": "80",
         "IVM_SPARK_JARS": str(ROOT / "build" / "jars" / "spark"),
-        "PATH": f"{tmp_path}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
     }
     process = subprocess.Popen(["ivm", "serve"], cwd=tmp_path, env=environment)
     try:
