@@ -4,6 +4,7 @@ sqlglot turns the functions that it knows into classes of syntax, some with othe
 were written. The functions of `PLAIN` are left as they are written, for `views.sql.named`.
 """
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import sqlglot
@@ -54,10 +55,16 @@ def _unit_first(arguments: list[Any]) -> list[Any]:
     return [*first, *arguments[1:]]
 
 
+def _prefix(operation: type[exp.Expr]) -> Callable[[PostgresParser], exp.Expr]:
+    """Reads the operand of a prefix operator, which takes in sums and products."""
+    return lambda parser: parser.expression(operation(this=parser._parse_term()))
+
+
 class ViewsParser(PostgresParser):
     """Adds row constructors, ALL over a list, names of joins by USING, MUTUALLY RECURSIVE.
 
-    The texts of intervals stay whole; those in E'…' and $$…$$ are texts as all others.
+    The texts of intervals stay whole; those in E'…' and $$…$$ are texts as all others. A prefix
+    operator binds below `+`, as all operators do that SQL itself does not have.
     """
 
     FUNCTIONS = _translated(PostgresParser.FUNCTIONS) | {
@@ -66,6 +73,12 @@ class ViewsParser(PostgresParser):
         "DATE_TRUNC": lambda args: PostgresParser.FUNCTIONS["DATE_TRUNC"](_unit_first(args)),
     }
     FUNCTION_PARSERS = _translated(PostgresParser.FUNCTION_PARSERS)
+    UNARY_PARSERS: ClassVar = PostgresParser.UNARY_PARSERS | {
+        TokenType.RLIKE: _prefix(exp.BitwiseNot),  # how `~` is read
+        TokenType.PIPE_SLASH: _prefix(exp.Sqrt),
+        TokenType.DPIPE_SLASH: _prefix(exp.Cbrt),
+        TokenType.PARAMETER: _prefix(exp.Abs),  # how `@` is read
+    }
 
     def parse(self, raw_tokens: list[Token], sql: str) -> list[exp.Expr | None]:
         """The statements; however a text is quoted, it is the same constant."""
@@ -94,6 +107,27 @@ class ViewsParser(PostgresParser):
 
     # An arrow takes a document's member; there are no functions of functions.
     LAMBDAS: ClassVar = {k: v for k, v in PostgresParser.LAMBDAS.items() if k != TokenType.ARROW}
+
+    def _parse_type(
+        self, parse_interval: bool = True, fallback_to_identifier: bool = False
+    ) -> exp.Expr | None:
+        """An operand without its prefix: casts after `type 'text'` are of that constant."""
+        constant = None if fallback_to_identifier else self._parse_typed_constant()
+        if constant is not None:
+            return self._parse_column_ops(constant)
+        return super()._parse_type(parse_interval, fallback_to_identifier)
+
+    def _parse_typed_constant(self) -> exp.Expr | None:
+        start = self._index
+        begun = self._curr.token_type in self.TYPE_TOKENS - {TokenType.INTERVAL}
+        kind = self._parse_types(check_func=True, allow_identifiers=False) if begun else None
+        if isinstance(kind, exp.DataType) and self._curr.token_type == TokenType.STRING:
+            literal = self._parse_primary()
+            special = self.TYPE_LITERAL_PARSERS.get(kind.this)
+            plain = exp.Cast(this=literal, to=kind)
+            return self.expression(plain) if special is None else special(self, literal, kind)
+        self._retreat(start)
+        return None
 
     def _parse_interval_span(
         self, this: exp.Expr, parse_function_unit: bool = True
@@ -158,6 +192,7 @@ class ViewsGenerator(PostgresGenerator):
     TRANSFORMS: ClassVar = PostgresGenerator.TRANSFORMS | {
         MutuallyRecursive: _mutually_recursive,
         exp.Join: _join,
+        exp.BitwiseNot: lambda g, node: f"~ {g.sql(node, 'this')}",  # `~~` is LIKE
     }
 
 
