@@ -57,7 +57,7 @@ class Aggregate:
     - `count` counts rows, or a column's values that are not NULL, as int64.
     - `sum` and `avg` take integers, decimals and floats, and are numbers with a sign, in a type
       that holds what they take: a float only of integers and floats. What the `type` cannot hold is
-      an error row. An average in decimal rounds half away from zero.
+      an error row. An average in decimal has the digits that a quotient has.
     - `comoment`: the sum of (x - avg x) (y - avg y) over the rows where neither x, which is
       `column`, nor y, column `other`, is NULL. A number by itself, or two floats; the sums behind
       it are exact, and it is a float64, NaN where a value is not finite.

@@ -6,13 +6,17 @@ function of a NULL is NULL. An expression never raises: a division by zero, an o
 cast yields an *error value* that follows the data flow of the expression, so that
 `case(eq(b, 0), NULL, divide(a, b))` has no error where `b` is 0.
 
+A quotient of decimals is rounded, half away from zero, to the digits after the point that
+PostgreSQL gives it: 16 that count, or as many as an argument has; or to the scale of its type, if
+that is less.
+
 Functions (T: any type; N: a number type; the result's type is the call's own `type`):
 
 | name | arguments | result |
 | --- | --- | --- |
 | add subtract | N, N of the result's type (decimals: of its scale) | N; overflow is an error |
 | multiply | N, N; decimals of any scales s1, s2 | N; decimals: rounded half away from zero |
-| divide modulo | N, N | N; integers truncate, decimals round; by zero is an error |
+| divide modulo | N, N | N; integers truncate; by zero is an error |
 | negate abs | N | N |
 | round floor ceil | N | N; `round(x, literal int64)` also |
 | add_days | date32, int64 | date32 |

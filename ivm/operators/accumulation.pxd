@@ -18,9 +18,9 @@ cdef struct Term:
     int out_kind        # how the output's words encode a number
     bint narrow         # the output is a float32
     int scale           # digits after the point of the input
-    uint64_t scale_up   # an average in decimal is sum * scale_up / count
+    int more            # and how many more the output has
     int128 bound        # greatest absolute output
-    int128 limit        # bound / scale_up
+    int128 limit        # bound / 10^more
 
 
 # Counts, sums and averages of a group: a state that takes values with their diffs, in any order.

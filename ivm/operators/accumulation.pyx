@@ -18,6 +18,7 @@ from ivm.operators.comoment cimport (
 from ivm.operators.exact_sum cimport EXACT_WORDS, exact_add, exact_value
 from ivm.operators.logic cimport Logic
 from ivm.operators.ordering cimport Candidate
+from ivm.rows.decimals cimport power_of_ten, quotient_digits, round_division
 from ivm.rows.updates cimport Updates, push
 from ivm.rows.words cimport decode_double, encode_double
 
@@ -42,6 +43,7 @@ cdef enum:
 
 cdef enum:
     WIDE_WORDS = 3  # of an exact sum, the highest first
+    DIGITS_AT_ONCE = 9      # of an average: what they multiply mostly stays within 64 bits
 
 cdef uint64_t SIGN = <uint64_t> 1 << 63
 
@@ -111,8 +113,9 @@ cdef class Accumulation(Logic):
                 term.out_kind = _out_kind(term.kind, fields[a.column].type, a.type)
                 term.narrow = pa.types.is_float32(a.type)
                 term.bound = _bound(a.type)
-                term.scale_up = self._scale_up(fields[a.column].type, a.type)
-                term.limit = term.bound / <int128> term.scale_up
+                term.scale = getattr(fields[a.column].type, "scale", 0)
+                term.more = self._more_digits(fields[a.column].type, a.type)
+                term.limit = term.bound / power_of_ten(term.more)
                 at += EXACT_WORDS if term.kind == FLOAT else WIDE_WORDS
             elif a.type != (pa.float64() if term.function == COMOMENT else pa.int64()):
                 raise Unsupported(f"a {a.function} as {a.type}")
@@ -128,13 +131,13 @@ cdef class Accumulation(Logic):
         self.state_words = at
         self.out_words = target.words + 1
 
-    def _scale_up(self, given, wanted) -> int:
+    def _more_digits(self, given, wanted) -> int:
         if pa.types.is_floating(given) or pa.types.is_floating(wanted):
-            return 1
+            return 0
         up = getattr(wanted, "scale", 0) - getattr(given, "scale", 0)
         if up < 0:
             raise Unsupported(f"a sum or average of {given} as {wanted}, which has fewer decimal places")
-        return 10**up
+        return up
 
     def _check_pair(self, one, other):
         if not (pa.types.is_floating(one) and pa.types.is_floating(other)):
@@ -286,12 +289,12 @@ cdef bint _wide_value(const uint64_t* sum, const Term* t, int64_t count, int128*
             return False
         total[0] = (high << 64) + rest / count
         rest %= count
-    if total[0] > (bound if t.scale_up == 1 else t.limit):
+    if total[0] > (bound if t.more == 0 else t.limit):
         return False
     if t.function == AVERAGE:
-        total[0] = total[0] * <int128> t.scale_up + _rounded(rest * <int128> t.scale_up, count)
+        _append_digits(total, rest, count, _kept_digits(sum, t, count), t.more)
     else:
-        total[0] *= <int128> t.scale_up
+        total[0] *= power_of_ten(t.more)
     if total[0] > bound:
         return False
     if negative:
@@ -299,13 +302,46 @@ cdef bint _wide_value(const uint64_t* sum, const Term* t, int64_t count, int128*
     return True
 
 
-# What is not negative, divided; half is rounded up, away from zero, as PostgreSQL's numeric does.
-cdef inline int128 _rounded(int128 dividend, int64_t count) noexcept nogil:
+# How many digits more than the input an average has, of those that its type has place for; or how
+# many less.
+cdef inline int _kept_digits(const uint64_t* sum, const Term* t, int64_t count) noexcept nogil:
+    cdef int128 total
+    if t.more == 0 or _int128(sum[0], sum[1]) >> 63 != <int128> (<int64_t> sum[0] >> 63):
+        return t.more
+    total = _int128(sum[1], sum[2])
+    if total == 0:
+        return 0
+    return min(quotient_digits(total, t.scale, count, 0) - t.scale, t.more)
+
+
+# Appends `kept` digits of rest / count, with half rounded up, away from zero, as PostgreSQL's numeric
+# does, and zeros up to `more`.
+cdef inline void _append_digits(
+    int128* total, int128 rest, int64_t count, int kept, int more
+) noexcept nogil:
+    cdef int step, left = kept
+    cdef int128 unit
+    if kept < 0:
+        unit = power_of_ten(-kept)
+        total[0] = round_division(total[0], unit) * unit * power_of_ten(more)
+        return
+    while left > 0:
+        step = min(left, DIGITS_AT_ONCE)
+        unit = power_of_ten(step)
+        total[0] = total[0] * unit + _divide(&rest, unit, count)
+        left -= step
+    if rest >= count - rest:
+        total[0] += 1
+    total[0] *= power_of_ten(more - kept)
+
+
+# rest * unit / count, where `rest` is less than `count` and becomes what is left over.
+cdef inline int128 _divide(int128* rest, int128 unit, int64_t count) noexcept nogil:
+    cdef int128 dividend = rest[0] * unit
     cdef uint64_t low
-    cdef int128 rest
-    if dividend >> 64 == 0:
+    if dividend >> 64 == 0:     # most often: a division of 128 bits takes much longer
         low = <uint64_t> dividend
-        return low // <uint64_t> count + <int128> (
-            low % <uint64_t> count >= <uint64_t> count - low % <uint64_t> count)
-    rest = dividend % count
-    return dividend / count + (1 if 2 * rest >= count else 0)
+        rest[0] = low % <uint64_t> count
+        return low // <uint64_t> count
+    rest[0] = dividend % count
+    return dividend / count

@@ -59,14 +59,9 @@ def _decimal(a: Assembly, call: Call, zero: str | None, overflow: str) -> int:
     scales = [scale_of(e.type) for e in call.arguments]
     registers = [a.register(e) for e in call.arguments]
     if call.function in ("multiply", "divide"):
-        shift = sum(scales) - scale_of(type_)
-        if call.function == "divide":
-            shift = scale_of(type_) + scales[1] - scales[0]
-        if not 0 <= shift <= MAX_DIGITS:
-            raise Unsupported(f"{call.function} of decimals of scales {scales} as {type_}")
-        kernel = f"{call.function}_decimal"
-        p, q = precision_of(type_), shift
+        q = _dropped(call, scales) if call.function == "multiply" else _scales(call, scales)
         pair = (registers[0], registers[1])
+        kernel, p = f"{call.function}_decimal", precision_of(type_)
         return a.emit(kernel, pair, type_, p=p, q=q, message=zero, overflow=overflow)
     common = max(*scales, scale_of(type_))
     wide: pa.DataType = pa.decimal128(MAX_DIGITS, common)
@@ -79,6 +74,21 @@ def _decimal(a: Assembly, call: Call, zero: str | None, overflow: str) -> int:
     kernel = f"{call.function}_decimal"
     out = a.emit(kernel, aligned, wide, p=precision_of(wide), message=zero, overflow=overflow)
     return out if wide == type_ else rescale(a, out, common, type_, overflow)
+
+
+def _dropped(call: Call, scales: list[int]) -> int:
+    """The digits of a product that its type has no place for."""
+    dropped = sum(scales) - scale_of(call.type)
+    if not 0 <= dropped <= MAX_DIGITS:
+        raise Unsupported(f"multiply of decimals of scales {scales} as {call.type}")
+    return dropped
+
+
+def _scales(call: Call, scales: list[int]) -> int:
+    """The scales of a quotient and its arguments, a byte each."""
+    if scale_of(call.type) < scales[0]:
+        raise Unsupported(f"divide of decimals of scales {scales} as {call.type}")
+    return scale_of(call.type) | scales[0] << 8 | scales[1] << 16
 
 
 def _round(a: Assembly, call: Call) -> int:

@@ -29,3 +29,8 @@ cdef inline int128_t round_division(int128_t value, int128_t unit) noexcept nogi
 
 # a * b / unit rounded half away from zero, of any magnitudes; False where 128 bits do not hold it.
 cdef bint multiply_divide(int128_t a, int128_t b, int128_t unit, int128_t* result) noexcept nogil
+
+
+# The digits after the point that PostgreSQL gives the quotient of two decimals, stored with these
+# scales and not 0: at least 16 that count, and as many as either number has.
+cdef int quotient_digits(int128_t a, int a_scale, int128_t b, int b_scale) noexcept nogil

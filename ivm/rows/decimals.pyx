@@ -51,6 +51,47 @@ cdef bint multiply_divide(int128_t a, int128_t b, int128_t unit, int128_t* resul
     return True
 
 
+cdef enum:
+    LIMB = 4                # digits of a digit of PostgreSQL's numeric
+    SIGNIFICANT = 16        # digits that a quotient has at least
+
+
+cdef inline int count_digits(uint128_t value) noexcept nogil:
+    cdef uint128_t power = 10
+    cdef int count = 1
+    while count < 38 and value >= power:
+        power *= 10
+        count += 1
+    return count
+
+
+cdef inline int leading_limb(uint128_t value, int scale, int* weight) noexcept nogil:
+    """The first digit to the base 10000; `weight` is the power of 10000 that it counts."""
+    cdef int places = count_digits(value) - 1 - scale, dropped
+    weight[0] = places / LIMB if places >= 0 else -((LIMB - 1 - places) / LIMB)
+    dropped = scale + LIMB * weight[0]
+    if dropped >= 0:
+        return <int> (value / <uint128_t> power_of_ten(dropped))
+    return <int> (value * <uint128_t> power_of_ten(-dropped))
+
+
+cdef inline int digits_of(int128_t value, int scale, int least) noexcept nogil:
+    """How many digits after the point count, or `least` if that is more."""
+    while scale > least and value % 10 == 0:
+        value /= 10
+        scale -= 1
+    return max(scale, least)
+
+
+cdef int quotient_digits(int128_t a, int a_scale, int128_t b, int b_scale) noexcept nogil:
+    """As `select_div_scale` in PostgreSQL's numeric.c."""
+    cdef int a_weight = 0, b_weight = 0, digits
+    cdef int a_limb = leading_limb(magnitude(a), a_scale, &a_weight)
+    cdef int b_limb = leading_limb(magnitude(b), b_scale, &b_weight)
+    digits = SIGNIFICANT - LIMB * (a_weight - b_weight - (1 if a_limb <= b_limb else 0))
+    return digits_of(b, b_scale, digits_of(a, a_scale, max(digits, 0)))
+
+
 cdef inline void put(
     const Instruction* it, Py_ssize_t i, int128_t value, bint overflows, int128_t limit
 ) noexcept nogil:
@@ -101,27 +142,46 @@ cdef void multiply_decimal(Frame* f, const Instruction* it) noexcept nogil:
         put(it, i, result, overflows, limit)
 
 
+cdef bint divide(int128_t a, int128_t b, int shift, int128_t* result) noexcept nogil:
+    """a * 10^shift / b rounded half away from zero; False where 128 bits do not hold it.
+
+    Where `shift` is negative, as many digits at the end of `a` are zeros.
+    """
+    cdef int128_t unit
+    if shift < 0:
+        a /= power_of_ten(-shift)
+        shift = 0
+    if shift > 38:
+        if multiply_overflows(a, power_of_ten(shift - 38), &a):
+            return False
+        shift = 38
+    unit = power_of_ten(shift)
+    if multiply_overflows(a, unit, result):
+        return multiply_divide(a, unit, b, result)
+    result[0] = round_division(result[0] if b > 0 else -result[0], b if b > 0 else -b)
+    return True
+
+
 cdef void divide_decimal(Frame* f, const Instruction* it) noexcept nogil:
-    """Appends `q` digits to the dividend first."""
-    cdef int128_t a, b, result = 0
-    cdef int128_t unit = power_of_ten(<int> it.q), limit = power_of_ten(<int> it.p)
+    """With the digits that PostgreSQL gives it; `q` holds three scales, a byte each."""
+    cdef int scale = <int> (it.q & 255), a_scale = <int> (it.q >> 8 & 255), digits
+    cdef int b_scale = <int> (it.q >> 16 & 255)
+    cdef int128_t a, b, result = 0, limit = power_of_ten(<int> it.p)
     cdef bint overflows
     cdef Py_ssize_t i
     start_strict(f, it)
     for i in range(f.n):
         a = decode_decimal(it.a.words + 2 * i)
         b = decode_decimal(it.b.words + 2 * i)
-        if b == 0 or not wanted(it.out, i):
+        if a == 0 or b == 0 or not wanted(it.out, i):
             encode_decimal(0, it.out.words + 2 * i)
-            fail(it, i, it.message)
+            if b == 0:
+                fail(it, i, it.message)
             continue
-        overflows = multiply_overflows(a, unit, &result)
-        if overflows:
-            overflows = not multiply_divide(a, unit, b, &result)
-        elif b > 0:
-            result = round_division(result, b)
-        else:
-            result = round_division(-result, -b)
+        digits = min(quotient_digits(a, a_scale, b, b_scale), scale)
+        overflows = not divide(a, b, digits + b_scale - a_scale, &result)
+        if not overflows and digits < scale:
+            overflows = multiply_overflows(result, power_of_ten(scale - digits), &result)
         put(it, i, result, overflows, limit)
 
 

@@ -18,6 +18,7 @@ from ivm import aggregates as agg
 from ivm import dataflow as df
 from ivm.errors import NoFixedPoint
 from tests.oracle import scalars
+from tests.oracle.numbers import quotient
 from tests.oracle.values import (
     EXACT,
     NAN,
@@ -342,7 +343,9 @@ def aggregate(spec: agg.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcom
             total, count = _total(values), sum(n for _, n in values)
             if isinstance(total, float | Fraction):
                 return _quotient(total, count)
-            return fit(EXACT.divide(Decimal(total), Decimal(count)), spec.type)
+            if not isinstance(spec.type, pa.Decimal128Type):
+                return fit(EXACT.divide(Decimal(total), Decimal(count)), spec.type)
+            return quotient(Decimal(total), Decimal(count), spec.type)
         case "min" | "max":
             sign = 1 if spec.function == "max" else -1
             order = _key(lambda a, b: compare(a, b) * sign)
@@ -410,7 +413,8 @@ def _comoment(spec: agg.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcom
 def fit_total(total: Any, kind: pa.DataType) -> Outcome:
     """A sum in the aggregate's type."""
     if isinstance(total, float | Fraction):
-        return _quotient(total, 1)
+        sum_ = _quotient(total, 1)
+        return fit(sum_, kind) if isinstance(sum_, float) else sum_
     return fit(total, kind)
 
 

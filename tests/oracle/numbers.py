@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -50,9 +50,22 @@ def divide(kind: pa.DataType, a: Any, b: Any) -> Outcome:
     if isinstance(a, float):
         return _vanished(_float(kind, lambda: a / b, a, b), a, 1 / b)
     if isinstance(a, Decimal):
-        return fit(EXACT.divide(a, b), kind)
-    quotient = abs(a) // abs(b)
-    return fit(quotient if (a < 0) == (b < 0) else -quotient, kind)
+        return quotient(a, b, kind)
+    whole = abs(a) // abs(b)
+    return fit(whole if (a < 0) == (b < 0) else -whole, kind)
+
+
+def quotient(a: Decimal, b: Decimal, kind: pa.DataType) -> Outcome:
+    """With the digits that PostgreSQL's numeric gives it, as far as the type has them."""
+    assert isinstance(kind, pa.Decimal128Type)
+    if a == 0:
+        return fit(a, kind)
+    weights = [x.adjusted() // 4 for x in (a, b)]
+    limbs = [int(abs(x).scaleb(-4 * w, EXACT)) for x, w in zip((a, b), weights, strict=True)]
+    digits = 16 - 4 * (weights[0] - weights[1] - (limbs[0] <= limbs[1]))
+    digits = max(digits, 0, *(-int(x.normalize(EXACT).as_tuple().exponent) for x in (a, b)))
+    unit = Decimal(1).scaleb(-min(digits, kind.scale))
+    return fit(EXACT.divide(a, b).quantize(unit, ROUND_HALF_UP, EXACT), kind)
 
 
 def modulo(kind: pa.DataType, a: Any, b: Any) -> Outcome:

@@ -1,7 +1,8 @@
 """Aggregates: collected by the clause they stand in, computed by its query.
 
 Of integers up to 32 bits a sum is int64; of int64 and decimals it has 38 digits and keeps the
-scale. An average of exact numbers has 6 digits after the point, or the argument's scale.
+scale; of floats it is one of the same width. An average of exact numbers has the digits that
+PostgreSQL gives it, of 20 after the point.
 """
 
 from collections.abc import Sequence
@@ -29,9 +30,9 @@ from views.sql.coercion import (
     scale_of,
 )
 from views.sql.coercion import promoted as promoted_type
+from views.sql.digits import average
 from views.sql.occurrence import TRUE_ROW, AggregateHandler, Occurrence, ordering_of
 
-_AVERAGE_SCALE = 6
 _MOST_BITS = 31
 _FUNCTIONS: dict[type[exp.Expr] | str, AggregateFunction] = {
     exp.Count: "count",
@@ -102,10 +103,10 @@ def result_type(function: AggregateFunction, argument: pa.DataType) -> pa.DataTy
     if function in ("min", "max"):
         return argument
     if pa.types.is_floating(argument):
-        return DOUBLE
-    scale = scale_of(argument)
+        return argument if function == "sum" else DOUBLE
     if function == "avg":
-        return pa.decimal128(DIGITS, max(scale, _AVERAGE_SCALE))
+        return average(argument)
+    scale = scale_of(argument)
     if pa.types.is_integer(argument) and argument.bit_width <= 32:
         return BIGINT
     return pa.decimal128(DIGITS, scale)

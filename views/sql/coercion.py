@@ -1,9 +1,8 @@
 """How types meet: PostgreSQL's implicit conversions over Arrow's types.
 
 Numbers rank integers < decimals < float64. Decimals compute with 38 digits: a sum keeps the larger
-scale; a product adds the scales, as far as 18 (or the larger of the two); a quotient has 12 digits
-after the point, or the larger scale. Eight-bit and unsigned integers compute as the next wider
-signed type. Time zones are UTC.
+scale; `views.sql.digits` has those of products, quotients and averages. Eight-bit and unsigned
+integers compute as the next wider signed type. Time zones are UTC.
 """
 
 from dataclasses import dataclass
@@ -20,8 +19,6 @@ TIME, BYTEA = pa.time64("us"), pa.binary()
 TIMESTAMPTZ = pa.timestamp("us", "UTC")
 INT, BIGINT, DOUBLE = pa.int32(), pa.int64(), pa.float64()
 DIGITS = 38
-_PRODUCT_SCALE = 18
-_QUOTIENT_SCALE = 12
 _PROMOTED: tuple[tuple[pa.DataType, pa.DataType], ...] = (
     (pa.int8(), pa.int16()),
     (pa.uint8(), pa.int16()),
@@ -99,30 +96,23 @@ def _common_number(a: pa.DataType, b: pa.DataType) -> pa.DataType:
     if is_integer(a) and is_integer(b):
         return a if a.bit_width > b.bit_width else b
     scale = max(scale_of(a), scale_of(b))
-    whole = max(_whole_digits(a), _whole_digits(b))
+    whole = max(whole_digits(a), whole_digits(b))
     return pa.decimal128(min(DIGITS, whole + scale), scale)
 
 
-def _whole_digits(kind: pa.DataType) -> int:
+def whole_digits(kind: pa.DataType) -> int:
+    """Digits before the point that an exact number has at most."""
     if isinstance(kind, pa.Decimal128Type):
         return int(kind.precision - kind.scale)
     return _DIGITS_OF_INT[kind.bit_width]
 
 
-def arithmetic_type(function: str, a: pa.DataType, b: pa.DataType) -> pa.DataType:
-    """The type of a sum, difference, product, quotient or remainder of two numbers."""
+def arithmetic_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:
+    """The type of a sum, difference or remainder of two numbers."""
     common = _common_number(promoted(a), promoted(b))
     if not pa.types.is_decimal(common):
         return common
-    one, other = scale_of(a), scale_of(b)
-    match function:
-        case "multiply":
-            scale = min(one + other, max(one, other, _PRODUCT_SCALE))
-        case "divide":
-            scale = max(one, other, _QUOTIENT_SCALE)
-        case _:
-            scale = max(one, other)
-    return pa.decimal128(DIGITS, scale)
+    return pa.decimal128(DIGITS, scale_of(common))
 
 
 def castable(source: pa.DataType, target: pa.DataType) -> bool:

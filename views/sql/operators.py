@@ -18,7 +18,7 @@ from views.plan.scalars import (
     predicate,
     test,
 )
-from views.sql import documents, literals, temporal
+from views.sql import digits, documents, literals, temporal
 from views.sql.binder import Binder, Handler, name
 from views.sql.coercion import (
     BOOL,
@@ -83,14 +83,15 @@ def arithmetic(b: Binder, node: exp.Binary) -> Bound:
 
 
 def _number_arithmetic(function: str, left: Expression, right: Expression) -> Expression:
-    result = arithmetic_type(function, left.type, right.type)
-    if isinstance(result, pa.Decimal128Type):
-        same_scale = function not in ("multiply", "divide")
-        left = _as_decimal(left, result.scale if same_scale else None)
-        right = _as_decimal(right, result.scale if same_scale else None)
-    else:
-        left, right = cast(left, result), cast(right, result)
-    return call(function, left, right, result=result)
+    result = arithmetic_type(left.type, right.type)
+    if not isinstance(result, pa.Decimal128Type):
+        return call(function, cast(left, result), cast(right, result), result=result)
+    if function in ("multiply", "divide"):
+        kind = digits.product if function == "multiply" else digits.quotient
+        given = (_as_decimal(left, None), _as_decimal(right, None))
+        return call(function, *given, result=kind(left, right))
+    given = (_as_decimal(left, result.scale), _as_decimal(right, result.scale))
+    return call(function, *given, result=result)
 
 
 def _as_decimal(value: Expression, scale: int | None) -> Expression:
