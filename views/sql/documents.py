@@ -131,6 +131,8 @@ _LENGTH = (Signature((JSON,), INT, "json_array_length"),)
 _TO_JSON = (Signature(("any",), JSON, "to_json"),)
 _OBJECT = (Signature(("any",), build=_build_object, variadic=True),)
 _ARRAY = (Signature(("any",), build=_build_array, variadic=True),)
+_PATH = (_extract_path("json_path", JSON),)
+_PATH_TEXT = (_extract_path("json_path_text", TEXT),)
 _STRIPPED = (Signature((JSON,), JSON, "json_strip_nulls"),)
 FUNCTIONS: Signatures = {
     "jsonb_array_length": _LENGTH,
@@ -139,8 +141,10 @@ FUNCTIONS: Signatures = {
     "json_build_array": _ARRAY,
     "jsonb_build_object": _OBJECT,
     "json_build_object": _OBJECT,
-    "jsonb_extract_path": (_extract_path("json_path", JSON),),
-    "jsonb_extract_path_text": (_extract_path("json_path_text", TEXT),),
+    "json_extract_path": _PATH,
+    "json_extract_path_text": _PATH_TEXT,
+    "jsonb_extract_path": _PATH,
+    "jsonb_extract_path_text": _PATH_TEXT,
     "jsonb_set": (
         Signature((JSON, TEXTS, JSON, BOOL), build=_set, defaults=(Literal(True, BOOL),)),
     ),
