@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 
 from views.errors import UnknownFunction, suggestion
-from views.sql import arrays, documents, moments, numbers, patterns, strings
+from views.sql import arrays, documents, moments, numbers, patterns, strings, temporal
 from views.sql.binder import Binder, Handler
 from views.sql.coercion import Bound
 from views.sql.sets import SETS
@@ -19,8 +19,9 @@ FUNCTIONS: Signatures = {
     **documents.FUNCTIONS,
     **arrays.FUNCTIONS,
 }
-# Functions whose arguments have names.
+# Functions whose arguments have names, or a first one that says which.
 SPECIAL: Mapping[str, Callable[[Binder, exp.Anonymous], Bound]] = {
+    "date_part": temporal.date_part,
     "make_interval": moments.make_interval,
 }
 
@@ -33,7 +34,7 @@ def named(b: Binder, node: exp.Anonymous) -> Bound:
     if function in SETS:
         raise b.session.source.unsupported(f"{function}() outside FROM", node)
     if function not in FUNCTIONS:
-        near = suggestion(function, [*FUNCTIONS])
+        near = suggestion(function, [*FUNCTIONS, *SPECIAL])
         raise b.fault(UnknownFunction, f"no function {node.name}(){near}", node)
     return bind_call(b, node, function, node.expressions, FUNCTIONS)
 

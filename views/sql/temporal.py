@@ -40,6 +40,7 @@ _DAY_MICROS = 86_400_000_000
 _MOST_MICROS = 2**63 - 1
 _SPAN = pa.decimal128(38, 0)
 _FRACTIONAL = pa.decimal128(38, 6)
+_WHOLE = pa.decimal128(19, 0)
 _MICROSECOND = Literal(Decimal("0.000001"), pa.decimal128(6, 6))
 _FRACTIONS = {"epoch", "second", "milliseconds"}
 _FIELDS = {
@@ -175,23 +176,36 @@ def interval(b: Binder, node: exp.Interval) -> Bound:
 
 
 def extract(b: Binder, node: exp.Extract) -> Bound:
-    """`extract(field from …)` of a date, a timestamp, a time of day or an interval."""
-    field = node.this.name.lower()
-    field = _SYNONYMS.get(field, field)
+    """`extract(field from …)` of a date, a timestamp, a time of day or an interval: numeric."""
     value = b.typed(b.bind(node.expression), TIMESTAMP, node.expression)
+    return _field(b, node, node.this.name, value)
+
+
+def date_part(b: Binder, node: exp.Anonymous) -> Bound:
+    """`date_part('field', …)`: as `extract`, but double precision."""
+    if len(node.expressions) != 2 or not node.expressions[0].is_string:
+        raise b.session.source.unsupported("date_part() of other than a constant field", node)
+    field, moment = node.expressions
+    value = b.typed(b.bind(moment), TIMESTAMP, moment)
+    return cast(_field(b, node, field.name, value), DOUBLE)
+
+
+def _field(b: Binder, node: exp.Expr, spelled: str, value: Expression) -> Expression:
+    """A field of a moment or an interval, an exact number."""
+    field = spelled.lower()
+    field = _SYNONYMS.get(field, field)
+    result = _FRACTIONAL if field in _FRACTIONS else _WHOLE
     if isinstance(value, Call) and value.function == "elapsed" and field == "epoch":
         micros = cast(call("micros_between", *value.arguments, result=BIGINT), _SPAN)
         return call("multiply", micros, _MICROSECOND, result=_FRACTIONAL)
     if value.type == INTERVAL and field in INTERVAL_FIELDS:
-        result = _FRACTIONAL if field in _FRACTIONS else BIGINT
         return _extracted("interval_field", field, value, result)
     if value.type == TIME and field in CLOCK_FIELDS:
-        result = _FRACTIONAL if field in _FRACTIONS else BIGINT
         return _extracted("clock_field", field, value, result)
     if not is_temporal(value.type) or field not in _FIELDS | _FRACTIONS:
         raise b.session.source.unsupported(f"extract({field}) of {name(value)}", node)
-    result = _FRACTIONAL if field in _FRACTIONS else BIGINT
-    return call("extract", Literal(field, TEXT), value, result=result)
+    given = _FRACTIONAL if field in _FRACTIONS else BIGINT
+    return cast(call("extract", Literal(field, TEXT), value, result=given), result)
 
 
 def _extracted(function: str, field: str, value: Expression, result: pa.DataType) -> Expression:
