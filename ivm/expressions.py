@@ -71,6 +71,7 @@ PostgreSQL's of these names mean; `ivm.rows.scripts` has them by families (*k*: 
 | json_concat json_without json_without_item json_without_path json_set json_strip_nulls | json, … |
 | json_put json_push to_json | json, utf8, T; json, T; T |
 | array_element array_part array_concat array_append array_prepend array_replace | lists |
+| array_flat array_matched | list of lists: its elements; itself, an error where lengths differ |
 | array_contains array_overlaps array_position… array_remove array_length cardinality | lists |
 | any_of all_of | T, list of T, *k* comparison |
 | array_to_string array_to_string_all; string_to_array | list, utf8, utf8; utf8, utf8, utf8 |

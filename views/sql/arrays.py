@@ -18,9 +18,10 @@ from views.sql.coercion import (
     Untyped,
     cast,
     common_type,
+    is_integer,
 )
 from views.sql.documents import TEXTS
-from views.sql.signatures import Signature, Signatures
+from views.sql.signatures import Build, Signature, Signatures
 
 _NULL = Literal(None, TEXT)
 
@@ -38,12 +39,26 @@ def array(b: Binder, node: exp.Array) -> Bound:
 def array_of(values: Sequence[Expression], element: pa.DataType) -> Expression:
     """The array of some values; a constant if all of them are."""
     kind = pa.list_(element)
-    if all(isinstance(v, Literal) for v in values):
-        return Literal(tuple(v.value for v in values if isinstance(v, Literal)), kind)
     whole: Expression = Literal((), kind)
-    for value in values:
-        whole = Call("array_append", (whole, value), kind, True)
-    return whole
+    if all(isinstance(v, Literal) for v in values):
+        whole = Literal(tuple(v.value for v in values if isinstance(v, Literal)), kind)
+    else:
+        for value in values:
+            whole = Call("array_append", (whole, value), kind, True)
+    return call("array_matched", whole, result=kind) if isinstance(element, pa.ListType) else whole
+
+
+def innermost(kind: pa.DataType) -> pa.DataType:
+    """The type of an array's elements, whatever its dimensions."""
+    while isinstance(kind, pa.ListType):
+        kind = kind.value_type
+    return kind
+
+
+def flat(values: Expression) -> Expression:
+    """An array without inner ones: their elements, in order."""
+    kind = pa.list_(innermost(values.type))
+    return values if kind == values.type else call("array_flat", values, result=kind)
 
 
 def subscript(b: Binder, node: exp.Bracket) -> Bound:
@@ -53,10 +68,11 @@ def subscript(b: Binder, node: exp.Bracket) -> Bound:
     if inner is None:
         raise b.session.source.unsupported("subscripts of several dimensions", node)
     if value.type == JSON:
-        key = b.value(inner)
-        function = "json_member" if key.type == TEXT else "json_item"
-        position = key if key.type == TEXT else cast(key, BIGINT)
-        return Call(function, (value, position), JSON, True)
+        step = b.value(inner)
+        if step.type != TEXT and not is_integer(step.type):
+            raise b.mismatch("a subscript of jsonb is text or an integer", inner)
+        steps = Call("array_append", (Literal((), TEXTS), cast(step, TEXT)), TEXTS, True)
+        return Call("json_path", (value, steps), JSON, True)
     if not isinstance(value.type, pa.ListType):
         raise b.mismatch(f"{name(value)} has no elements", node)
     if isinstance(inner, exp.Slice):
@@ -74,8 +90,10 @@ def any_of(b: Binder, function: str, left: exp.Expr, operand: exp.Expr) -> Expre
     values = b.value(operand, pa.list_(wanted))
     if not isinstance(values.type, pa.ListType):
         raise b.mismatch(f"ANY and ALL take an array or a query, not {name(values)}", operand)
-    value = b.typed(bound, values.type.value_type, left)
-    element = common_type(value.type, values.type.value_type)
+    values = flat(values)
+    kind = innermost(values.type)
+    value = b.typed(bound, kind, left)
+    element = common_type(value.type, kind)
     if element is None:
         raise b.mismatch(f"{name(value)} is compared with elements of {name(values)}", left)
     value, values = cast(value, element), cast(values, pa.list_(element))
@@ -197,6 +215,16 @@ def _split(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression
     return Call("string_to_array", tuple(arguments), TEXTS, True)
 
 
+def _of_elements(function: str, result: pa.DataType, nullable: bool = False) -> Build:
+    """A function of all elements of an array, whatever its dimensions."""
+
+    def build(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+        given = (flat(arguments[0]), *arguments[1:])
+        return Call(function, given, result, nullable or any(a.nullable for a in given))
+
+    return build
+
+
 FUNCTIONS: Signatures = {
     "array_append": (_with_element("array_append", None),),
     "array_cat": (Signature(("array", "array"), build=_concat),),
@@ -208,11 +236,11 @@ FUNCTIONS: Signatures = {
     "array_remove": (_with_element("array_remove", None),),
     "array_replace": (_with_element("array_replace", None),),
     "array_to_string": (
-        Signature(("array", TEXT), TEXT),
-        Signature(("array", TEXT, TEXT), TEXT, "array_to_string_all", nullable=True),
+        Signature(("array", TEXT), build=_of_elements("array_to_string", TEXT)),
+        Signature(("array", TEXT, TEXT), build=_of_elements("array_to_string_all", TEXT, True)),
     ),
     "array_upper": (Signature(("array", BIGINT), build=_end),),
-    "cardinality": (Signature(("array",), INT),),
+    "cardinality": (Signature(("array",), build=_of_elements("cardinality", INT)),),
     "string_to_array": (Signature((TEXT, TEXT, TEXT), build=_split, defaults=(_NULL,)),),
 }
 _BINARY = ("this", "expression")

@@ -97,11 +97,11 @@ def _answer(b: Binder, asked: Quantified, node: exp.Expr) -> Expression:
     if asked.function not in _OPPOSITE:
         raise b.session.source.unsupported(f"{SYMBOLS[asked.function]} with ANY or ALL", node)
     operand = asked.operand.unnest() if isinstance(asked.operand, exp.Paren) else asked.operand
-    if isinstance(operand, exp.Array):
+    items = operand.expressions if isinstance(operand, exp.Array) else []
+    if isinstance(operand, exp.Array) and not any(isinstance(i, exp.Array) for i in items):
         left = rows.values(b, asked.left)
         found = disjunction(
-            rows.compare(b, asked.function, left, rows.values(b, item), node)
-            for item in operand.expressions
+            rows.compare(b, asked.function, left, rows.values(b, item), node) for item in items
         )
     elif not isinstance(operand, QUERIES):
         found = arrays.any_of(b, asked.function, asked.left, operand)

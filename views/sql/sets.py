@@ -66,7 +66,7 @@ _SETS: Signatures = {
     "regexp_matches": (Signature((TEXT, TEXT, TEXT), build=_matches, defaults=(_NO_FLAGS,)),),
     "regexp_split_to_table": (Signature((TEXT, TEXT, TEXT), build=_split, defaults=(_NO_FLAGS,)),),
     "string_to_table": arrays.FUNCTIONS["string_to_array"],
-    "unnest": (Signature(("array",), build=lambda b, node, given: given[0]),),
+    "unnest": (Signature(("array",), build=lambda b, node, given: arrays.flat(given[0])),),
 }
 SETS: Signatures = {
     **_SETS,

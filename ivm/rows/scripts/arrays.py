@@ -78,16 +78,13 @@ def array_reader(type_: pa.ListType) -> Callable[[str], Elements]:
     def value(part: str | None) -> Any:
         return None if part is None else read(part)
 
-    return lambda text: [value(part) for part in _parts(text.strip(), nested)]
+    def parse(text: str) -> Elements:
+        values = [value(part) for part in _parts(text.strip(), nested)]
+        if [] in values:
+            raise ValueError(text)
+        return _matched(values)
 
-
-def array_texts(text: str, type_: pa.ListType) -> list[Any]:
-    """The texts of an array's elements, of inner arrays as lists; None for NULL."""
-    element = type_.value_type
-    if not isinstance(element, pa.ListType):
-        return [*_parts(text.strip(), False)]
-    parts = _parts(text.strip(), True)
-    return [None if part is None else array_texts(part, element) for part in parts]
+    return parse
 
 
 def _parts(text: str, nested: bool) -> list[str | None]:
@@ -264,8 +261,47 @@ def _replace(call: Call) -> Callable[[Elements | None, Any, Any], Elements | Non
     )
 
 
-def _length(values: Elements, dimension: int) -> int | None:
-    return len(values) if dimension == 1 and values else None
+def _length(values: Any, dimension: int) -> int | None:
+    """The length of the arrays so deep; of inner arrays all are as long as the first."""
+    if dimension < 1 or not isinstance(values, list) or not values:
+        return None
+    return len(values) if dimension == 1 else _length(values[0], dimension - 1)
+
+
+def _flat(call: Call) -> Callable[[Elements], Elements]:
+    """The elements of inner arrays, in their order."""
+    element = _element_of(call)
+    depth = 0
+    while isinstance(element, pa.ListType):
+        element, depth = element.value_type, depth + 1
+
+    def flatten(values: Elements, levels: int = depth) -> Elements:
+        if not levels:
+            return values
+        return [v for inner in values if inner is not None for v in flatten(inner, levels - 1)]
+
+    return flatten
+
+
+def _matched(values: Elements) -> Elements:
+    """An array whose inner arrays are equally long (raises ValueError for any other)."""
+    if any(isinstance(v, list) for v in values):
+        if any(v is None for v in values):
+            raise ValueError("an array beside NULL")
+        if len({tuple(_lengths(v)) for v in values}) > 1:
+            raise ValueError("arrays of several lengths")
+        if not values[0]:
+            return []
+    return values
+
+
+def _lengths(values: Any) -> list[int]:
+    """The lengths of an array and of its first inner arrays."""
+    lengths = []
+    while isinstance(values, list):
+        lengths.append(len(values))
+        values = values[0] if values else None
+    return lengths
 
 
 def _to_string(call: Call) -> Callable[[Elements, str], str]:
@@ -370,6 +406,8 @@ SCRIPTS: dict[str, Script] = {
     "array_remove": Script(_remove, ("list", "any"), strict=False, made=True),
     "array_replace": Script(_replace, ("list", "any", "any"), strict=False, made=True),
     "array_length": Script(_length, ("list", "signed"), nullable=True),
+    "array_flat": Script(_flat, ("list",), made=True),
+    "array_matched": Script(_matched, ("list",)),
     "cardinality": Script(len, ("list",)),
     "array_to_string": Script(_to_string, ("list", "text"), made=True),
     "array_to_string_all": Script(

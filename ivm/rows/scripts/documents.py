@@ -294,12 +294,14 @@ def _without_path(text: str, path: list[str | None]) -> str:
 
 
 def _cut(document: Document, path: list[str | None]) -> Document:
-    if not path:
+    if not path or not document:
         return document
     (key, *rest), whole = path, document
+    if key is None:
+        raise ValueError("a step is NULL")
     if isinstance(whole, dict) and key in whole:
         return {k: _cut(v, rest) if k == key else v for k, v in whole.items() if k != key or rest}
-    if isinstance(whole, list) and key is not None:
+    if isinstance(whole, list):
         position = int(key)
         at = position + len(whole) if position < 0 else position
         return [_cut(v, rest) if i == at else v for i, v in enumerate(whole) if i != at or rest]

@@ -36,6 +36,8 @@ def power(x: float, y: float) -> float:
     """`x` to the power `y`, with PostgreSQL's errors of underflow and of complex results."""
     if math.isnan(x) or math.isnan(y):
         return 1.0 if x == 1 or y == 0 else math.nan
+    if (x == 0 and y < 0) or (x < 0 and not math.isinf(y) and y != math.floor(y)):
+        raise ValueError((x, y))
     if math.isinf(x) or math.isinf(y):
         return math.pow(x, y)
     answer = math.pow(x, y)
@@ -45,11 +47,28 @@ def power(x: float, y: float) -> float:
 
 
 def _sign(x: float) -> float:
-    return x if math.isnan(x) else float((x > 0) - (x < 0))
+    """NaN has none."""
+    return float((x > 0) - (x < 0))
 
 
 def _cot(x: float) -> float:
-    return 1 / math.tan(x)
+    return 1 / math.tan(x) if x else math.inf
+
+
+def _beyond(function: Callable[[float], float]) -> Callable[[float], float]:
+    """A hyperbolic function, which is infinite beyond the range."""
+
+    def call(x: float) -> float:
+        try:
+            return function(x)
+        except OverflowError:
+            return math.copysign(math.inf, function(math.copysign(1, x)))
+
+    return call
+
+
+def _atanh(x: float) -> float:
+    return math.copysign(math.inf, x) if abs(x) == 1 else math.atanh(x)
 
 
 def _positive(x: Decimal) -> Decimal:
@@ -160,13 +179,14 @@ _FLOATS: dict[str, Callable[[float], float]] = {
     "asin": math.asin,
     "acos": math.acos,
     "atan": math.atan,
-    "sinh": math.sinh,
-    "cosh": math.cosh,
+    "sinh": _beyond(math.sinh),
+    "cosh": _beyond(math.cosh),
     "tanh": math.tanh,
     "asinh": math.asinh,
     "acosh": math.acosh,
-    "atanh": math.atanh,
+    "atanh": _atanh,
 }
+_UNCHECKED = frozenset({"sinh", "cosh", "cot", "atanh", "sign"})
 _DECIMALS: dict[str, Callable[[Decimal], Decimal]] = {
     "sqrt_exact": lambda x: x.sqrt(_WIDE),
     "exp_exact": _exp_exact,
@@ -175,7 +195,10 @@ _DECIMALS: dict[str, Callable[[Decimal], Decimal]] = {
     "sign_exact": _sign_of,
 }
 SCRIPTS: dict[str, Script] = {
-    **{name: Script(_finite(f), ("float",)) for name, f in _FLOATS.items()},
+    **{
+        name: Script(f if name in _UNCHECKED else _finite(f), ("float",))
+        for name, f in _FLOATS.items()
+    },
     **{name: Script(f, ("decimal",)) for name, f in _DECIMALS.items()},
     "power": Script(power, ("float", "float")),
     "power_exact": Script(power_exact, ("decimal", "decimal")),
