@@ -52,7 +52,7 @@ def plan_map(planning: Planning, node: Map) -> Planned:
 def _projected(planning: Planning, node: Map, picks: list[int]) -> Planned:
     """The columns `picks` of the input."""
     form = row_format(node.schema)
-    if index := planning.lying_anyhow(node.input):
+    if index := planning.stored_rows(node.input):
         return planning.stage(form, op.Flatten(index, picks, index.packed(picks, form)))
     return planning.packed(planning.planned(node.input), [(0, i) for i in picks], form)
 
@@ -66,7 +66,7 @@ def _evaluated(planning: Planning, node: Node, outputs: Map | None) -> Planned:
         node = node.input
     named = None if outputs is None else outputs.outputs
     rules = op.Rules(node.schema, tuple(predicates[::-1]), named, planning.interner)
-    if index := planning.lying_anyhow(node):
+    if index := planning.stored_rows(node):
         return planning.stage(form, op.EvaluateArranged(index, rules))
     return planning.stage(form, op.Evaluate(planning.planned(node), rules))
 

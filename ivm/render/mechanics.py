@@ -40,8 +40,10 @@ MAX_SORTED_WORDS = 240  # `ivm.trace.sort` keeps 256 on the stack, with a time a
 
 
 class Stages:
-    """Adds stages to `scope` on behalf of `piece`; `stages` lists all, upstream first,
-    and `operations` what each of them does."""
+    """Adds stages to `scope` on behalf of `piece`.
+
+    `stages` lists all, upstream first, and `operations` what each of them does.
+    """
 
     def __init__(self, piece: PiecePlan, shards: int, interner: Interner) -> None:
         self.shards = shards

@@ -151,7 +151,7 @@ class Planning(Stages, ABC):
 
     def moved(self, node: Node, picks: list[int], target: Format) -> Planned:
         """`node`'s columns `picks` in format `target`, in whatever shards its rows are."""
-        if index := self.lying_anyhow(node):
+        if index := self.stored_rows(node):
             packing = index.packed(picks, target, self.interner)
             return self.stage(target, Flatten(index, picks, packing))
         return self.packed(self.planned(node), [(0, i) for i in picks], target)
@@ -178,16 +178,16 @@ class Planning(Stages, ABC):
         sources, negated = self.terms(node, terms)
         return self.exchanged(sources, negated, node.schema, key, picks, target, gathers)
 
-    def lying(self, node: Node, key: Sequence[int]) -> Arranged | None:
+    def stored_by(self, node: Node, key: Sequence[int]) -> Arranged | None:
         """An arrangement of `node`'s rows; by their columns `key`, if there are several shards."""
         if self.shards == 1:
-            return self.lying_anyhow(node)
+            return self.stored_rows(node)
         if not isinstance(node, Get) or self.scope.parent is not None:
             return None
         self.source(node.name, node.schema)
         return self.find(Arrange(node, tuple(key)))
 
-    def lying_anyhow(self, node: Node) -> Arranged | None:
+    def stored_rows(self, node: Node) -> Arranged | None:
         """An arrangement of `node`'s rows by whatever columns: of a collection, at the root."""
         if isinstance(node, Get) and self.scope.parent is None:
             return self.stored(node)

@@ -216,7 +216,7 @@ def _summed(
 ) -> Planned:
     """At the root: states of groups, of the columns `taken` in the format `together`."""
     form, by = row_format(node.schema), KeyOrder(node.key)
-    index = planning.lying(node.input, node.key)
+    index = planning.stored_by(node.input, node.key)
     if index is None:
         source = planning.keyed(node.input, node.key, taken, together)
         return planning.stage(form, op.Accumulate(source, by, sums))

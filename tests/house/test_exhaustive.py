@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from mypy import api
 
+from ivm import dataflow
 from ivm.aggregates import LINEAR
 from ivm.exhaustive import check_complete
 
@@ -77,6 +78,13 @@ def test_every_table_over_nodes_is_listed_here() -> None:
     files = [p for room in ("ivm", "views", "tests/oracle") for p in (ROOT / room).rglob("*.py")]
     found = {str(p.relative_to(ROOT)) for p in files if over_nodes.search(p.read_text())}
     assert found == TABLES["a node"]
+
+
+def test_a_node_that_does_not_know_its_hash_is_no_import() -> None:
+    module, declared, extended = ONE_MORE["a node"]
+    source = (ROOT / module).read_text().replace(declared, extended)
+    with pytest.raises(ImportError, match="node Another: say"):
+        exec(compile(source, module, "exec"), {"__name__": dataflow.__name__})
 
 
 def test_an_aggregate_without_a_kernel_is_no_import() -> None:
