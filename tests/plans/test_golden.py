@@ -13,6 +13,8 @@ import pytest
 
 from ivm.dataflow import Arrange, Distinct, Get
 from ivm.pool import Pool
+from tests.property.engine import KEYS, SCHEMAS
+from tests.property.nodes import NODES
 from tests.property.shop import CATALOG
 from views.catalog import Table
 from views.compile import compile_view
@@ -59,6 +61,14 @@ def planned(query: str, workers: int, arranged: Collection[str] = ()) -> Case:
         pool.install(f"by {name}", Distinct(by_column), rows.schema.names)
     view = compile_view(query, CATALOG, arranged=arranged)
     return {"query": query, "physical": pool.plan_text(view.node, view.key)}
+
+
+def planned_node(name: str) -> Case:
+    """The physical plan of a node of the engine, whose changes alone are kept."""
+    pool = Pool()
+    for source, schema in SCHEMAS.items():
+        pool.create_input(source, schema, KEYS[source])
+    return {"query": name, "physical": pool.plan_text(NODES[name], None)}
 
 
 def read(path: Path) -> list[Case]:
@@ -112,3 +122,7 @@ def test_queries_are_planned_for_two_workers_as_recorded() -> None:
 
 def test_queries_are_planned_over_arrangements_that_there_are() -> None:
     check(GOLDEN / "physical_arranged.txt", lambda query: planned(query, 1, FOREIGN_KEYS))
+
+
+def test_nodes_are_planned_as_recorded() -> None:
+    check(GOLDEN / "physical_nodes.txt", planned_node)
