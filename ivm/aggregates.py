@@ -86,6 +86,24 @@ class Aggregate:
     parameter: float | str | None = None
 
 
+def may_be_null(aggregate: Aggregate, of_nulls: bool) -> bool:
+    """Whether `aggregate` may be NULL for a group of at least one row.
+
+    `of_nulls`: its columns may be NULL.
+    """
+    match aggregate.function:
+        case "count":
+            return False
+        case "list" | "set":
+            return aggregate.where is not None
+        case "sum" | "avg" | "comoment" | "min" | "max" | "first" | "join":
+            return of_nulls or aggregate.where is not None
+        case "percentile_cont" | "percentile_disc":
+            return of_nulls or aggregate.where is not None
+        case _:
+            assert_never(aggregate.function)
+
+
 FrameUnit: TypeAlias = OneOf["rows", "groups", "range"]
 
 

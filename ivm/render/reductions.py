@@ -10,7 +10,7 @@ from typing import assert_never
 
 import pyarrow as pa
 
-from ivm.aggregates import LINEAR, Aggregate, Order, aggregate_kind
+from ivm.aggregates import LINEAR, Aggregate, Order, aggregate_kind, may_be_null
 from ivm.arrangement_order import arrangement_order
 from ivm.dataflow import Distinct, Node, Reduce, TopK, project
 from ivm.errors import Unsupported
@@ -68,7 +68,8 @@ def plan_top_k(planning: Planning, node: TopK) -> Planned:
 def plan_reduce(planning: Planning, node: Reduce) -> Planned:
     """Linear aggregates together, or one of another kind by itself."""
     for a in node.aggregates:
-        if not a.nullable and _may_be_null(a, node.input.schema):
+        given = [node.input.schema.field(c) for c in (a.column, a.other) if c is not None]
+        if not a.nullable and may_be_null(a, any(column.nullable for column in given)):
             raise Unsupported(f"the {a.function} {a.name!r} may be NULL, but is said not to be")
     if not node.aggregates:
         return planning.planned(Distinct(project(node.input, node.key)))
@@ -248,22 +249,6 @@ def _gives(a: Aggregate, type_: pa.DataType) -> None:
     """Raise Unsupported for an aggregate of another type than it has."""
     if a.type != type_:
         raise Unsupported(f"a {a.function} of type {type_} as {a.type}")
-
-
-def _may_be_null(a: Aggregate, given: pa.Schema) -> bool:
-    """Whether an aggregate may be NULL for rows of `given`, which are at least one."""
-    of_null = any(given.field(c).nullable for c in (a.column, a.other) if c is not None)
-    match a.function:
-        case "count":
-            return False
-        case "list" | "set":
-            return a.where is not None
-        case "sum" | "avg" | "comoment" | "min" | "max" | "first" | "join":
-            return of_null or a.where is not None
-        case "percentile_cont" | "percentile_disc":
-            return of_null or a.where is not None
-        case _:
-            assert_never(a.function)
 
 
 def _with_value(order: tuple[Order, ...], value: int) -> tuple[int, tuple[Order, ...]]:
