@@ -25,7 +25,12 @@ TABLES = {
         "tests/oracle/nodes.py",
         "views/explain.py",
     },
-    "an expression": {"ivm/estimates.py", "views/lowering/depth.py"},
+    "an expression": {
+        "ivm/estimates.py",
+        "ivm/text.py",
+        "views/lowering/depth.py",
+        "views/lowering/lowered.py",
+    },
     "an aggregate": {"ivm/aggregates.py", "tests/oracle/nodes.py"},
 }
 ONE_MORE = {  # the declaring module, and what stands in it with one alternative more

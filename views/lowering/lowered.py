@@ -5,10 +5,11 @@ compared as a whole row is projected to what is needed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import assert_never
 
 from ivm import dataflow as df
-from ivm.expressions import Call, Column, Expression
+from ivm.expressions import Call, Column, Expression, Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +21,15 @@ class Lowered:
 
     def at(self, expression: Expression) -> Expression:
         """`expression` over positions instead of numbers."""
-        if isinstance(expression, Column):
-            return self.at_position(self.positions[expression.index])
-        if isinstance(expression, Call):
-            arguments = tuple(self.at(a) for a in expression.arguments)
-            return Call(expression.function, arguments, expression.type, expression.nullable)
-        return expression
+        match expression:
+            case Column():
+                return self.at_position(self.positions[expression.index])
+            case Call():
+                return replace(expression, arguments=tuple(map(self.at, expression.arguments)))
+            case Literal():
+                return expression
+            case _:
+                assert_never(expression)
 
     def at_position(self, position: int) -> Column:
         """The column at `position`."""
@@ -58,12 +62,15 @@ class Lowered:
 
 def moved(expression: Expression, to: Mapping[int, int]) -> Expression:
     """`expression`, over positions, with every column at another position."""
-    if isinstance(expression, Column):
-        return Column(to[expression.index], expression.type, expression.nullable)
-    if isinstance(expression, Call):
-        arguments = tuple(moved(a, to) for a in expression.arguments)
-        return Call(expression.function, arguments, expression.type, expression.nullable)
-    return expression
+    match expression:
+        case Column():
+            return replace(expression, index=to[expression.index])
+        case Call():
+            return replace(expression, arguments=tuple(moved(a, to) for a in expression.arguments))
+        case Literal():
+            return expression
+        case _:
+            assert_never(expression)
 
 
 def conjoined(conditions: Sequence[Expression]) -> Expression:
