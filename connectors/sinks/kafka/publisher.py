@@ -39,6 +39,7 @@ from connectors.progress.journal import Journal
 from connectors.sinks.avro import AvroEncoding
 from connectors.sinks.encoding import Encoding, JsonEncoding
 from connectors.sinks.envelopes import Envelope
+from connectors.sinks.kafka.former_keys import former_keys
 from connectors.sinks.kafka.producer import TransactionalProducer, is_fencing
 from connectors.sinks.kafka.progress import REMEDY, Progress, Published
 from connectors.sinks.kafka.reading import last_progress
@@ -183,7 +184,15 @@ class Publisher:
         )
         life = self._last.batch + 1
         state = Published(topic.name, topic.identity, output.plan, life)
-        return KafkaView(self._envelope(output, topic), self._fitting(topic), state, True)
+        owed = self._owed(topic) if target.envelope != "delta" and target.snapshot else {}
+        return KafkaView(self._envelope(output, topic), self._fitting(topic), state, True, owed)
+
+    def _owed(self, topic: Topic) -> dict[bytes, int]:
+        """The keys that a former life of a view has left in a topic, with their partitions."""
+        places = [(topic.name, partition) for partition in range(topic.partitions)]
+        ends = self._cluster.ends(places, committed=False)
+        by_partition = {partition: end for (_, partition), end in ends.items()}
+        return former_keys(self._connection.librdkafka(), topic.name, by_partition)
 
     def _old_view(self, output: Output, state: Published) -> KafkaView:
         topic = self._topics.find(state.topic) or Topic(state.topic, "", 1, 1, _BATCH_BYTES)

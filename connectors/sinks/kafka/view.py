@@ -17,8 +17,9 @@ it lacks is kept in memory, up to a bound; beyond that, and after a restart, it 
 """
 
 import time as clock
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import pyarrow as pa
 import structlog
@@ -75,8 +76,17 @@ class Outgoing:
 class KafkaView:
     """The view between two commits; `state` is what the last one said of it."""
 
-    def __init__(self, envelope: Envelope, topic: Topic, state: Published, is_new: bool) -> None:
+    def __init__(
+        self,
+        envelope: Envelope,
+        topic: Topic,
+        state: Published,
+        is_new: bool,
+        owed: Mapping[bytes, int] = MappingProxyType({}),
+    ) -> None:
+        """`owed` are keys, with their partitions, that a new view takes back unless it has them."""
         self.topic = topic
+        self._owed = dict(owed)
         self.state = state
         self._envelope = envelope
         self._is_new = is_new
@@ -203,10 +213,23 @@ class KafkaView:
         for part in written:
             if target.snapshot or not self._is_new:
                 found.extend(self._envelope.messages(part.changes, part.reached, self._is_new))
+                found.extend(self._tombstones(found.keys, part.reached, is_last))
             if is_last:
                 found.extend(self._envelope.frontiers(part.reached))
         self._refuse_large(found)
         return found
+
+    def _tombstones(
+        self, published: Sequence[bytes | None], reached: Reached, is_last: bool
+    ) -> Messages:
+        """At the end of a snapshot, tombstones of the keys owed that it has not `published`."""
+        for key in published if self._owed else ():
+            self._owed.pop(key or b"", None)
+        if not self._is_new or not is_last:
+            return Messages([], [], [], [])
+        count = len(self._owed)
+        partitions = list(self._owed.values())
+        return Messages([*self._owed], [None] * count, [reached.time] * count, partitions)
 
     def _refuse_large(self, messages: Messages) -> None:
         """Raise RecordTooLarge for a message that the topic does not take."""

@@ -11,13 +11,15 @@ from typing import Any, cast
 
 import orjson
 import pytest
+from confluent_kafka import Message
 from fastapi.testclient import TestClient
 
 from api.app import create_app
 from api.feed import Feed
 from api.runtime import Runtime
 from connectors.sinks.kafka.progress import Progress, decode
-from tests.kafka.client import Kafka
+from tests.kafka.client import Kafka, Record
+from tests.kafka.java import await_true
 from tests.kafka.registry import Registry
 from tests.unit.api.conftest import ORDERS, TOTALS, make_runtime
 from tests.unit.api.direct import DirectPipeline
@@ -178,6 +180,50 @@ def _change_at_random(service: Service) -> None:
                 there[number] = order(number, f"c{chosen.randrange(3)}", "1")
                 changes.append((there[number], 1))
         service.pipeline.deliver("orders", *changes)
+
+
+@pytest.mark.parametrize("envelope", ["upsert", "debezium"])
+def test_a_view_made_anew_takes_back_the_keys_that_only_its_former_life_had(
+    service: Service, kafka: Kafka, envelope: str
+) -> None:
+    names = ["ada", "bob", "cyd"]
+    service.put(envelope=envelope, partitions=2)
+    service.pipeline.deliver("orders", *((order(i, n, "1"), 1) for i, n in enumerate(names, 1)))
+    service.pipeline.deliver("orders", (order(3, "cyd", "1"), -1), (order(4, "eve", "1"), 1))
+    topic = f"{service.name}.totals"
+    kafka.produce(topic, [Record(b"foreign", key=b"foreign", partition=0)])
+    service.client.delete("/v1/views/totals")
+    others = TOTALS["query"].replace("FROM orders", "FROM orders WHERE customer <> 'bob'")
+    sink = service.sink(envelope=envelope)
+    answer = service.client.put("/v1/views/totals", json={"query": others, "sink": sink})
+    assert answer.status_code == 201
+    await_true("markers of the last transaction", lambda: kafka.is_decided(topic))
+    state = _last_by_key(kafka, topic)
+    there = {key for key, value in state.items() if value is not None}
+    assert there == {_key("ada"), _key("eve"), b"foreign"}
+    life = str(last(kafka, service).views["totals"].life).encode()
+    of_this_life = [m for m in kafka.read_committed(topic) if ("life", life) in _headers(m)]
+    assert sorted(m.key() or b"" for m in of_this_life) == [_key("ada"), _key("bob"), _key("eve")]
+
+
+def _key(customer: str) -> bytes:
+    return orjson.dumps({"customer": customer})
+
+
+def _headers(message: Message) -> list[Any]:
+    headers: Any = message.headers()
+    return headers or []
+
+
+def _last_by_key(kafka: Kafka, topic: str) -> dict[bytes, bytes | None]:
+    """What a reader of the compacted topic keeps; a key is in one partition alone."""
+    found: dict[bytes, bytes | None] = {}
+    places: dict[bytes, int | None] = {}
+    for message in kafka.read_committed(topic):
+        key = message.key() or b""
+        assert places.setdefault(key, message.partition()) == message.partition()
+        found[key] = message.value()
+    return found
 
 
 def test_the_same_sink_again_is_no_change_and_another_is_refused(service: Service) -> None:
