@@ -10,6 +10,7 @@ the environment. What has not changed is not built again, unless one of these ha
 
 import logging
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -28,6 +29,7 @@ COPIED = ("ivm", "api", "tests", "pyproject.toml")
 BUILT = {".so", ".cpp", ".c"}
 FLAGS = ("CXXFLAGS", "LDFLAGS")
 JOBS = os.cpu_count() or 1
+PXD_LINE = re.compile(rb"__PYX_ERR\([1-9]\d*, \d+,")
 # What nearly all of the C++ includes.
 PREFIX, PRECOMPILED = Path("build/prefix.hpp"), Path("build/prefix.hpp.gch")
 HEADERS = ("Python.h", "cmath", "exception", "ios", "mutex", "new", "stdexcept", "vector")
@@ -79,7 +81,9 @@ def build(checks: dict[str, bool]) -> None:
     shared = options["shared_utility_qualified_name"][1]
     flags = map(os.environ.get, FLAGS)
     forget_others(str([directives, shared, HEADERS, sys.version, *flags]))
-    before = {text: text.read_bytes() for text in Path("ivm").rglob("*.cpp") if is_built(text, [])}
+    before = {
+        text: code_of(text) for text in Path("ivm").rglob("*.cpp") if is_newer(built(text), [text])
+    }
     # Cython is not safe for threads: its own processes translate, the build's threads then compile.
     distribution.ext_modules = cythonize(
         distribution.ext_modules,
@@ -89,7 +93,7 @@ def build(checks: dict[str, bool]) -> None:
     )
     for extension in distribution.ext_modules:
         text = Path(extension.sources[0])
-        if before.get(text) == text.read_bytes() and is_built(text, extension.depends):
+        if before.get(text) == code_of(text) and is_newer(built(text), extension.depends):
             built(text).touch()
     precompile_headers(distribution.ext_modules)
     for name, value in {"build_lib": ".", "parallel": JOBS}.items():
@@ -98,14 +102,19 @@ def build(checks: dict[str, bool]) -> None:
     distribution.run_command("build_ext")
 
 
+def code_of(text: Path) -> bytes:
+    """C++ without the lines of .pxd files in tracebacks; file 0 is the extension's own .pyx."""
+    return PXD_LINE.sub(b"", text.read_bytes())
+
+
 def built(text: Path) -> Path:
     """The extension that is compiled from this C++."""
     return text.with_name(text.stem + EXTENSION_SUFFIXES[0])
 
 
-def is_built(text: Path, headers: list[str]) -> bool:
-    """Whether the extension of this C++ is newer than it and these headers."""
-    return built(text).exists() and not newer_group([text, *headers], built(text))
+def is_newer(target: Path, sources: list[Path] | list[str]) -> bool:
+    """Whether a file exists, and none of these has changed since it was made."""
+    return target.exists() and not newer_group(sources, target)
 
 
 def precompile_headers(extensions: list[Extension]) -> None:
