@@ -1,7 +1,7 @@
 """Errors of a broker about one topic, as errors of the view that is published there.
 
-A `BrokerRefused` may pass: someone grants a right, makes the topic, brings a replica back. Any
-other error lasts until the view or its topic is another one.
+A `BrokerRefused` may pass: someone grants a right, or brings a replica back. Any other error
+lasts until the view or its topic is another one.
 """
 
 from confluent_kafka import KafkaError
@@ -16,8 +16,7 @@ DENIED = (
 )
 
 _REMEDIES = {
-    KafkaError.TOPIC_AUTHORIZATION_FAILED: "let the connection's user write and describe it",
-    KafkaError.CLUSTER_AUTHORIZATION_FAILED: "let the connection's user make it, or make it before",
+    **dict.fromkeys(DENIED, "let the connection's user make, describe and write it"),
     KafkaError.MSG_SIZE_TOO_LARGE: "raise its max.message.bytes, then make the view anew",
     KafkaError.INVALID_RECORD: "a compacted topic takes no record without a key, as 'delta' has",
     KafkaError.UNKNOWN_TOPIC_OR_PART: "it was deleted; drop the view and make it anew",
