@@ -50,6 +50,34 @@ def authorizing(directory: Path) -> Iterator[Broker]:
         yield broker
 
 
+@contextmanager
+def without_making_topics(broker: Broker) -> Iterator[None]:
+    """The user may make no topic for a while."""
+    admin = broker.admin()
+    places = [(ResourceType.BROKER, "kafka-cluster"), (ResourceType.TOPIC, "*")]
+    rules = [_rule(*place, AclOperation.CREATE, AclPermissionType.DENY) for place in places]
+    for made in admin.create_acls(rules).values():
+        made.result()
+    try:
+        yield
+    finally:
+        for rule in rules:
+            [done] = admin.delete_acls([_exactly(rule)]).values()
+            done.result()
+
+
+def _exactly(rule: AclBinding) -> AclBindingFilter:
+    return AclBindingFilter(
+        rule.restype,
+        rule.name,
+        rule.resource_pattern_type,
+        rule.principal,
+        rule.host,
+        rule.operation,
+        rule.permission_type,
+    )
+
+
 @dataclass(frozen=True)
 class Cause:
     """Why a topic takes no records; `code` is that of the error, and of a lasting failure.
@@ -80,21 +108,20 @@ def _rule(
     return AclBinding(kind, name, pattern, f"User:{USER}", "*", operation, permission)
 
 
+def _no_writing(topic: str) -> AclBinding:
+    return _rule(ResourceType.TOPIC, topic, AclOperation.WRITE, AclPermissionType.DENY)
+
+
 def _forbid(broker: Broker, topic: str) -> None:
-    rule = _rule(ResourceType.TOPIC, topic, AclOperation.WRITE, AclPermissionType.DENY)
     admin = broker.admin()
-    for done in admin.create_acls([rule]).values():
+    for done in admin.create_acls([_no_writing(topic)]).values():
         done.result()
     await_true("the rule", lambda: not _may_write(broker, topic))
 
 
 def _allow(broker: Broker, topic: str) -> None:
-    pattern, user = ResourcePatternType.LITERAL, f"User:{USER}"
-    rules = AclBindingFilter(
-        ResourceType.TOPIC, topic, pattern, user, "*", AclOperation.WRITE, AclPermissionType.DENY
-    )
     admin = broker.admin()
-    for done in admin.delete_acls([rules]).values():
+    for done in admin.delete_acls([_exactly(_no_writing(topic))]).values():
         done.result()
     await_true("the rule's end", lambda: _may_write(broker, topic))
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from connectors.errors import BrokerRefused
 from connectors.sinks.kafka.producer import TransactionalProducer
 from connectors.sinks.kafka.sink import KafkaSink
 from connectors.sinks.sink import Output
@@ -24,7 +25,15 @@ from tests.faults.publishing import (
     messages,
     output,
 )
-from tests.faults.refusing import CONNECTION, DELETED, FORBIDDEN, SETTINGS, Cause, authorizing
+from tests.faults.refusing import (
+    CONNECTION,
+    DELETED,
+    FORBIDDEN,
+    SETTINGS,
+    Cause,
+    authorizing,
+    without_making_topics,
+)
 from tests.kafka.broker import Broker
 from tests.kafka.java import NoJars, await_true
 from tests.unit.api.conftest import ORDERS
@@ -180,6 +189,17 @@ def test_a_topic_that_refuses_while_its_transaction_is_open_gets_each_change_onc
     _heal(cause, world)
     world.deliver()
     world.assert_published(anew=not cause.passes)
+
+
+def test_a_user_who_may_not_make_topics_publishes_to_one_that_is_there(world: World) -> None:
+    world.put()
+    world.publishing.drop("a")
+    with without_making_topics(world.broker):
+        with pytest.raises(BrokerRefused, match=r"view 'c', topic .* make, describe and write"):
+            world.publishing.put(output("c", world.service), world.histories["b"])
+        world.put()
+    world.deliver()
+    world.assert_published(anew=True)
 
 
 def test_the_service_tells_of_a_topic_that_refuses_and_resumes_by_itself(
