@@ -322,14 +322,22 @@ class Runtime:
     def _mending(self) -> Iterator[None]:
         """Let a change be made that may mend a fault, also before the service is ready.
 
-        Raises NotReady if another change, or a step of the start, takes too long.
+        Raises NotReady if another change, a step of the start or the batch under way takes too
+        long, as one does that waits for a broker.
         """
-        if not self._changing.acquire(timeout=self.settings.ready_seconds):
+        with self._held(self._changing):
+            with self._held(self.applier.lock):
+                pass  # the change itself takes it again
+            yield
+
+    @contextmanager
+    def _held(self, lock: threading.Lock) -> Iterator[None]:
+        if not lock.acquire(timeout=self.settings.ready_seconds):
             raise NotReady(self._refusal())
         try:
             yield
         finally:
-            self._changing.release()
+            lock.release()
 
     # --- sources ---
 

@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import threading
 import time as clock
 import uuid
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from api.app import create_app
 from api.feed import Feed
 from api.runtime import Runtime
 from connectors.sinks.kafka.progress import Progress, decode
+from tests.kafka.broker import Broker
 from tests.kafka.client import Kafka, Record
 from tests.kafka.java import await_true
 from tests.kafka.registry import Registry
@@ -379,6 +381,28 @@ def test_two_views_do_not_share_a_topic(service: Service) -> None:
     answer = service.client.put("/v1/views/others", json=body)
     assert answer.json()["code"] == "invalid-sink"
     assert "view 'totals'" in answer.json()["detail"]
+
+
+def test_a_drop_does_not_wait_for_ever_behind_a_batch_whose_broker_is_away(
+    broker: Broker, tmp_path: Path
+) -> None:
+    service = Service(tmp_path / "data", broker.address)
+    service.client.put("/v1/sources/orders", json=ORDERS)
+    service.put()
+    service.runtime.settings.ready_seconds = 0.5
+    broker.kill()
+    delivering = threading.Thread(
+        target=service.pipeline.deliver, args=("orders", (order(1, "ada", "1"), 1))
+    )
+    delivering.start()
+    await_true("a fault", service.runtime.kafka.faults)
+    refused = service.client.delete("/v1/views/totals")
+    assert (refused.status_code, refused.json()["code"]) == (503, "not-ready")
+    assert "bootstrap_servers" in refused.json()["detail"]
+    broker.start()
+    delivering.join()
+    assert service.client.delete("/v1/views/totals").status_code == 204
+    service.stop()
 
 
 def test_a_broker_that_is_away_refuses_the_view_with_the_setting(tmp_path: Path) -> None:
