@@ -238,11 +238,12 @@ def test_a_registry_that_is_away_holds_the_replay_up_until_its_source_is_dropped
 
 def expect_held_up(service: Service) -> None:
     """Nothing is shown, nothing new is declared, and it is told why."""
-    for ask in (
+    asks: tuple[Callable[[], Any], ...] = (
         lambda: service.rows("of_kept"),
         lambda: service.client.get("/v1/views/of_kept/changes"),
         lambda: service.put_view("more", "kept"),
-    ):
+    )
+    for ask in asks:
         answer = ask()
         assert (answer.status_code, answer.json()["code"]) == (503, "not-ready"), answer.text
     assert service.client.get("/readyz").status_code == 503
