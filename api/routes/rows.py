@@ -44,7 +44,9 @@ async def get_rows(
     """Rows with the given column values; with `scan=true` also by columns without an index.
 
     `column=value` gives a value, and so does `filter[column]=value`, which a column needs that is
-    called as one of these parameters.
+    called as one of these parameters. `at_least=topic:partition:offset` waits, within bounds, until
+    the record at that offset is reflected by the sources of the topic that the view reads, and
+    `at_least=source:partition:offset` until that source reflects it.
     The ETag depends on the rows alone, so `If-None-Match` answers 304 while they stay the same.
     """
     view = runtime.looked_up(name)

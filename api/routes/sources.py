@@ -1,5 +1,6 @@
 """`/v1/sources`: tables and the topics that carry their changes."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Response
@@ -28,13 +29,14 @@ def put_source(name: SourceName, body: SourceBody, runtime: RuntimeDep) -> Respo
 def list_sources(runtime: RuntimeDep) -> Response:
     """All sources, in the order they were declared."""
     specs = list(runtime.registry.sources.values())
-    return answer({"sources": [_described(runtime, spec) for spec in specs]})
+    return answer({"sources": _described(runtime, specs)})
 
 
 @router.get("/{name}")
 def get_source(name: str, runtime: RuntimeDep) -> Response:
     """A source, and how far its topic is reflected."""
-    return answer(_described(runtime, runtime.source(name)))
+    [described] = _described(runtime, [runtime.source(name)])
+    return answer(described)
 
 
 @router.delete("/{name}", status_code=204)
@@ -43,20 +45,27 @@ def delete_source(name: str, runtime: RuntimeDep) -> None:
     runtime.drop_source(name)
 
 
-def _described(runtime: Runtime, spec: TableSpec) -> dict[str, Any]:
-    """A source, what of its topic is reflected, and what became of its records.
+def _described(runtime: Runtime, specs: Sequence[TableSpec]) -> list[dict[str, Any]]:
+    """Sources, what of their topics is reflected, and what became of their records.
 
     `offsets` and `lag`, the records that are still to come, are by partition. `caught_up`: it has
-    read what its topic held when it was declared. `records` counts
-    those since the service started, replays not counted; each is exactly one of these. `corrected`
-    of the rejected ones were applied since.
+    read what its topic held when it was declared. `records` counts those since the service started,
+    replays not counted; each is exactly one of these. `corrected` of the rejected ones were applied
+    since.
     """
-    lag = runtime.pipeline.status().lag
-    return {
-        **spec.to_json(),
-        "offsets": runtime.offsets().ends(spec.name),
-        "lag": {p: count for (name, _, p), count in lag.items() if name == spec.name},
-        "caught_up": spec.name not in runtime.catching_up(),
-        "records": runtime.meter.by_outcome(spec.name),
-        "corrected": runtime.meter.corrected[spec.name],
-    }
+    reflected, meter = runtime.offsets().by_source(), runtime.meter
+    behind = runtime.catching_up()
+    lags: dict[str, dict[int, int]] = {}
+    for (name, _, partition), count in runtime.pipeline.status().lag.items():
+        lags.setdefault(name, {})[partition] = count
+    return [
+        {
+            **spec.to_json(),
+            "offsets": reflected.get(spec.name, {}),
+            "lag": lags.get(spec.name, {}),
+            "caught_up": spec.name not in behind,
+            "records": meter.by_outcome(spec.name),
+            "corrected": meter.corrected[spec.name],
+        }
+        for spec in specs
+    ]

@@ -98,6 +98,19 @@ def test_changes_become_rows_and_deltas(running: Running) -> None:
     assert running.folded("people") == {("rome", 2): 1}
 
 
+def test_a_view_waits_for_its_own_source_where_another_has_read_the_topic_before(
+    running: Running,
+) -> None:
+    running.declare("early").append([person("c", number, "rome") for number in range(50)])
+    running.rows("early", 49)
+    running.declare("later", topic="early")
+    answer = running.client.get("/v1/views/later_by_city/rows", scan="true", at_least="early:0:49")
+    assert answer["rows"] == [{"city": "rome", "people": 50}]
+    assert answer["sources"]["later"] == {"0": 50}
+    running.service.wait_ready()
+    assert running.client.get("/v1/sources/later")["caught_up"] is True
+
+
 def test_bad_records_are_put_aside_and_counted_and_nothing_else_is_lost(running: Running) -> None:
     people = running.declare("strangers")
     bad = [b"not json", b'{"op":"z"}', person("c", 2**63, "far"), b'{"op":"c","after":{"id":1}}']
