@@ -12,13 +12,14 @@
 #   make fuzz    a million inputs to the front-ends, and as many records and constants: no crash, no hang
 #   make bench   the engine's benchmarks beside differential-dataflow, and with two workers beside one
 #   make build   the extensions, in place
+#   make wheel   what is shipped: built, installed into an empty environment and tried from there
 #   make jars    Kafka and what belongs to it, from Maven Central
 #   make locks   the pins of all dependencies anew, with uv: .ci/*.lock and requirements.lock
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test serve kafka check checked races soak fuzz bench build jars locks extensions
+.PHONY: help demo test serve kafka check checked races soak fuzz bench build wheel jars locks extensions
 
 # The architecture that the extensions are compiled for: `native`, or e.g. x86-64-v3 for an image.
 IVM_MARCH ?= native
@@ -109,6 +110,18 @@ bench: $(BUILT)
 		--page benchmarks/workers.md
 
 build: $(BUILT)
+
+# The wheel is built of the source distribution, so that this holds all that it needs.
+wheel: $(INSTALLED)
+	$(call say,Building the wheel)
+	@rm -rf build/wheel && mkdir -p build/wheel
+	@$(BIN)/python -W ignore -c 'from setuptools.build_meta import build_sdist; build_sdist("build/wheel")' \
+		>build/wheel/log
+	@rm -rf ivm.egg-info
+	@$(BIN)/python -m pip wheel --quiet --no-deps --no-index --no-build-isolation \
+		--wheel-dir build/wheel build/wheel/ivm-*.tar.gz
+	$(call say,Trying it)
+	@.ci/trial build/wheel/ivm-*.whl
 
 jars: $(JARS)
 
