@@ -77,7 +77,7 @@ def _argument(o: Occurrence, node: exp.Func) -> tuple[Expression | None, bool]:
     """What is aggregated (None: rows), and whether each value counts once."""
     named = isinstance(node, exp.Anonymous)
     given = node.expressions if named else [node.this, *node.expressions]
-    if isinstance(node, exp.Count) and (given[0] is None or isinstance(given[0], exp.Star)):
+    if isinstance(node, exp.Count) and len(given) == 1 and isinstance(given[0], exp.Star):
         return None, False
     if len(given) != 1 or given[0] is None:
         raise o.unsupported("an aggregate of other than one argument")

@@ -55,6 +55,9 @@ def _unit_first(arguments: list[Any]) -> list[Any]:
     return [*first, *arguments[1:]]
 
 
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
+
+
 def _prefix(operation: type[exp.Expr]) -> Callable[[PostgresParser], exp.Expr]:
     """Reads the operand of a prefix operator, which takes in sums and products."""
     return lambda parser: parser.expression(operation(this=parser._parse_term()))
@@ -73,6 +76,9 @@ class ViewsParser(PostgresParser):
         "DATE_TRUNC": lambda args: PostgresParser.FUNCTIONS["DATE_TRUNC"](_unit_first(args)),
     }
     FUNCTION_PARSERS = _translated(PostgresParser.FUNCTION_PARSERS)
+    EQUALITY: ClassVar = {
+        token: kind for token, kind in PostgresParser.EQUALITY.items() if kind in _COMPARISONS
+    }
     UNARY_PARSERS: ClassVar = PostgresParser.UNARY_PARSERS | {
         TokenType.RLIKE: _prefix(exp.BitwiseNot),  # how `~` is read
         TokenType.PIPE_SLASH: _prefix(exp.Sqrt),
@@ -95,10 +101,48 @@ class ViewsParser(PostgresParser):
             raise QueryTooLarge("the query is wrong, or nested, in more ways than can be tried")
         super()._retreat(index)
 
+    def _parse_csv(
+        self, parse_method: Callable[[], Any], sep: TokenType = TokenType.COMMA
+    ) -> list[Any]:
+        """The items of a list, none of which may be missing after a comma."""
+
+        def item() -> Any:
+            found = parse_method()
+            if found is None and self._prev.token_type == sep:
+                self.raise_error("An item is missing after the comma")
+            return found
+
+        return super()._parse_csv(item, sep)
+
+    def _build_predicate(
+        self,
+        klass: type[exp.Binary],
+        this: exp.Expr | None,
+        expression: exp.Expr | None,
+        comments: list[str] | None = None,
+        negate: bool = False,
+    ) -> exp.Expr:
+        """A comparison, whose sides are none themselves unless in parentheses."""
+        if klass in _COMPARISONS and (
+            type(this) in _COMPARISONS or type(expression) in _COMPARISONS
+        ):
+            self.raise_error("Comparisons cannot be chained; put one of them in parentheses")
+        return super()._build_predicate(klass, this, expression, comments, negate)
+
+    def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
+        """What follows a call: FILTER, whose condition begins with WHERE, and OVER."""
+        if self._match_pair(TokenType.FILTER, TokenType.L_PAREN, advance=False):
+            begun = self._tokens[self._index + 2 : self._index + 3]
+            if not begun or begun[0].token_type != TokenType.WHERE:
+                self.raise_error("FILTER needs WHERE")
+        return super()._parse_window(this, alias)
+
     def _parse_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
         """A join that has its condition: sqlglot tries all ways to nest those that have none."""
         comma = self._curr.token_type == TokenType.COMMA if self._curr else False
         join = super()._parse_join(*args, **kwargs)
+        if join is None and comma and self._match_set(self.QUERY_MODIFIER_TOKENS, advance=False):
+            self.raise_error("A relation is missing after the comma")
         if join is not None and not comma and not _is_conditional(join):
             self.raise_error("JOIN needs ON or USING")
         if join is not None and join.args.get("using") and self._match(TokenType.ALIAS):

@@ -32,6 +32,15 @@ class _Sum:
     def __init__(self) -> None:
         self.months = self.days = 0
         self.micros = Decimal(0)
+        self.given: set[tuple[int, int]] = set()
+
+    def once(self, *units: str) -> None:
+        """Sees that no unit, however it is spelled, is given twice (raises ValueError)."""
+        tables = enumerate((_MICROS, _DAYS, _MONTHS, _YEARS))
+        sizes = {(i, table[u]) for i, table in tables for u in units if u in table}
+        if sizes & self.given:
+            raise ValueError(f"{units[0]} twice")
+        self.given |= sizes
 
     def add(self, amount: Decimal, unit: str) -> None:
         """Adds a term (raises ValueError for a unit that there is not)."""
@@ -82,16 +91,20 @@ def _parse(text: str) -> Interval:
         raise ValueError(text)
     while rest:
         if clock := _CLOCK.match(rest):
+            total.once("hour", "minute", "second")
             _add_clock(total, clock)
             rest = rest[clock.end() :]
         elif pair := _YEAR_MONTH.match(rest):
+            total.once("year", "month")
             factor = -1 if pair[1] == "-" else 1
             total.months += factor * (int(pair[2]) * 12 + int(pair[3]))
             rest = rest[pair.end() :]
         elif term := _TERM.match(rest):
             rest = rest[term.end() :]
             bare = "day" if rest else "second"
-            total.add(Decimal(term[1]), _unit(term[2]) if term[2] else bare)
+            unit = _unit(term[2]) if term[2] else bare
+            total.once(unit)
+            total.add(Decimal(term[1]), unit)
         else:
             raise ValueError(text)
     return total.interval(sign)

@@ -46,7 +46,7 @@ FAULTS = [
     ("select 123456789012345678901234567890123456789 as n", "invalid-literal", 8),
     ("select replace(name, 'x') as r from customers", "unknown-function", 8),
     (f"select day + interval '{'9' * 40} month' as d from orders", "invalid-literal", 23),
-    ("select split_part(name, 'x',) as s from customers", "unknown-function", 8),
+    ("select split_part(name, 'x',) as s from customers", "syntax-error", 29),
     ("select floor() as x from customers", "unknown-function", 19),
     ("select frobnicate(id) as x from customers", "unknown-function", 8),
     ("select id,\n  name,\n  nope\nfrom customers", "unknown-column", 22),
