@@ -7,6 +7,8 @@ from libc.stdint cimport int64_t, uintptr_t
 from libc.string cimport memcmp
 from libcpp.string cimport string
 
+from ivm.rows import lettercase
+
 from ivm.rows.strings cimport view
 from ivm.rows.vectors cimport Frame, Instruction, Kernel, Register, fail, start_strict, wanted
 from ivm.rows.words cimport decode_signed, encode_signed, int128_t
@@ -97,7 +99,7 @@ cdef void change_other_case(Frame* f, const Instruction* it, bint upper) noexcep
             continue
         try:
             content = text.data[:text.n].decode("utf-8", "replace")
-            content = (content.upper() if upper else content.lower()).encode()
+            content = (lettercase.upper if upper else lettercase.lower)(content).encode()
         except MemoryError:
             f.out_of_memory = True
             return

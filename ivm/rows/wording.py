@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from ivm.errors import Unsupported
 from ivm.expressions import Call, Literal
+from ivm.rows import lettercase
 from ivm.rows.assembly import Assembly, Lowering
 from ivm.rows.families import gives, literal_text, takes, wants
 
@@ -73,7 +74,7 @@ def _like(a: Assembly, call: Call) -> int:
     text = a.register(call.arguments[0])
     if call.function == "ilike":
         text = a.emit("lower", (text,), pa.string())
-        pattern = pattern.lower()
+        pattern = lettercase.lower(pattern)
     return a.emit("like", (text, a.literal(pattern, pa.string())), call.type)
 
 

@@ -8,6 +8,17 @@ import pyarrow as pa
 from tests.oracle.values import Error, Outcome
 
 
+def _lower(text: str) -> str:
+    """One character for one."""
+    return "".join(c.lower()[0] for c in text)
+
+
+def _upper(text: str) -> str:
+    """One character for one: what has several capitals has that of titles, or stays."""
+    capitals = ([c.upper(), c.title(), c] for c in text)
+    return "".join(next(x for x in given if len(x) == 1) for given in capitals)
+
+
 def substring(kind: pa.DataType, text: str, start: int, length: int) -> Outcome:
     """Characters at positions `start` to `start + length`, where position 1 is the first."""
     if length < 0:
@@ -45,7 +56,7 @@ def like(kind: pa.DataType, text: str, pattern: str) -> Outcome:
 
 
 def ilike(kind: pa.DataType, text: str, pattern: str) -> Outcome:
-    return like(kind, text.lower(), pattern.lower())
+    return like(kind, _lower(text), _lower(pattern))
 
 
 def replace(kind: pa.DataType, text: str, old: str, new: str) -> Outcome:
@@ -67,8 +78,8 @@ def translate(kind: pa.DataType, text: str, old: str, new: str) -> Outcome:
 
 
 FUNCTIONS: dict[str, Callable[..., Outcome]] = {
-    "lower": lambda kind, a: a.lower(),
-    "upper": lambda kind, a: a.upper(),
+    "lower": lambda kind, a: _lower(a),
+    "upper": lambda kind, a: _upper(a),
     "trim": lambda kind, a: a.strip(" "),
     "ltrim": lambda kind, a: a.lstrip(" "),
     "rtrim": lambda kind, a: a.rstrip(" "),

@@ -5,6 +5,7 @@ from base64 import b64decode, encodebytes
 from collections.abc import Callable
 
 from ivm.expressions import Call
+from ivm.rows.lettercase import lower, upper
 from ivm.rows.scripts.script import Script
 
 MOST_CHARACTERS = 1 << 28
@@ -53,7 +54,7 @@ def initcap(text: str) -> str:
     """Words, runs of letters and digits, with their first letter in upper case."""
     out, inside = [], False
     for c in text:
-        out.append(c.lower() if inside else c.upper())
+        out.append(lower(c) if inside else upper(c))
         inside = c.isalnum()
     return "".join(out)
 
