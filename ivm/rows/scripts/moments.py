@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 
@@ -13,6 +12,7 @@ from ivm.rows.scripts.calendar import DAY, HOUR, MINUTE, SECOND, checked_days
 from ivm.rows.scripts.intervals import MONTH_DAYS, parse_interval, trunc_division
 from ivm.rows.scripts.script import Script, constant
 from ivm.rows.scripts.templates import formatter, parser
+from ivm.rows.scripts.zones import ABBREVIATIONS, place
 from ivm.types import Interval
 
 _EPOCH = datetime(1970, 1, 1)
@@ -110,10 +110,12 @@ def binned(stride: Interval, micros: int, origin: int) -> int:
 
 
 def fixed_offset(zone: str) -> int | None:
-    """Microseconds east of UTC of a zone spelled as an offset; as POSIX has it, +3 is west."""
+    """Microseconds east of UTC of an abbreviation or an offset; as POSIX has it, +3 is west."""
     name = zone.strip().lower()
     if name in _FIXED:
         return 0
+    if name in ABBREVIATIONS:
+        return ABBREVIATIONS[name] * MINUTE
     for prefix in ("utc", "gmt"):
         if name.startswith(prefix) and name[len(prefix) : len(prefix) + 1] in ("+", "-"):
             name = name[len(prefix) :]
@@ -131,7 +133,7 @@ def known_zone(zone: str) -> bool:
     if fixed_offset(zone) is not None:
         return True
     try:
-        ZoneInfo(zone)
+        place(zone)
     except (KeyError, OSError, ValueError):
         return False
     return True
@@ -143,11 +145,11 @@ def to_local(call: Call) -> Callable[[int], int]:
     fixed = fixed_offset(zone)
     if fixed is not None:
         return lambda micros: micros + fixed
-    place = ZoneInfo(zone)
+    there = place(zone)
 
     def local(micros: int) -> int:
         moment = (_EPOCH + timedelta(microseconds=micros)).replace(tzinfo=UTC)
-        return (moment.astimezone(place).replace(tzinfo=None) - _EPOCH) // timedelta(microseconds=1)
+        return (moment.astimezone(there).replace(tzinfo=None) - _EPOCH) // timedelta(microseconds=1)
 
     return local
 
@@ -161,10 +163,10 @@ def from_local(call: Call) -> Callable[[int], int]:
     fixed = fixed_offset(zone)
     if fixed is not None:
         return lambda micros: micros - fixed
-    place = ZoneInfo(zone)
+    there = place(zone)
 
     def instant(micros: int) -> int:
-        clock = (_EPOCH + timedelta(microseconds=micros)).replace(tzinfo=place)
+        clock = (_EPOCH + timedelta(microseconds=micros)).replace(tzinfo=there)
         first, second = clock.utcoffset(), clock.replace(fold=1).utcoffset()
         assert first is not None
         assert second is not None
