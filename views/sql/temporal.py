@@ -215,7 +215,7 @@ def _extracted(function: str, field: str, value: Expression, result: pa.DataType
 
 
 def date_trunc(b: Binder, node: exp.TimestampTrunc | exp.DateTrunc) -> Bound:
-    """`date_trunc(unit, …)`; a date gives a timestamp without zone."""
+    """`date_trunc(unit, …)`; a date gives a timestamp with zone."""
     if not isinstance(node.args["unit"], exp.Var):
         raise b.session.source.unsupported("date_trunc() by what is not a constant text", node)
     unit = node.args["unit"].name.lower()
@@ -225,7 +225,7 @@ def date_trunc(b: Binder, node: exp.TimestampTrunc | exp.DateTrunc) -> Bound:
         return call("interval_trunc", Literal(unit, TEXT), moment, result=INTERVAL)
     if not is_temporal(moment.type) or unit not in _UNITS:
         raise b.session.source.unsupported(f"date_trunc({unit!r}) of {name(moment)}", node)
-    result = TIMESTAMP if moment.type == DATE else moment.type
+    result = TIMESTAMPTZ if moment.type == DATE else moment.type
     return call("date_trunc", Literal(unit, TEXT), moment, result=result)
 
 
