@@ -194,7 +194,7 @@ $(INSTALLED): .ci/dev.lock
 		echo 'Python 3.11 or newer is needed, with venv; on Debian or Ubuntu:' >&2; \
 		echo '  apt install python3 python3-venv python3-dev g++' >&2; exit 1; }
 	@$(BIN)/python -m pip install --require-hashes --requirement .ci/dev.lock
-	@printf '#!%s\nimport sys\n\nsys.path.insert(0, "%s")\nfrom api.cli import app\n\napp()\n' \
+	@printf '#!%s\nimport sys\n\nsys.path.insert(0, "%s")\nfrom api.cli.main import app\n\napp()\n' \
 		'$(CURDIR)/$(BIN)/python' '$(CURDIR)' > $(BIN)/ivm
 	@chmod +x $(BIN)/ivm
 	@touch $@

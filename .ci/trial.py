@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 import ivm
-from ivm.dataflow import Distinct, Get, project
+from ivm.dataflow.nodes import Distinct, Get, project
 from ivm.pool import Pool
 
 ROOMS = ("api", "connectors", "ivm", "views")

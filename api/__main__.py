@@ -1,5 +1,5 @@
 """`python -m api`: the command line."""
 
-from api.cli import app
+from api.cli.main import app
 
 app()

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from connectors.health import PartFault
 from connectors.offsets import Ends, Offsets
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 
 
 def catching_up(

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 
 from ivm.pool import Pool
-from views.lowering.clock import CLOCK
+from views.lowering.temporal_filter import CLOCK
 
 
 class PoolClock:

@@ -6,8 +6,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from api.meter import BOUNDS, Histogram
 from api.runtime import Runtime
+from connectors.ingest.meter import BOUNDS, Histogram
 
 
 class RuntimeCollector(Collector):

@@ -11,9 +11,9 @@ from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, model_validator
 
 from api.errors import BadParameter
 from connectors.declaration import Encoding, Metadata, OnError, ReplicaIdentity, Resolution
-from connectors.quarantine import Rejected, Repair
+from connectors.quarantine.store import Rejected, Repair
 from connectors.sinks.target import KafkaTarget, OutputEnvelope, OutputFormat
-from connectors.tables import Connector, Envelope, Format, TableSpec, type_name
+from connectors.tables.spec import Connector, Envelope, Format, TableSpec, type_name
 from views.catalog import Language, View
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}$")]

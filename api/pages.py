@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 
 from api.errors import BadParameter
 from api.values import parse
-from connectors.formats.rows import json_rows, json_values
+from connectors.sinks.json_rows import json_rows, json_values
 from ivm.results import Snapshot
-from ivm.types import INTERVAL, JSON, UUID, arrow_array
+from ivm.values.types import INTERVAL, JSON, UUID, arrow_array
 
 # Stands beside a view's own columns, under a name that none of them has.
 COUNT = "\0count"

@@ -17,7 +17,7 @@ import orjson
 from api.errors import RegistryCorrupt, RegistryNotWritten
 from connectors.files.durable import settle, stage
 from connectors.sinks.target import KafkaTarget
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 from ivm.errors import IvmError
 from views.catalog import Catalog, Table, View
 

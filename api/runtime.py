@@ -21,20 +21,15 @@ from hashlib import blake2b
 import orjson
 import structlog
 
-from api.applier import Applier
 from api.catching_up import catching_up
 from api.errors import CartesianProduct, DifferentDefinition, NotReady, ViewFailed
-from api.meter import Meter
 from api.registry import Registry
-from api.restoring import Tables, Views, cut
 from api.settings import Settings
 from api.watch import Watch
 from connectors.checkpoint.periodic import CheckpointCounts, Checkpoints
 from connectors.checkpoint.restore import restore
 from connectors.checkpoint.store import open_store
 from connectors.checkpoint.writer import CheckpointWriter, Cut
-from connectors.corrections import Outcome
-from connectors.dead_letters import DeadLetters
 from connectors.errors import (
     BrokerFault,
     InvalidSink,
@@ -42,16 +37,21 @@ from connectors.errors import (
     PipelineFailed,
 )
 from connectors.health import PartFault
+from connectors.ingest.apply import Applier
+from connectors.ingest.meter import Meter
+from connectors.ingest.pipeline import Pipeline, PipelineSettings
+from connectors.ingest.restore import Tables, Views, cut
 from connectors.offsets import Offsets, offsets_of
-from connectors.pipeline import Pipeline, PipelineSettings
 from connectors.progress.journal import Journal
-from connectors.quarantine import Place, Quarantine, Quarantined, Repair
+from connectors.quarantine.dead_letters import DeadLetters
+from connectors.quarantine.replay import Outcome
+from connectors.quarantine.store import Place, Quarantine, Quarantined, Repair
 from connectors.sinks.deltas import DeltaSink
 from connectors.sinks.kafka.publisher import Service
 from connectors.sinks.kafka.sink import KafkaSink
 from connectors.sinks.sink import Output
 from connectors.sinks.target import KafkaTarget
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 from ivm.errors import NotIndexed, PoolFailed
 from ivm.pool import Pool
 from ivm.results import Forecast, Installed

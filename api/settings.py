@@ -12,8 +12,8 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from connectors.kafka.connection import Connection, named
-from connectors.pipeline import Trigger
+from connectors.connections import Connection, named
+from connectors.ingest.pipeline import Trigger
 from views.limits import MOST_NESTED, Limits
 
 TOML_FILE = "ivm.toml"

@@ -17,13 +17,13 @@ import pyarrow.types as kinds
 from orjson import JSONDecodeError, loads
 
 from api.errors import BadParameter
-from connectors.formats.columns import to_array
-from connectors.formats.faults import ValueFault
-from connectors.tables import type_name
-from ivm.rows.scripts.documents import canonical
-from ivm.rows.scripts.forms import parse_uuid
-from ivm.rows.scripts.intervals import parse_interval
-from ivm.types import INTERVAL, JSON, UUID, arrow_array, interval_constant
+from connectors.columns.faults import ValueFault
+from connectors.columns.to_arrow import to_array
+from connectors.tables.spec import type_name
+from ivm.expressions.python.documents import canonical
+from ivm.expressions.python.forms import parse_uuid
+from ivm.expressions.python.intervals import parse_interval
+from ivm.values.types import INTERVAL, JSON, UUID, arrow_array, interval_constant
 
 _NATURAL = re.compile(r"[0-9]{1,18}")
 _DATE = re.compile(r"-?[0-9]{4,7}-[0-9]{2}-[0-9]{2}")

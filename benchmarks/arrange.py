@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from benchmarks.course import NUMBER, Outputs, batch, pair
 from benchmarks.inputs import interleaved, read, sliding, write
 from benchmarks.workload import Phase, Scale, Workload, changed
-from ivm.aggregates import Aggregate
-from ivm.dataflow import Get, Reduce
+from ivm.dataflow.aggregates import Aggregate
+from ivm.dataflow.nodes import Get, Reduce
 from ivm.pool import Pool
 
 ROWS = pair("key", "val")

@@ -7,9 +7,9 @@ import numpy as np
 from benchmarks.course import NUMBER, pair
 from benchmarks.rewiring import EDGES, edges, run, scale
 from benchmarks.workload import Phase, Workload
-from ivm.aggregates import Aggregate
-from ivm.dataflow import Arrange, Concat, Get, Iterate, Join, Map, Recursive, Reduce, columns
-from ivm.expressions import Call, Literal
+from ivm.dataflow.aggregates import Aggregate
+from ivm.dataflow.expressions import Call, Literal
+from ivm.dataflow.nodes import Arrange, Concat, Get, Iterate, Join, Map, Recursive, Reduce, columns
 
 DISTANCES = pair("node", "distance")
 

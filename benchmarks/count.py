@@ -8,8 +8,8 @@ from functools import partial
 from benchmarks.course import NUMBER
 from benchmarks.rewiring import edges, run, scale
 from benchmarks.workload import Phase, Workload
-from ivm.aggregates import Aggregate
-from ivm.dataflow import Reduce
+from ivm.dataflow.aggregates import Aggregate
+from ivm.dataflow.nodes import Reduce
 
 COUNTS = Reduce(edges, (0,), (Aggregate("count", None, "count", NUMBER, False),))
 PHASES = Phase("one row", 5_000, 1, 1), Phase("5000 rows", 20, 1, 5000)

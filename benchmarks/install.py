@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from benchmarks.course import Outputs, batch, pair
 from benchmarks.inputs import read, rows_and_keys, write
 from benchmarks.workload import Phase, Scale, Workload, changed
-from ivm.dataflow import Arrange, Get, Join
+from ivm.dataflow.nodes import Arrange, Get, Join
 from ivm.pool import Pool
 
 ROWS = pair("key", "val")

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.course import pair
 from benchmarks.rewiring import EDGES, edges, run, scale
 from benchmarks.workload import Phase, Workload
-from ivm.dataflow import Arrange, Concat, Distinct, Get, Iterate, Join, Recursive
+from ivm.dataflow.nodes import Arrange, Concat, Distinct, Get, Iterate, Join, Recursive
 
 REACHED = pair("node", "root")
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from benchmarks.course import NUMBER, Outputs, batch, pair
 from benchmarks.inputs import Pairs, interleaved, read, sliding, write
 from benchmarks.workload import Phase, Scale, changed
-from ivm.dataflow import Get, Node
-from ivm.expressions import Call, Column, Expression, Literal
+from ivm.dataflow.expressions import Call, Column, Expression, Literal
+from ivm.dataflow.nodes import Get, Node
 from ivm.pool import Pool
 
 EDGES = pair("src", "dst")

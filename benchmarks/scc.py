@@ -12,8 +12,9 @@ import pyarrow as pa
 from benchmarks.course import NUMBER, pair
 from benchmarks.rewiring import EDGES, edges, run, scale, small_first
 from benchmarks.workload import Phase, Workload
-from ivm.aggregates import Aggregate
-from ivm.dataflow import (
+from ivm.dataflow.aggregates import Aggregate
+from ivm.dataflow.expressions import Call
+from ivm.dataflow.nodes import (
     Arrange,
     Concat,
     Distinct,
@@ -29,7 +30,6 @@ from ivm.dataflow import (
     columns,
     project,
 )
-from ivm.expressions import Call
 
 LABELS = pair("node", "label")
 

@@ -9,8 +9,9 @@ from functools import partial
 from benchmarks.course import NUMBER, pair
 from benchmarks.rewiring import edges, run, scale, small_first
 from benchmarks.workload import Phase, Workload
-from ivm.aggregates import Aggregate
-from ivm.dataflow import (
+from ivm.dataflow.aggregates import Aggregate
+from ivm.dataflow.expressions import Call
+from ivm.dataflow.nodes import (
     Arrange,
     Concat,
     Distinct,
@@ -23,7 +24,6 @@ from ivm.dataflow import (
     columns,
     project,
 )
-from ivm.expressions import Call
 
 LABELS = pair("node", "label")
 

@@ -1,6 +1,6 @@
 """A table as it was declared, before anything is checked: formats and envelopes read it.
 
-`connectors.tables.TableSpec` is one whose parts fit together.
+`connectors.tables.spec.TableSpec` is one whose parts fit together.
 """
 
 from collections.abc import Mapping

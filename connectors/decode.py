@@ -15,18 +15,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from connectors.columns.faults import Fault
+from connectors.columns.writer_schema import UNDESCRIBED, Logical
 from connectors.envelopes.envelope import ENVELOPES, Envelope
 from connectors.envelopes.images import Contents, Images, Shape
-from connectors.formats.faults import Fault
 from connectors.formats.format import FORMATS, Format
-from connectors.formats.logical import UNDESCRIBED, Logical
 from connectors.formats.parsed import Parsed, Reader
 from connectors.formats.schemas import Schemas
 from connectors.metadata import coordinates
-from connectors.plans import plan
+from connectors.reader_schema import plan
 from connectors.records import Decoded, Records, RejectedRecord, joined
-from connectors.tables import TableSpec
-from connectors.typed import typed, typed_one_by_one
+from connectors.tables.spec import TableSpec
+from connectors.typed_columns import typed, typed_one_by_one
 
 # Columns that travel beside a table's own, under names that no column has.
 DIFF, OFFSET, TS_MS = "\0diff", "\0offset", "\0ts_ms"

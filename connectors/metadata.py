@@ -17,11 +17,11 @@ from typing import Any, Final, get_args
 import orjson
 import pyarrow as pa
 
+from connectors.columns.faults import NOT_TEXT, NULL_KEY, NULL_VALUE, OUT_OF_RANGE, Fault
 from connectors.declaration import Declaration, Metadata
-from connectors.formats.faults import NOT_TEXT, NULL_KEY, NULL_VALUE, OUT_OF_RANGE, Fault
 from connectors.records import Headers, Records
-from ivm.rows.scripts.documents import canonical
-from ivm.types import JSON
+from ivm.expressions.python.documents import canonical
+from ivm.values.types import JSON
 
 # The years 1 to 9999, which columns of timestamps keep to.
 _EARLIEST, _LATEST = -62_135_596_800_000, 253_402_300_799_999

@@ -12,8 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ivm.accounting import accounts
-from ivm.arguments import (
+from ivm.dataflow.arguments import (
     LAST_TIME,
     diffs_of_rows,
     key_names,
@@ -21,7 +20,8 @@ from ivm.arguments import (
     one_time,
     times_of_rows,
 )
-from ivm.dataflow import Arrange, Node
+from ivm.dataflow.nodes import Arrange, Node
+from ivm.dataflow.validate import check
 from ivm.errors import (
     InsertOnly,
     NoFixedPoint,
@@ -33,28 +33,28 @@ from ivm.errors import (
     out_of_memory,
     reason,
 )
-from ivm.explaining import forecast
-from ivm.gate import Both, Gate, Lock
-from ivm.holds import Hold, Holds
-from ivm.render.assembly import Assembly
-from ivm.render.catalog import Catalog
-from ivm.render.checks import check
-from ivm.render.collection import Collection
-from ivm.render.pieces import Index, Piece
-from ivm.render.plan_text import plan_text
-from ivm.render.planning import Bounds
-from ivm.render.plans import Plans
+from ivm.installed.accounting import accounts
+from ivm.installed.assembly import Assembly
+from ivm.installed.catalog import Catalog
+from ivm.installed.collection import Collection
+from ivm.installed.forecast import forecast
+from ivm.installed.holds import Hold, Holds
+from ivm.installed.pieces import Index, Piece
+from ivm.installed.row_errors import RowErrors, drained
+from ivm.physical.text import plan_text
+from ivm.planner.cache import Plans
+from ivm.planner.planning import Bounds
 from ivm.results import ArrangementInfo, Deltas, Forecast, Found, Installed, Snapshot
-from ivm.row_errors import RowErrors, drained
 from ivm.rows.format import row_format, string_words
+from ivm.rows.interner import Interner
 from ivm.rows.layout import Layout
-from ivm.rows.strings import Interner
-from ivm.workers.edges import drain, snapshot
-from ivm.workers.hydration import TIMES_AT_ONCE, Hydration, catch_up, is_little
-from ivm.workers.intake import Intake
-from ivm.workers.schedule import Schedule, StageFailed
-from ivm.workers.sealed import SealedBatch, sealed
-from ivm.workers.sweep import sweep
+from ivm.runtime.export import SealedBatch, sealed
+from ivm.runtime.feed import Intake
+from ivm.runtime.hydration import TIMES_AT_ONCE, Hydration, catch_up, is_little
+from ivm.runtime.readers import drain, snapshot
+from ivm.runtime.schedule import Schedule, StageFailed
+from ivm.runtime.string_gc import sweep
+from ivm.threads.locks import Both, Gate, Lock
 
 FIRST_SWEEP = 16 << 20  # bytes of strings
 _ENDLESS = (

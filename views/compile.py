@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import pyarrow as pa
 
-from ivm.dataflow import Node
+from ivm.dataflow.nodes import Node
 from views.catalog import Catalog, Table, View
 from views.errors import (
     DuplicateColumn,
@@ -44,7 +44,7 @@ class CompiledView:
 
     `key` names the columns to look the view up by, and `is_unique` says that no two rows agree in
     all of them; `dependencies` the tables and views it reads. A `temporal` one reads the clock as
-    well (`CLOCK` of `views.lowering.clock`).
+    well (`CLOCK` of `views.lowering.temporal_filter`).
     """
 
     node: Node

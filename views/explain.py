@@ -7,9 +7,9 @@ The physical plan of a dataflow is the pool's to tell: `Pool.plan_text`.
 from collections.abc import Collection, Iterator
 from typing import assert_never
 
-from ivm import dataflow as df
-from ivm.expressions import Expression
-from ivm.text import (
+from ivm.dataflow import nodes as df
+from ivm.dataflow.expressions import Expression
+from ivm.dataflow.text import (
     aggregate_text,
     call_text,
     columns_text,
@@ -19,7 +19,7 @@ from ivm.text import (
     orders_text,
     window_call_text,
 )
-from ivm.traversal import children
+from ivm.dataflow.traversal import children
 from views.catalog import Catalog
 from views.compile import deeply, existing
 from views.languages import FRONT_ENDS

@@ -4,7 +4,7 @@ import re
 
 import pyarrow as pa
 
-from ivm.types import INTERVAL, JSON, NUMERIC, UUID
+from ivm.values.types import INTERVAL, JSON, NUMERIC, UUID
 from views.errors import BadDefinition
 
 MAX_PRECISION = 38

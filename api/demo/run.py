@@ -24,7 +24,7 @@ from api.demo.shop import SEGMENTS
 from api.demo.topics import Topics
 from api.demo.verify import Judge
 from api.demo.workload import Workload, make_workload
-from api.meter import quantile
+from connectors.ingest.meter import quantile
 
 PACED_PER_SECOND = 10_000
 PACED_SECONDS = 15

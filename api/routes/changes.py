@@ -22,7 +22,7 @@ from api.feed import LINES, Event, Feed
 from api.runtime import Runtime
 from api.signals import Signal
 from api.values import is_natural
-from connectors.formats.rows import json_rows
+from connectors.sinks.json_rows import json_rows
 
 router = APIRouter(prefix="/v1/views", tags=["views"])
 

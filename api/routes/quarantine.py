@@ -13,8 +13,8 @@ from api.errors import BadParameter
 from api.models import RepairBody, ReplayBody, ReplayManyBody
 from api.problems import STATUS
 from api.values import is_natural
-from connectors.corrections import Outcome
-from connectors.quarantine import Place, Quarantined, Status
+from connectors.quarantine.replay import Outcome
+from connectors.quarantine.store import Place, Quarantined, Status
 
 router = APIRouter(prefix="/v1/quarantine", tags=["quarantine"])
 ONE = "/{table}/{partition}/{offset}"

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Response
 from api.deps import RuntimeDep, answer
 from api.models import Name, SourceBody
 from api.runtime import Runtime
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 
 router = APIRouter(prefix="/v1/sources", tags=["sources"])
 SourceName = Annotated[Name, Path()]

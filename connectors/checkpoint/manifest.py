@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from connectors.errors import CheckpointCorrupt, InvalidTable
 from connectors.files.lines import checked_line, read_checked
-from connectors.tables import type_name, type_of
+from connectors.tables.spec import type_name, type_of
 
 FORMAT = 1
 _NAME = re.compile(r"(\d{20})\.manifest")
@@ -36,7 +36,7 @@ class TableEntry:
     """A table: which life of its name, its topic and declaration, and the files that add up to it.
 
     `positions` are the offsets after the last one reflected, by partition; `seen` is what
-    `connectors.duplicates` remembers of it.
+    `connectors.ingest.dedup` remembers of it.
     """
 
     name: str

@@ -15,7 +15,7 @@ from connectors.checkpoint.manifest import Manifest, TableEntry, is_manifest
 from connectors.checkpoint.store import Store
 from connectors.errors import CheckpointCorrupt, CheckpointRefused
 from connectors.progress.journal import Journal
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 
 
 class Target(Protocol):

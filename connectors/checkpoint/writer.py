@@ -23,7 +23,7 @@ from connectors.checkpoint.manifest import (
     manifest_name,
 )
 from connectors.checkpoint.store import Store
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 
 # Rows that are decoded at once.
 ROWS_AT_ONCE = 65_536
@@ -32,7 +32,7 @@ SMALL = 16_384
 
 
 class Batch(Protocol):
-    """One immutable batch of a table (`ivm.workers.sealed.SealedBatch`)."""
+    """One immutable batch of a table (`ivm.runtime.export.SealedBatch`)."""
 
     @property
     def serial(self) -> int: ...

@@ -5,12 +5,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from connectors.columns.faults import NOT_AN_ENVELOPE, NULL_RECORD, Fault
+from connectors.columns.to_arrow import Converter
+from connectors.columns.writer_schema import Logical
 from connectors.declaration import Declaration
 from connectors.envelopes.images import Contents, Images, Keys, Stamps
 from connectors.envelopes.keys import check_no_key
-from connectors.formats.columns import Converter
-from connectors.formats.faults import NOT_AN_ENVELOPE, NULL_RECORD, Fault
-from connectors.formats.logical import Logical
 from connectors.formats.parsed import Holding
 
 

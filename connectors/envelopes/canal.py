@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from connectors.declaration import Declaration
-from connectors.envelopes.images import Contents, Images, Keys, Shape, Stamps
-from connectors.envelopes.keys import check_primary_key
-from connectors.formats.columns import Converter
-from connectors.formats.encodings import by_text, of_latin_letters
-from connectors.formats.faults import (
+from connectors.columns.encodings import by_text, of_latin_letters
+from connectors.columns.faults import (
     MISSING_FIELD,
     MISSING_IMAGE,
     NOT_AN_ENVELOPE,
     UNKNOWN_OP,
     Fault,
 )
-from connectors.formats.logical import Logical
+from connectors.columns.to_arrow import Converter
+from connectors.columns.writer_schema import Logical
+from connectors.declaration import Declaration
+from connectors.envelopes.images import Contents, Images, Keys, Shape, Stamps
+from connectors.envelopes.keys import check_primary_key
 from connectors.formats.parsed import Holding
 
 _CHANGES = ("INSERT", "UPDATE", "DELETE")

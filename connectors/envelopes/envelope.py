@@ -9,6 +9,8 @@ from typing import Any, Final, Protocol
 
 import pyarrow as pa
 
+from connectors.columns.to_arrow import Converter
+from connectors.columns.writer_schema import Logical
 from connectors.declaration import Declaration
 from connectors.envelopes.append import Append
 from connectors.envelopes.canal import Canal
@@ -18,8 +20,6 @@ from connectors.envelopes.images import Contents, Images, Keys, Stamps
 from connectors.envelopes.maxwell import Maxwell
 from connectors.envelopes.transactions import Transactions
 from connectors.envelopes.upsert import Upsert
-from connectors.formats.columns import Converter
-from connectors.formats.logical import Logical
 from connectors.formats.parsed import Holding
 from connectors.named import by_name
 

@@ -19,12 +19,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from connectors.columns.faults import MISSING_FIELD, NOT_AN_ENVELOPE, UNKNOWN_OP, Fault
+from connectors.columns.to_arrow import Converter
+from connectors.columns.writer_schema import Logical
 from connectors.declaration import Declaration
 from connectors.envelopes.images import Contents, Images, Keys, Row, Shape, Stamps
 from connectors.envelopes.keys import check_primary_key, row_of_key
-from connectors.formats.columns import Converter
-from connectors.formats.faults import MISSING_FIELD, NOT_AN_ENVELOPE, UNKNOWN_OP, Fault
-from connectors.formats.logical import Logical
 from connectors.formats.parsed import Holding
 
 _DELETED, _OP = "__deleted", "__op"

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from connectors.formats.faults import Fault
+from connectors.columns.faults import Fault
 
 Row = dict[str, Any]
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from connectors.columns.faults import MISSING_FIELD, NOT_AN_ENVELOPE, NULL_KEY, Fault
 from connectors.declaration import Declaration, refused
 from connectors.envelopes.images import Row, Shape
-from connectors.formats.faults import MISSING_FIELD, NOT_AN_ENVELOPE, NULL_KEY, Fault
 
 
 def check_no_key(table: Declaration) -> None:

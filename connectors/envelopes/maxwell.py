@@ -10,19 +10,19 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from connectors.declaration import Declaration
-from connectors.envelopes.images import Contents, Images, Keys, Shape, Stamps
-from connectors.envelopes.keys import check_primary_key
-from connectors.envelopes.positions import of_log
-from connectors.formats.columns import Converter
-from connectors.formats.faults import (
+from connectors.columns.faults import (
     MISSING_FIELD,
     MISSING_IMAGE,
     NOT_AN_ENVELOPE,
     UNKNOWN_OP,
     Fault,
 )
-from connectors.formats.logical import Logical
+from connectors.columns.to_arrow import Converter
+from connectors.columns.writer_schema import Logical
+from connectors.declaration import Declaration
+from connectors.envelopes.images import Contents, Images, Keys, Shape, Stamps
+from connectors.envelopes.keys import check_primary_key
+from connectors.envelopes.positions import of_log
 from connectors.formats.parsed import Holding
 
 _IGNORED = frozenset(

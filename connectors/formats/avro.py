@@ -19,12 +19,12 @@ from typing import Any, Final
 import pyarrow as pa
 from fastavro import parse_schema, schemaless_reader
 
+from connectors.columns.encodings import by_declaration, by_schema
+from connectors.columns.faults import INCOMPATIBLE_SCHEMA, Fault
+from connectors.columns.to_arrow import Converter
+from connectors.columns.writer_schema import Logical, of_avro
 from connectors.declaration import Declaration
 from connectors.formats import registered
-from connectors.formats.columns import Converter
-from connectors.formats.encodings import by_declaration, by_schema
-from connectors.formats.faults import INCOMPATIBLE_SCHEMA, Fault
-from connectors.formats.logical import Logical, of_avro
 from connectors.formats.parsed import Contents, Holding, Parsed, Reader
 from connectors.formats.schemas import SchemaText
 from connectors.records import Records

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from connectors.columns.encodings import by_text
+from connectors.columns.faults import NOT_TEXT, Fault
+from connectors.columns.to_arrow import Converter
+from connectors.columns.writer_schema import Logical
 from connectors.declaration import Csv, Declaration, refused
-from connectors.formats.columns import Converter
-from connectors.formats.encodings import by_text
-from connectors.formats.faults import NOT_TEXT, Fault
-from connectors.formats.logical import Logical
 from connectors.formats.parsed import Contents, Holding, Parsed, Reader
 from connectors.records import Records
 

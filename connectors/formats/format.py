@@ -8,13 +8,13 @@ from typing import Any, Final, Protocol
 
 import pyarrow as pa
 
+from connectors.columns.faults import COMMON
+from connectors.columns.to_arrow import Converter
+from connectors.columns.writer_schema import Logical
 from connectors.declaration import Declaration
 from connectors.formats.avro import Avro
-from connectors.formats.columns import Converter
 from connectors.formats.csv import Lines
-from connectors.formats.faults import COMMON
 from connectors.formats.json import Json
-from connectors.formats.logical import Logical
 from connectors.formats.parsed import Contents, Holding, Parsed, Reader
 from connectors.formats.protobuf import Protobuf
 from connectors.formats.raw import Bytes

@@ -13,11 +13,11 @@ from typing import Any, Final, cast
 import orjson
 import pyarrow as pa
 
+from connectors.columns.encodings import by_declaration, by_schema
+from connectors.columns.faults import Fault
+from connectors.columns.to_arrow import Converter
+from connectors.columns.writer_schema import UNDESCRIBED, Logical, of_connect
 from connectors.declaration import Declaration
-from connectors.formats.columns import Converter
-from connectors.formats.encodings import by_declaration, by_schema
-from connectors.formats.faults import Fault
-from connectors.formats.logical import UNDESCRIBED, Logical, of_connect
 from connectors.formats.parsed import Contents, Holding, Parsed, Reader
 from connectors.records import Records
 

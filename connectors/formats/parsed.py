@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from connectors.columns.writer_schema import Logical
 from connectors.declaration import Declaration
-from connectors.formats.logical import Logical
 from connectors.formats.schemas import Schemas
 from connectors.records import Part
 

@@ -37,17 +37,17 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 
+from connectors.columns.encodings import by_declaration, by_schema
+from connectors.columns.faults import INCOMPATIBLE_SCHEMA, Fault
+from connectors.columns.to_arrow import Converter, Values, lists, read
+from connectors.columns.writer_schema import Kind, Logical
 from connectors.declaration import Declaration
 from connectors.formats import registered
-from connectors.formats.columns import Converter, Values, lists, read
-from connectors.formats.encodings import by_declaration, by_schema
-from connectors.formats.faults import INCOMPATIBLE_SCHEMA, Fault
-from connectors.formats.logical import Kind, Logical
 from connectors.formats.parsed import Contents, Holding, Parsed, Reader
 from connectors.formats.schemas import SchemaText
 from connectors.records import Records
-from ivm.rows.scripts.documents import canonical
-from ivm.types import JSON
+from ivm.expressions.python.documents import canonical
+from ivm.values.types import JSON
 
 NOT_PROTOBUF: Final = "not-protobuf"
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from connectors.columns.faults import NOT_TEXT, Fault
+from connectors.columns.to_arrow import Converter, converter
+from connectors.columns.writer_schema import Logical
 from connectors.declaration import Declaration, refused
-from connectors.formats.columns import Converter, converter
-from connectors.formats.faults import NOT_TEXT, Fault
-from connectors.formats.logical import Logical
 from connectors.formats.parsed import Contents, Holding, Parsed, Reader
 from connectors.records import Records
 

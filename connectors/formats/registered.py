@@ -18,9 +18,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol
 from uuid import UUID
 
+from connectors.columns.faults import UNKNOWN_SCHEMA, Fault
+from connectors.columns.writer_schema import Logical
 from connectors.errors import RegistryUnavailable
-from connectors.formats.faults import UNKNOWN_SCHEMA, Fault
-from connectors.formats.logical import Logical
 from connectors.formats.parsed import Parsed, Reader
 from connectors.formats.schemas import SchemaId, Schemas, SchemaText
 from connectors.records import Headers, Part, Records

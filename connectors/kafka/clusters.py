@@ -8,15 +8,15 @@ kind of Stalled that names topic, partition and offsets.
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from connectors.connections import Connection
 from connectors.errors import InvalidTable, RecordsLost, TopicRecreated, UnknownConnection
 from connectors.formats.format import FORMATS
-from connectors.kafka.connection import Connection
 from connectors.kafka.rereading import Rereader, last_record
 from connectors.kafka.starts import resolve
 from connectors.kafka.topics import Cluster, PartitionOffsets
 from connectors.offsets import Ends
 from connectors.progress.journal import Beginning
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 
 _ANEW = "delete and declare the source again to read the topic as it is now"
 

@@ -8,7 +8,7 @@ from connectors.health import PartFault
 from connectors.kafka.clusters import Clusters
 from connectors.kafka.topics import PartitionOffsets
 from connectors.progress.journal import Journal
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 
 # How often clusters are asked, in seconds.
 PERIOD = 2.0

@@ -6,8 +6,8 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 
+from connectors.connections import Connection
 from connectors.errors import BrokerFault, RecordsLost
-from connectors.kafka.connection import Connection
 from connectors.records import Headers, Records
 from connectors.source import BLOCK, batches
 

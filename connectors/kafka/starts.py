@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from connectors.errors import InvalidTable
 from connectors.kafka.topics import Cluster
 from connectors.progress.journal import Beginning
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 
 
 def resolve(cluster: Cluster, spec: TableSpec) -> Beginning:

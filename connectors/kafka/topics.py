@@ -22,8 +22,8 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AclOperation, AdminClient, OffsetSpec
 
+from connectors.connections import Connection
 from connectors.errors import BrokerFault, BrokerRefused, UnknownTopic
-from connectors.kafka.connection import Connection
 
 # How long brokers may take to answer.
 TIMEOUT = 5.0

@@ -13,9 +13,9 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from connectors.batches import Correction, Range
 from connectors.decode import OFFSET, PASSED
 from connectors.errors import OffsetGap
+from connectors.progress.batches import Correction, Range
 from connectors.progress.journal import Entry
 from connectors.records import RejectedRecord
 

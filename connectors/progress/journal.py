@@ -19,11 +19,11 @@ from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from connectors.batches import Correction, Range
 from connectors.errors import JournalCorrupt, JournalInUse, OffsetGap
 from connectors.files.durable import append, cut, sync_directory, write
 from connectors.files.lines import checked_line, read_checked
 from connectors.offsets import Ends
+from connectors.progress.batches import Correction, Range
 
 # How the first line of a compacted journal begins, after its checksum.
 COMPACTED = b'{"compacted":'

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from connectors.decode import DIFF, OFFSET, TRANSACTION
 from connectors.errors import TransactionIncomplete
 from connectors.progress.assign import Piece
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 
 Steps = NDArray[np.int64]
 Tables = Mapping[str, TableSpec]

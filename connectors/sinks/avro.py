@@ -14,7 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from connectors.formats.avro_columns import (
+from connectors.columns.buffers import picked
+from connectors.offsets import Offsets
+from connectors.sinks.avro_columns import (
     bytes_of,
     joined,
     mapping,
@@ -25,9 +27,7 @@ from connectors.formats.avro_columns import (
     text,
     values,
 )
-from connectors.formats.buffers import picked
-from connectors.formats.texts import filled
-from connectors.offsets import Offsets
+from connectors.sinks.json_texts import filled
 from connectors.sinks.net import Net
 from connectors.sinks.origin import Origin
 from connectors.sinks.sink import Changes, Output

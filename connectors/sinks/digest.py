@@ -11,8 +11,8 @@ import orjson
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from connectors.formats.buffers import contents
-from connectors.formats.rows import json_values
+from connectors.columns.buffers import contents
+from connectors.sinks.json_rows import json_values
 from connectors.sinks.sink import Changes
 
 Hashes = NDArray[np.uint64]

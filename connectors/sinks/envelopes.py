@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from connectors.formats.buffers import picked
+from connectors.columns.buffers import picked
 from connectors.sinks.digest import row_hashes
 from connectors.sinks.encoding import Encoding
 from connectors.sinks.net import Net, net

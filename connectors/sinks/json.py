@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from connectors.formats.buffers import picked
-from connectors.formats.texts import encoded, filled, join, json_texts, plain, value_texts
+from connectors.columns.buffers import picked
 from connectors.offsets import Offsets
+from connectors.sinks.json_texts import encoded, filled, join, json_texts, plain, value_texts
 from connectors.sinks.net import Net
 from connectors.sinks.origin import Origin
 from connectors.sinks.sink import Changes

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from connectors.errors import KeyNotUnique
-from connectors.formats.texts import json_texts
+from connectors.sinks.json_texts import json_texts
 from connectors.sinks.sink import Changes
 
 

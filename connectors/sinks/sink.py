@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from connectors.batches import Range
 from connectors.errors import KeyNotUnique
 from connectors.offsets import Offsets
+from connectors.progress.batches import Range
 from connectors.sinks.target import KafkaTarget
 
 

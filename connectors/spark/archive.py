@@ -20,7 +20,7 @@ from connectors.files.writer import TopicWriter
 from connectors.spark.control import Control, Position
 from connectors.spark.query import MicroBatches
 from connectors.spark.session import archive_beside, create_session, stop_session
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 
 _SECONDS = 120.0
 # Nothing listens on this port; what a client needs to find that out is loaded.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from connectors.decode import DIFF, MISSING, OFFSET, ORDER, PASSED, TRANSACTION, TS_MS, decode
 from connectors.formats.schemas import Schemas
 from connectors.records import Decoded, Records, RejectedRecord
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 
 # Spark's schema of a chunk, and the same for Arrow.
 SPARK_SCHEMA = (

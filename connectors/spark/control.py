@@ -12,7 +12,7 @@ from typing import Any, Self
 import orjson
 
 from connectors.files.durable import replace
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 
 
 @dataclass(frozen=True, slots=True)

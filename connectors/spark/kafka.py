@@ -17,11 +17,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
-from connectors.formats.registry import RegistryConfig, config_of, registry
+from connectors.formats.schema_registry import RegistryConfig, config_of, registry
 from connectors.kafka.clusters import Feed
 from connectors.records import Headers, Records
 from connectors.spark.chunks import SPARK_SCHEMA, encode
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 
 # Options of Kafka's client. A broker that is away for longer ends the query, and is waited for by
 # the keeper, which tells that it waits; with the client's own minutes a stop would hang as long.

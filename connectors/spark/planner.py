@@ -12,7 +12,7 @@ from connectors.errors import TopicTruncated
 from connectors.files.index import Span
 from connectors.files.reader import TopicReader
 from connectors.spark.control import Control, Position
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 
 # Below this, starting a second task costs more than it saves.
 SMALL_BATCH = 8_192

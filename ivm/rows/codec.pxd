@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t, uint64_t
 
 from ivm.rows.layout cimport Layout
-from ivm.rows.strings cimport Interner
+from ivm.rows.interner cimport Interner
 from ivm.rows.updates cimport Updates
 
 # Appends one update (depth 1) for each row of the RecordBatch `batch`. `times` has one u64 for each

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ivm.rows.strings import Interner
+from ivm.rows.interner import Interner
 
 def plain(array: pa.Array, type_: pa.DataType) -> pa.Array:
     """`array` without dictionary or wide offsets, where that is all that differs from `type_`."""
@@ -13,10 +13,10 @@ def fitted(batch: pa.RecordBatch, schema: pa.Schema) -> list[pa.Array]:
     """The arrays of `batch`, which must fit `schema` (raises SchemaMismatch)."""
 
 def pack_lists(array: pa.Array, interner: Interner) -> pa.Array:
-    """A list array as a binary array, as in `ivm.rows.lists`."""
+    """A list array as a binary array, as in `ivm.rows.nested`."""
 
 def pack_structs(array: pa.Array, interner: Interner) -> pa.Array:
-    """A struct array as a binary array, as in `ivm.rows.lists`."""
+    """A struct array as a binary array, as in `ivm.rows.nested`."""
 
 def pack_intervals(array: pa.Array) -> pa.Array:
     """An interval array as a binary array, as in `ivm.rows.intervals`."""

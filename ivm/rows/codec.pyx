@@ -10,11 +10,11 @@ from libcpp.vector cimport vector
 import numpy as np
 import pyarrow as pa
 
-from ivm import types
+from ivm.values import types
 from ivm.errors import SchemaMismatch, Unsupported
-from ivm.rows.values import column_of
+from ivm.values.python_values import column_of
 
-from ivm.rows.appending cimport append_rows
+from ivm.rows.queue_writer cimport append_rows
 from ivm.rows.arrow cimport ArrowArray, add_buffer, start_batch, start_column
 from ivm.rows.columns cimport Column, describe, describe_all, number
 from ivm.rows.intervals cimport (
@@ -25,10 +25,8 @@ from ivm.rows.layout cimport (
     UINT128,
     Layout, Slot, Storage,
 )
-from ivm.rows.lists cimport (
-    Bytes, Element, append_element, element_of, read_element, read_elements, release_bytes,
-)
-from ivm.rows.strings cimport Interner, Strings, view
+from ivm.rows.nested cimport Bytes, Element, append_element, element_of, read_element, read_elements, release_bytes
+from ivm.rows.interner cimport Interner, Strings, view
 from ivm.rows.updates cimport Updates, empty_updates, push, release
 from ivm.rows.words cimport SIGN, decode_double, decode_signed
 
@@ -373,7 +371,7 @@ cdef Layout element_layout(type_):
 
 
 def pack_lists(array, Interner interner):
-    """A list array as a binary array, as in `ivm.rows.lists`."""
+    """A list array as a binary array, as in `ivm.rows.nested`."""
     cdef Py_ssize_t n = len(array), i, j
     cdef Layout layout = element_layout(array.type)
     cdef Element element = element_of(array.type.value_type)
@@ -433,7 +431,7 @@ cdef vector[Element] elements_of(type_) except *:
 
 
 def pack_structs(array, Interner interner):
-    """A struct array as a binary array, as in `ivm.rows.lists`."""
+    """A struct array as a binary array, as in `ivm.rows.nested`."""
     cdef Py_ssize_t n = len(array), i
     cdef Layout layout = struct_layout(array.type)
     cdef vector[Element] elements = elements_of(array.type)

@@ -6,7 +6,7 @@ from libc.stdint cimport (
 
 from ivm.rows.arrow cimport ArrowArray
 from ivm.rows.layout cimport Layout, Slot
-from ivm.rows.strings cimport Strings
+from ivm.rows.interner cimport Strings
 
 ctypedef fused number:
     int8_t

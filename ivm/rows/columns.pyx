@@ -13,7 +13,7 @@ from ivm.rows.layout cimport (
     UINT128,
     Layout, Slot, Storage,
 )
-from ivm.rows.strings cimport TOGETHER, Strings, intern_together
+from ivm.rows.interner cimport TOGETHER, Strings, intern_together
 from ivm.rows.words cimport SIGN, encode_double, encode_signed
 
 cdef extern from *:

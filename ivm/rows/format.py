@@ -13,7 +13,7 @@ from functools import lru_cache
 import pyarrow as pa
 
 from ivm.errors import Unsupported
-from ivm.types import INTERVAL, JSON, UUID
+from ivm.values.types import INTERVAL, JSON, UUID
 
 MAX_NULLABLE_COLUMNS = 64
 MAX_WORDS = 200

@@ -7,7 +7,7 @@ from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
 from ivm.rows.layout cimport Layout
-from ivm.rows.strings cimport Interner
+from ivm.rows.interner cimport Interner
 
 cdef extern from *:
     """

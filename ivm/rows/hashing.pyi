@@ -1,7 +1,7 @@
 from collections.abc import Iterable
 
+from ivm.rows.interner import Interner
 from ivm.rows.layout import Layout
-from ivm.rows.strings import Interner
 
 class Partitioner:
     """Says which shard owns a row of `layout`: by its columns `key`, in that order."""

@@ -3,7 +3,7 @@
 from libc.stdint cimport uint64_t
 
 from ivm.rows.layout cimport STRING, Layout, Slot
-from ivm.rows.strings cimport Interner, content_hash
+from ivm.rows.interner cimport Interner, content_hash
 
 cdef uint64_t NULL_HASH = 0xD6E8FEB86659FD93u
 

@@ -1,14 +1,14 @@
 # Which words of a row hold which column.
 
 # How a column's words relate to its values. Words of every kind but STRING compare as unsigned
-# integers, two words in turn; see `ivm.rows.strings` for STRING.
+# integers, two words in turn; see `ivm.rows.interner` for STRING.
 cdef enum Kind:
     BOOL      # 0 or 1
     SIGNED    # integers, dates, times and timestamps: sign-extended, sign bit flipped
     UNSIGNED  # as is; the 16 bytes of a UUID big-endian, in two words
     FLOAT     # float64, float32 widened: one NaN, greatest; one zero
     DECIMAL   # two words: high with its sign bit flipped, then low
-    STRING    # utf8, binary and JSON; lists and structs as in `ivm.rows.lists`, intervals as in `ivm.rows.intervals`
+    STRING    # utf8, binary and JSON; lists and structs as in `ivm.rows.nested`, intervals as in `ivm.rows.intervals`
 
 
 # How Arrow stores a column.

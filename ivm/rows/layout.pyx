@@ -6,7 +6,7 @@ from libc.stdlib cimport calloc, free
 
 import pyarrow as pa
 
-from ivm import types
+from ivm.values import types
 from ivm.errors import Unsupported
 from ivm.rows.format import is_interned, row_format
 

@@ -1,7 +1,7 @@
 from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
-from ivm.rows.strings cimport Interner
+from ivm.rows.interner cimport Interner
 
 cdef struct Move:
     int kind            # one of the kinds in packing.pyx

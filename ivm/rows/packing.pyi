@@ -1,7 +1,7 @@
 from collections.abc import Iterable, Sequence
 
 from ivm.rows.format import Format
-from ivm.rows.strings import Interner
+from ivm.rows.interner import Interner
 
 class Packing:
     """Target column i is column `picks[i][1]` of source `picks[i][0]`."""

@@ -3,7 +3,7 @@
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
-from ivm.rows.strings cimport Interner, prefix_of
+from ivm.rows.interner cimport Interner, prefix_of
 
 cdef enum:
     WORD = 0        # a word of a value

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ivm.rows.strings import Interner
+from ivm.rows.interner import Interner
 
 MOVES_TOGETHER: bool
 """Whether the kernel lets a block be made of the pages of several."""

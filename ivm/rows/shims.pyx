@@ -6,13 +6,13 @@ from libc.stdint cimport uint64_t
 
 import numpy as np
 
-from ivm.rows.blocks cimport give_block, grow_block, moves_together, take_block, whole_pages
+from ivm.memory.huge_pages cimport give_block, grow_block, moves_together, take_block, whole_pages
 from ivm.rows.codec cimport encode_key
 from ivm.rows.hashing cimport Partitioner, hash_prefix
 from ivm.rows.layout cimport Layout
-from ivm.rows.strings cimport Interner, prefix_of
-from ivm.team cimport Chore as Posted, begin_chore, end_chore
-from ivm.team cimport share_work as share
+from ivm.rows.interner cimport Interner, prefix_of
+from ivm.threads.team cimport Chore as Posted, begin_chore, end_chore
+from ivm.threads.team cimport share_work as share
 
 MOVES_TOGETHER = moves_together
 

@@ -11,7 +11,7 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
-from ivm.rows.blocks cimport LARGE, give_block, grow_block, take_block, whole_pages
+from ivm.memory.huge_pages cimport LARGE, give_block, grow_block, take_block, whole_pages
 
 cdef struct Updates:
     uint64_t* words       # length * stride words

@@ -10,7 +10,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memmove
 
-from ivm.rows.blocks cimport LARGE, forget_pages, give_block, take_block, whole_pages
+from ivm.memory.huge_pages cimport LARGE, forget_pages, give_block, take_block, whole_pages
 from ivm.trace.times cimport compare_words
 
 cdef extern from *:

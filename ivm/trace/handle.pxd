@@ -1,5 +1,5 @@
 from ivm.trace.frontier cimport Antichain
-from ivm.trace.trace cimport Hold, Trace
+from ivm.trace.spine cimport Hold, Trace
 
 
 # A reader's hold on a trace.

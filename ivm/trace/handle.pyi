@@ -1,5 +1,5 @@
 from ivm.trace.frontier import Antichain
-from ivm.trace.trace import Trace
+from ivm.trace.spine import Trace
 
 class Handle:
     """A reader of `trace` as of the frontier `since`, by default all that can still be read."""

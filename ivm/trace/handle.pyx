@@ -12,7 +12,7 @@ from libc.stdint cimport uint64_t
 
 from ivm.trace.frontier cimport Antichain
 from ivm.trace.times cimport MAX_COORDINATES
-from ivm.trace.trace cimport NEVER, Hold, Trace
+from ivm.trace.spine cimport NEVER, Hold, Trace
 
 from ivm.errors import TimeInPast
 

@@ -3,10 +3,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ivm.rows.interner import Interner
 from ivm.rows.layout import Layout
-from ivm.rows.strings import Interner
+from ivm.trace.spine import Trace
 from ivm.trace.subscription import Subscription
-from ivm.trace.trace import Trace
 
 def consolidated(array: NDArray[np.uint64], row_words: int) -> NDArray[np.uint64]:
     """The updates sorted by (row, time) with equal ones added up and none zero."""

@@ -11,18 +11,18 @@ import numpy as np
 
 from ivm.rows.hashing cimport Partitioner
 from ivm.rows.layout cimport Layout
-from ivm.rows.strings cimport Interner
+from ivm.rows.interner cimport Interner
 from ivm.rows.updates cimport Updates, append, empty_bare, empty_updates, push, release
 from ivm.trace.batch cimport (
     Batch, batch_bytes, count_as_of, diff_of, drop, first_update, first_val, key_at, seek_key,
     time_of, val_at,
 )
-from ivm.trace.dealing cimport Part, deal_out
+from ivm.trace.sorting.partition cimport Part, deal_out
 from ivm.trace.probe cimport GROUP, probe
-from ivm.trace.sort cimport consolidate
+from ivm.trace.sorting.sort cimport consolidate
 from ivm.trace.subscription cimport Subscription
 from ivm.trace.times cimport MAX_COORDINATES, compare_words
-from ivm.trace.trace cimport Trace
+from ivm.trace.spine cimport Trace
 
 
 cdef Updates _read(array, int row_words) except *:

@@ -1,7 +1,7 @@
 from libcpp.vector cimport vector
 
 from ivm.trace.batch cimport Batch
-from ivm.trace.trace cimport Mailbox, Trace
+from ivm.trace.spine cimport Mailbox, Trace
 
 
 # All batches of a trace: those there now, then each one that is sealed from now on, in order.

@@ -1,4 +1,4 @@
-from ivm.trace.trace import Trace
+from ivm.trace.spine import Trace
 
 class Subscription:
     """Subscribes to `trace` from now on; make it between steps."""

@@ -9,7 +9,7 @@ cimport cython
 from libcpp.vector cimport vector
 
 from ivm.trace.batch cimport Batch, drop
-from ivm.trace.trace cimport Mailbox, Trace
+from ivm.trace.spine cimport Mailbox, Trace
 
 
 @cython.no_gc_clear

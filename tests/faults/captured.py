@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from api.runtime import Runtime
 from connectors.files.writer import TopicWriter
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 from tests.unit.api.filed import pipeline_of, runtime_on, take_checkpoint
 
 UNAVAILABLE = "__debezium_unavailable_value"

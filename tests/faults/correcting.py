@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from connectors.batches import Correction, TimedBatch
-from connectors.delivery import Delivery
 from connectors.files.reader import TopicReader, records
+from connectors.ingest.delivery import Delivery
+from connectors.progress.batches import Correction, TimedBatch
 from connectors.progress.journal import Journal
-from connectors.quarantine import Quarantine, Repair
+from connectors.quarantine.store import Quarantine, Repair
 from connectors.sinks.deltas import DeltaSink
 from connectors.spark.chunks import SCHEMA, encode
 from tests.e2e.connectors.echo import KEY, Echo, opened

@@ -24,11 +24,11 @@ from connectors.checkpoint.store import LocalStore
 from connectors.files.reader import TopicReader
 from connectors.files.writer import TopicWriter
 from connectors.progress.journal import Journal
-from connectors.quarantine import Quarantine, Repair
+from connectors.quarantine.store import Quarantine, Repair
 from connectors.sinks.kafka.producer import TransactionalProducer
 from connectors.sinks.kafka.topics import Topics
 from connectors.sinks.target import KafkaTarget
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 from tests.unit.api.filed import make_runtime, pipeline_of, take_checkpoint
 from tests.unit.connectors.records import record
 

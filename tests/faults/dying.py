@@ -30,7 +30,7 @@ POINTS = {
     ),
     "a time is not yet journaled": Point("before", "connectors.progress.journal:Journal.prepare"),
     "a time is journaled": Point("after", "connectors.progress.journal:Journal.prepare"),
-    "the tables are fed": Point("after", "api.feeding:Feeder.settle"),
+    "the tables are fed": Point("after", "connectors.ingest.feed:Feeder.settle"),
     "amid a transaction": Point(
         "after", "connectors.sinks.kafka.producer:TransactionalProducer.produce"
     ),
@@ -79,7 +79,7 @@ def arm(point: Point) -> None:
 
 
 if __name__ == "__main__":
-    from api.cli import app
+    from api.cli.main import app
 
     arm(POINTS[sys.argv.pop(1)])
     app()

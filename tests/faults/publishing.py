@@ -19,10 +19,10 @@ import orjson
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from connectors.batches import Range
+from connectors.connections import Connection
 from connectors.errors import BrokerFault
-from connectors.kafka.connection import Connection
 from connectors.offsets import Offsets
+from connectors.progress.batches import Range
 from connectors.progress.journal import Journal
 from connectors.sinks.kafka.progress import Progress, decode
 from connectors.sinks.kafka.publisher import Service

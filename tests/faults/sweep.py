@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import Map, Node, columns
+from ivm.dataflow.expressions import Call
+from ivm.dataflow.nodes import Map, Node, columns
 from ivm.errors import OutOfMemory, PoolFailed, UnknownCollection
-from ivm.expressions import Call
 from ivm.pool import Pool
 from tests.faults.arming import arm, disarm
 from tests.oracle import evaluate

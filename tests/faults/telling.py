@@ -15,12 +15,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ivm.dataflow import Get
+from ivm.dataflow.nodes import Get
 from ivm.errors import reason
 from ivm.pool import Pool
 from ivm.rows.codec import round_trip
+from ivm.rows.interner import Interner
 from ivm.rows.layout import Layout
-from ivm.rows.strings import Interner
 from ivm.trace.shims import (
     absorb,
     as_of,
@@ -31,7 +31,7 @@ from ivm.trace.shims import (
     seal_unsorted,
     share,
 )
-from ivm.trace.trace import Trace
+from ivm.trace.spine import Trace
 from tests.faults.arming import arm, disarm
 
 PAIRS = pa.schema([pa.field(name, pa.int64(), nullable=False) for name in ("a", "b")])

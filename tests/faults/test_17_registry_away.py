@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from connectors.health import PartFault
-from connectors.pipeline import Trigger
+from connectors.ingest.pipeline import Trigger
 from tests.e2e.connectors.conftest import PATIENCE, Service, service, spark
 from tests.e2e.connectors.test_kafka import connect, kafka_table, start, topic
 from tests.kafka.client import Kafka

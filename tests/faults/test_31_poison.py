@@ -6,9 +6,9 @@ nothing stops.
 
 from collections.abc import Sequence
 
-from connectors.batches import Counts
 from connectors.files.writer import TopicWriter
-from connectors.quarantine import Repair
+from connectors.progress.batches import Counts
+from connectors.quarantine.store import Repair
 from tests.e2e.connectors.conftest import Service, service, spark
 from tests.e2e.connectors.test_kafka import kafka_table, reading, start, topic
 from tests.kafka.client import Kafka, Record

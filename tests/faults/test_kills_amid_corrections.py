@@ -12,7 +12,7 @@ import pytest
 
 from connectors.files.reader import TopicReader
 from connectors.files.writer import TopicWriter
-from connectors.quarantine import Quarantine
+from connectors.quarantine.store import Quarantine
 from tests.faults.correcting import POINTS
 from tests.unit.connectors.records import insert
 

@@ -16,7 +16,7 @@ import orjson
 import pytest
 
 from connectors.files.reader import TopicReader
-from connectors.formats.rows import json_rows
+from connectors.sinks.json_rows import json_rows
 from tests.faults.deeds import DEEDS, Place, World, die_amid, do, shown, truth
 from tests.faults.publishing import messages, progress
 from tests.kafka.client import Kafka

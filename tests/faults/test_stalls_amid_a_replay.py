@@ -20,8 +20,8 @@ from api.app import create_app
 from api.runtime import Runtime
 from api.settings import Settings
 from connectors.files.writer import TopicWriter
-from connectors.pipeline import Pipeline
-from connectors.quarantine import Repair
+from connectors.ingest.pipeline import Pipeline
+from connectors.quarantine.store import Repair
 from tests.e2e.connectors.conftest import JARS, PATIENCE, spark
 from tests.e2e.connectors.test_kafka import await_created
 from tests.faults.publishing import messages

@@ -17,9 +17,9 @@ from random import Random
 
 import pyarrow as pa
 
-from ivm import dataflow as df
+from ivm.dataflow import nodes as df
 from ivm.errors import IvmError
-from ivm.rows.program import evaluate
+from ivm.expressions.program import evaluate
 from views.catalog import Catalog, Table
 from views.compile import compile_view
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from connectors.formats.schemas import SchemaId
 from connectors.records import Headers
-from connectors.tables import TableSpec
-from ivm.types import INTERVAL, JSON, UUID
+from connectors.tables.spec import TableSpec
+from ivm.values.types import INTERVAL, JSON, UUID
 from tests.unit.connectors.protobufs import framed, message
 from tests.unit.connectors.writers import Writers, envelope_schema, kafka, row_schema, written
 

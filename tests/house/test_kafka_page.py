@@ -23,7 +23,7 @@ import pytest
 import typer
 from typer.main import get_command
 
-from api.cli import app
+from api.cli.main import app
 from api.demo.ports import free_ports
 from api.models import SourceBody
 from api.settings import Settings

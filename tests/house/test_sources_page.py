@@ -9,9 +9,10 @@ import orjson
 import pytest
 
 from api.models import SourceBody
-from connectors import declaration, tables
+from connectors import declaration
 from connectors.formats.format import REASONS
-from connectors.tables import TableSpec
+from connectors.tables import spec
+from connectors.tables.spec import TableSpec
 
 PAGE = (Path(__file__).parents[2] / "docs" / "sources.md").read_text()
 EXAMPLES = re.findall(r"^```json\n(.*?)^```$", PAGE, re.M | re.S)
@@ -32,7 +33,7 @@ def test_every_field_is_described() -> None:
 @pytest.mark.parametrize(
     "choices",
     [
-        tables.Format,
+        spec.Format,
         declaration.Metadata,
         declaration.Resolution,
         declaration.ReplicaIdentity,

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from connectors.dead_letters import DeadLetters
+from connectors.connections import Connection
 from connectors.declaration import DeadLetter
-from connectors.kafka.connection import Connection
-from connectors.quarantine import Quarantine, Rejected
-from connectors.tables import TableSpec
+from connectors.quarantine.dead_letters import DeadLetters
+from connectors.quarantine.store import Quarantine, Rejected
+from connectors.tables.spec import TableSpec
 from tests.kafka.client import Kafka
 from tests.unit.connectors.records import table
 

@@ -2,7 +2,7 @@
 
 import uuid
 
-from connectors.kafka.connection import Connection
+from connectors.connections import Connection
 from connectors.kafka.topics import Cluster
 from tests.kafka.client import Kafka
 

@@ -5,8 +5,8 @@ from contextlib import closing
 
 import pytest
 
+from connectors.connections import Connection
 from connectors.errors import BrokerFault, RecordsLost
-from connectors.kafka.connection import Connection
 from connectors.kafka.rereading import Rereader
 from tests.kafka.client import Kafka, Record
 

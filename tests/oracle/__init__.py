@@ -1,6 +1,6 @@
 """The independent judge: plain-Python evaluation of a dataflow over whole collections.
 
-It recomputes everything from `ivm.dataflow`'s words alone and shares no code with the engine, so
+It recomputes everything from `ivm.dataflow.nodes`'s words alone and shares no code with the engine, so
 that an agreement of the two means something. Rows are tuples of Python values in the types that
 pyarrow's `to_pylist` gives; NaN is always `tests.oracle.values.NAN`.
 """
@@ -8,7 +8,7 @@ pyarrow's `to_pylist` gives; NaN is always `tests.oracle.values.NAN`.
 from collections import Counter
 from collections.abc import Mapping
 
-from ivm.dataflow import Node
+from ivm.dataflow.nodes import Node
 from tests.oracle.nodes import Evaluator, Result, Row
 from tests.oracle.values import canonical
 

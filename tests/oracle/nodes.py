@@ -14,8 +14,8 @@ from typing import Any, TypeAlias, assert_never
 
 import pyarrow as pa
 
-from ivm import aggregates as agg
-from ivm import dataflow as df
+from ivm.dataflow import aggregates as agg
+from ivm.dataflow import nodes as df
 from ivm.errors import NoFixedPoint
 from tests.oracle import scalars
 from tests.oracle.numbers import quotient

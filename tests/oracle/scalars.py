@@ -1,8 +1,8 @@
-"""Expressions over one row, evaluated by the table in `ivm.expressions`."""
+"""Expressions over one row, evaluated by the table in `ivm.dataflow.expressions`."""
 
 from collections.abc import Callable, Sequence
 
-from ivm.expressions import Call, Column, Expression, Literal
+from ivm.dataflow.expressions import Call, Column, Expression, Literal
 from tests.oracle import calendar, casts, numbers, texts
 from tests.oracle.values import Error, Outcome, Scalar, canonical, compare, same
 

@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from ivm import aggregates as agg
-from ivm import dataflow as df
+from ivm.dataflow import aggregates as agg
+from ivm.dataflow import nodes as df
 from tests.oracle.values import Outcome, Scalar, compare
 
 Row: TypeAlias = tuple[Scalar, ...]

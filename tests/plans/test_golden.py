@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ivm.dataflow import Arrange, Distinct, Get
+from ivm.dataflow.nodes import Arrange, Distinct, Get
 from ivm.pool import Pool
 from tests.property.engine import KEYS, SCHEMAS
 from tests.property.nodes import NODES
@@ -19,8 +19,8 @@ from tests.property.shop import CATALOG
 from views.catalog import Table
 from views.compile import compile_view
 from views.explain import dataflow_text, plan_text
-from views.lowering.clock import CLOCK
 from views.lowering.lower import lower
+from views.lowering.temporal_filter import CLOCK
 from views.rewrites import RULES, rewrite
 from views.rewrites.context import Context
 from views.sql.bind import bind

@@ -2,10 +2,10 @@
 
 import pyarrow as pa
 
-from ivm.aggregates import Aggregate, Order
-from ivm.dataflow import Map, Node, Reduce, columns
-from ivm.derived import reduce
-from ivm.expressions import Call, Literal
+from ivm.dataflow.aggregates import Aggregate, Order
+from ivm.dataflow.combinators import reduce
+from ivm.dataflow.expressions import Call, Literal
+from ivm.dataflow.nodes import Map, Node, Reduce, columns
 from tests.property.engine import people
 
 INT, TEXT, DOUBLE = pa.int64(), pa.string(), pa.float64()

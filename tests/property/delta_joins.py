@@ -2,8 +2,11 @@
 
 import pyarrow as pa
 
-from ivm.aggregates import Aggregate
-from ivm.dataflow import (
+from ivm.dataflow.aggregates import Aggregate
+from ivm.dataflow.combinators import reduce
+from ivm.dataflow.delta_join import delta_join
+from ivm.dataflow.expressions import Call, Column, Literal
+from ivm.dataflow.nodes import (
     Arrange,
     Concat,
     Distinct,
@@ -18,9 +21,6 @@ from ivm.dataflow import (
     columns,
     project,
 )
-from ivm.derived import reduce
-from ivm.expressions import Call, Column, Literal
-from ivm.paths import delta_join
 from tests.property.engine import EDGES, edges, people
 
 INT = pa.int64()

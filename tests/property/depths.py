@@ -11,8 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from ivm.dataflow import Concat, Filter, Get, Iterate, Node, Recursive, columns
-from ivm.expressions import Call, Literal
+from ivm.dataflow.expressions import Call, Literal
+from ivm.dataflow.nodes import Concat, Filter, Get, Iterate, Node, Recursive, columns
 
 INT = pa.int64()
 BOOL = pa.bool_()

@@ -15,9 +15,9 @@ import hypothesis.strategies as st
 import numpy as np
 import pyarrow as pa
 
-from ivm.dataflow import Get, Node
+from ivm.dataflow.nodes import Get, Node
 from ivm.pool import Pool
-from ivm.workers import hydration
+from ivm.runtime import hydration
 from tests.oracle import evaluate
 
 PEOPLE_FIELDS: list[pa.Field] = [

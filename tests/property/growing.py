@@ -2,7 +2,10 @@
 
 import pyarrow as pa
 
-from ivm.dataflow import (
+from ivm.dataflow.combinators import semijoin
+from ivm.dataflow.delta_join import delta_join
+from ivm.dataflow.expressions import Call, Column, Literal
+from ivm.dataflow.nodes import (
     Arrange,
     Concat,
     Consolidate,
@@ -18,9 +21,6 @@ from ivm.dataflow import (
     columns,
     project,
 )
-from ivm.derived import semijoin
-from ivm.expressions import Call, Column, Literal
-from ivm.paths import delta_join
 from tests.property.engine import EDGES, edges, people
 
 INT = pa.int64()

@@ -2,8 +2,10 @@
 
 import pyarrow as pa
 
-from ivm.aggregates import Aggregate, Order
-from ivm.dataflow import (
+from ivm.dataflow.aggregates import Aggregate, Order
+from ivm.dataflow.combinators import antijoin, except_all, intersect_all, reduce, semijoin
+from ivm.dataflow.expressions import Call, Column, Literal
+from ivm.dataflow.nodes import (
     Arrange,
     Concat,
     Consolidate,
@@ -24,8 +26,6 @@ from ivm.dataflow import (
     columns,
     project,
 )
-from ivm.derived import antijoin, except_all, intersect_all, reduce, semijoin
-from ivm.expressions import Call, Column, Literal
 from tests.property.aggregates import AGGREGATES
 from tests.property.delta_joins import DELTA_JOINS
 from tests.property.engine import EDGES, edges, people

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from api.runtime import Runtime
 from connectors.declaration import ReplicaIdentity
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 from tests.unit.api.filed import pipeline_of, runtime_on, take_checkpoint, write_rows
 
 FIELDS: list[pa.Field] = [
@@ -67,7 +67,7 @@ def clock() -> Iterator[None]:
     fake = SimpleNamespace(
         time_ns=lambda: next(seconds) * SECOND * 1_000, monotonic=lambda: 0.0, time=lambda: 0.0
     )
-    with patch("connectors.delivery.clock", fake):
+    with patch("connectors.ingest.delivery.clock", fake):
         yield
 
 

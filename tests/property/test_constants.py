@@ -5,18 +5,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ivm.dataflow.expressions import Call, Column, Expression, Literal
 from ivm.errors import Unsupported
-from ivm.expressions import Call, Column, Expression, Literal
-from ivm.rows.program import evaluate
-from ivm.types import INTERVAL, JSON, NUMERIC, UUID
+from ivm.expressions.program import evaluate
+from ivm.values.types import INTERVAL, JSON, NUMERIC, UUID
 from tests.fuzz.constants import NUMBERS, TEXTS
 from tests.unit.rows.signatures import CALLS
 from tests.unit.rows.test_functions import name, table
 from tests.unit.rows.values import LISTS, TYPES
 from views.plan.constants import evaluated, read
 from views.rewrites.folding import fold
-from views.sql.coercion import TEXT, castable, fitted
-from views.sql.literals import number
+from views.sql.base.coercion import TEXT, castable, fitted
+from views.sql.base.literals import number
 
 KINDS = (*TYPES, *LISTS, NUMERIC, JSON, UUID, INTERVAL)
 ERROR = "ERROR"

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ivm.dataflow import Due, Get, Iterate, Map, Recursive, columns
+from ivm.dataflow.expressions import Literal
+from ivm.dataflow.nodes import Due, Get, Iterate, Map, Recursive, columns
 from ivm.errors import SchemaMismatch, Unsupported
-from ivm.expressions import Literal
 from ivm.pool import Pool
 
 LAST = 6

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from numpy.typing import NDArray
 
-from connectors.duplicates import Duplicates
+from connectors.ingest.dedup import Duplicates
 
 # Steps between the positions of records; those of one statement share one.
 steps = st.lists(st.sampled_from([(0, 0), (0, 1), (0, 5), (1, -3)]), min_size=1, max_size=30)

@@ -7,8 +7,9 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from ivm.aggregates import Aggregate
-from ivm.dataflow import (
+from ivm.dataflow.aggregates import Aggregate
+from ivm.dataflow.expressions import Call, Literal
+from ivm.dataflow.nodes import (
     Arrange,
     Concat,
     Distinct,
@@ -20,7 +21,6 @@ from ivm.dataflow import (
     Reduce,
     columns,
 )
-from ivm.expressions import Call, Literal
 from ivm.pool import Pool
 from ivm.results import Snapshot
 from tests.oracle import evaluate

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import given
 
-from connectors.keyed import Changes, Folded, fold
-from ivm.dataflow import Get
+from connectors.ingest.upsert import Changes, Folded, fold
+from ivm.dataflow.nodes import Get
 from ivm.pool import Pool
 
 FIELDS: list[pa.Field] = [

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.aggregates import Aggregate, Order
-from ivm.dataflow import Get, Node, Reduce, TopK
+from ivm.dataflow.aggregates import Aggregate, Order
+from ivm.dataflow.nodes import Get, Node, Reduce, TopK
 from ivm.pool import Pool
 from tests.oracle import evaluate
 

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.aggregates import UP_TO_PEERS, Frame, Order, WindowCall, WindowFunction
-from ivm.dataflow import Get, Window
+from ivm.dataflow.aggregates import UP_TO_PEERS, Frame, Order, WindowCall, WindowFunction
+from ivm.dataflow.nodes import Get, Window
 from ivm.pool import Pool
 from tests.oracle import evaluate
 

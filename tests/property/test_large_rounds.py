@@ -5,10 +5,10 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
-from ivm.aggregates import Aggregate
-from ivm.dataflow import Arrange, Concat, Get, Iterate, Join, Map, Recursive, columns
-from ivm.derived import reduce
-from ivm.expressions import Call, Literal
+from ivm.dataflow.aggregates import Aggregate
+from ivm.dataflow.combinators import reduce
+from ivm.dataflow.expressions import Call, Literal
+from ivm.dataflow.nodes import Arrange, Concat, Get, Iterate, Join, Map, Recursive, columns
 from ivm.pool import Pool
 from tests.property.engine import edges
 

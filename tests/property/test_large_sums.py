@@ -5,9 +5,9 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
-from ivm.aggregates import Aggregate
-from ivm.dataflow import FlatMap, Get
-from ivm.derived import reduce
+from ivm.dataflow.aggregates import Aggregate
+from ivm.dataflow.combinators import reduce
+from ivm.dataflow.nodes import FlatMap, Get
 from ivm.pool import Pool
 from tests.property.engine import edges
 

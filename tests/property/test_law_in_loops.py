@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ivm.dataflow import Node
+from ivm.dataflow.nodes import Node
 from tests.property.depths import in_one_loop, in_two_loops
 from tests.property.engine import Change, assert_law, edges, frontiers, histories, people, run
 from tests.property.nodes import NODES

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
-from ivm.dataflow import Arrange, Get, Join
+from ivm.dataflow.nodes import Arrange, Get, Join
 from ivm.errors import NotIndexed, SchemaMismatch
 from ivm.pool import Pool
 from ivm.results import Found

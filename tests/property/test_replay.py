@@ -8,9 +8,9 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.batches import Range
 from connectors.decode import OFFSET
 from connectors.progress.assign import Assigned, Piece, Progress
+from connectors.progress.batches import Range
 from connectors.progress.journal import Entry
 
 # The offsets that hold a record, ascending, by (table, partition).

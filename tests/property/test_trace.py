@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ivm.trace import shims
 from ivm.trace.frontier import Antichain
 from ivm.trace.handle import Handle
-from ivm.trace.trace import Trace
+from ivm.trace.spine import Trace
 from tests.unit.trace.updates import Update, array, collection, seal, unpacked, updates
 
 WIDTHS = [(1, 1, 1), (0, 2, 1), (2, 0, 1), (1, 1, 2), (1, 0, 2), (1, 2, 3)]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ivm.trace import shims
-from ivm.trace.trace import Trace
+from ivm.trace.spine import Trace
 from tests.unit.trace.updates import Array
 
 SEEDS = range(12)

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ivm.trace import shims
-from ivm.trace.trace import Trace
+from ivm.trace.spine import Trace
 from tests.unit.trace.updates import seal
 
 Key = tuple[int, ...]

@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.aggregates import Aggregate
-from ivm.dataflow import (
+from ivm.dataflow.aggregates import Aggregate
+from ivm.dataflow.expressions import Call, Literal
+from ivm.dataflow.nodes import (
     Arrange,
     Concat,
     Constant,
@@ -25,7 +26,6 @@ from ivm.dataflow import (
     project,
 )
 from ivm.errors import NoFixedPoint
-from ivm.expressions import Call, Literal
 from ivm.pool import Pool
 from tests.property.engine import Change, edges, feed, new_pool, run
 from tests.property.nodes import NODE, NODES

@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 
-from ivm.aggregates import UP_TO_PEERS, Frame, Order, WindowCall, WindowFunction
-from ivm.dataflow import Arrange, Concat, Join, Node, Window, project
+from ivm.dataflow.aggregates import UP_TO_PEERS, Frame, Order, WindowCall, WindowFunction
+from ivm.dataflow.nodes import Arrange, Concat, Join, Node, Window, project
 from tests.property.engine import edges, people
 
 INT = pa.int64()

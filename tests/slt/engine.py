@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from ivm.errors import IvmError
 from ivm.pool import Pool
-from ivm.types import arrow_array
+from ivm.values.types import arrow_array
 from tests.slt.script import Query
 from tests.slt.values import lines
 from views.catalog import Catalog, Table, View

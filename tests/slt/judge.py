@@ -6,8 +6,8 @@ from typing import Any
 import psycopg
 import pyarrow as pa
 
-from ivm.expressions import Literal
-from ivm.types import INTERVAL, JSON
+from ivm.dataflow.expressions import Literal
+from ivm.values.types import INTERVAL, JSON
 from tests.postgres import Judge
 from tests.slt.script import Query
 from tests.slt.values import lines

@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from ivm.rows.scripts.intervals import spelled
-from ivm.types import Interval
+from ivm.expressions.python.intervals import spelled
+from ivm.values.types import Interval
 
 Row = Sequence[Any]
 

@@ -20,8 +20,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 from rich.table import Table
 
-from ivm.aggregates import Aggregate, Order
-from ivm.dataflow import (
+from ivm.dataflow.aggregates import Aggregate, Order
+from ivm.dataflow.expressions import Call, Literal
+from ivm.dataflow.nodes import (
     Arrange,
     Concat,
     Distinct,
@@ -36,7 +37,6 @@ from ivm.dataflow import (
     columns,
     project,
 )
-from ivm.expressions import Call, Literal
 from ivm.pool import Pool
 from tests.soak.memory import resident
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from rich.console import Console
 
-from ivm.dataflow import Arrange, Get, Join
+from ivm.dataflow.nodes import Arrange, Get, Join
 from ivm.pool import Pool
 from tests.soak.__main__ import RISES, rise, run
 from tests.soak.memory import resident_at_rest

@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 
-from ivm.arrangement_order import arranged_positions, arrangement_order
-from ivm.dataflow import Arrange, Get
+from ivm.dataflow.arrangement_order import arranged_positions, arrangement_order
+from ivm.dataflow.nodes import Arrange, Get
 
 ROWS = Get("rows", pa.schema([pa.field(name, pa.int64()) for name in "abcd"]))
 

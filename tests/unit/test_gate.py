@@ -6,7 +6,7 @@ from threading import Event, Thread
 import pytest
 
 from ivm.errors import PoolFailed
-from ivm.gate import Both, Gate, Lock
+from ivm.threads.locks import Both, Gate, Lock
 
 PATIENCE = 10.0
 FAILED = "a step did not complete"

@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import DeltaJoin, Get, Lookup
-from ivm.paths import delta_join
+from ivm.dataflow.delta_join import delta_join
+from ivm.dataflow.nodes import DeltaJoin, Get, Lookup
 
 INT = pa.int64()
 

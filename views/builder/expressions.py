@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from views.errors import TypeMismatch, UnknownFunction
-from views.sql.dialect import PostgresViews
+from views.sql.source.dialect import PostgresViews
 
 Scalar = bool | int | float | Decimal | str | date | datetime | time | None
 

@@ -24,7 +24,7 @@ from views.errors import (
     suggestion,
 )
 from views.sql.bind import bind
-from views.sql.dialect import PostgresViews
+from views.sql.source.dialect import PostgresViews
 
 Value = Expression | Scalar
 How = Literal["inner", "left", "right", "full", "semi", "anti"]

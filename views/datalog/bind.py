@@ -12,7 +12,7 @@ from views.limits import DEFAULT, Limits
 from views.plan.bound import Bound, Stage
 from views.plan.nodes import Project, Scan
 from views.plan.trees import subqueries, walk
-from views.sql.source import Source
+from views.sql.source.text import Source
 
 
 def bind(query: str, catalog: Catalog, limits: Limits = DEFAULT) -> Bound:

@@ -36,10 +36,10 @@ from views.errors import (
     TypeMismatch,
     UnknownFunction,
 )
-from views.sql.aggregates import AGGREGATES
-from views.sql.binder import key_of
-from views.sql.dialect import PostgresViews, function
-from views.sql.source import Source, check_characters
+from views.sql.aggregates.calls import AGGREGATES
+from views.sql.base.binder import key_of
+from views.sql.source.dialect import PostgresViews, function
+from views.sql.source.text import Source, check_characters
 
 MAX_CHARACTERS = 100_000
 MAX_LITERALS = 100

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 from sqlglot import exp
 
-from ivm.expressions import Expression, Literal, Value
+from ivm.dataflow.expressions import Expression, Literal, Value
 from views.catalog import Catalog
 from views.datalog.rules import select
 from views.datalog.strata import is_recursive, reads
@@ -28,12 +28,12 @@ from views.limits import MOST_NODES
 from views.plan.keys import unique_key
 from views.plan.nodes import Attribute, Distinct, Fixpoint, Plan, Project, Recursive, Union, Values
 from views.plan.trees import inputs, renamed
-from views.sql.binder import Binder
-from views.sql.coercion import TEXT, cast, common_type, fitted
-from views.sql.handlers import HANDLERS
-from views.sql.queries import bind_query
-from views.sql.scope import BoundQuery, Environment, Named, Scope, Session
-from views.sql.source import Source
+from views.sql.base.binder import Binder
+from views.sql.base.coercion import TEXT, cast, common_type, fitted
+from views.sql.base.scope import BoundQuery, Environment, Named, Scope, Session
+from views.sql.clauses.handlers import HANDLERS
+from views.sql.clauses.queries import bind_query
+from views.sql.source.text import Source
 from views.types import parse_type, type_name
 
 MAX_PASSES = 20

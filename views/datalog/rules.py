@@ -31,10 +31,10 @@ from views.datalog.syntax import (
     variables,
 )
 from views.errors import TypeMismatch, UnboundVariable, UnknownColumn, UnknownFunction, suggestion
-from views.sql.aggregates import AGGREGATES
-from views.sql.binder import key_of
-from views.sql.dialect import function
-from views.sql.source import Source
+from views.sql.aggregates.calls import AGGREGATES
+from views.sql.base.binder import key_of
+from views.sql.source.dialect import function
+from views.sql.source.text import Source
 
 Columns = Callable[[Atom], Sequence[str]]
 """The names of the columns of an atom's relation (raises UnknownTable)."""

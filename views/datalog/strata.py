@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from views.datalog.syntax import Aggregate, Atom, Comparison, Literal, Negation, Program
 from views.errors import NotStratified
-from views.sql.source import Source
+from views.sql.source.text import Source
 
 
 def reads(body: Sequence[Literal], monotone: bool = True) -> Iterator[tuple[Atom, bool]]:

@@ -11,7 +11,7 @@ from views.datalog.syntax import (
     Rule,
     Term,
 )
-from views.sql.dialect import PostgresViews
+from views.sql.source.dialect import PostgresViews
 
 
 def program_text(program: Program) -> str:

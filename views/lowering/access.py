@@ -8,9 +8,9 @@ is put off until after the join rather than made into a private copy.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ivm import dataflow as df
-from ivm.arrangement_order import arranged_positions
-from ivm.expressions import Column, Expression
+from ivm.dataflow import nodes as df
+from ivm.dataflow.arrangement_order import arranged_positions
+from ivm.dataflow.expressions import Column, Expression
 from views.lowering.lowered import Lowered, moved
 
 

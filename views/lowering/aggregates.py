@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from ivm import aggregates as agg
-from ivm import dataflow as df
-from ivm import derived
-from ivm.arrangement_order import arranged_positions
-from ivm.expressions import Column, Expression
+from ivm.dataflow import aggregates as agg
+from ivm.dataflow import combinators
+from ivm.dataflow import nodes as df
+from ivm.dataflow.arrangement_order import arranged_positions
+from ivm.dataflow.expressions import Column, Expression
 from views.lowering.access import Access
 from views.lowering.joins import joined, mapped
 from views.lowering.lowered import Lowered
@@ -84,7 +84,7 @@ def _reduce(
     numbers = [_CONSTANT_KEY] if constant_key else [k.number for k in plan.keys]
     positions = {n: i for i, n in enumerate(numbers)}
     positions |= {c.attribute.number: width + i for i, c in enumerate(calls)}
-    return Lowered(derived.reduce(node, tuple(range(width)), aggregates), positions)
+    return Lowered(combinators.reduce(node, tuple(range(width)), aggregates), positions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ two keys that shall be equal may be NULL, since look-ups find NULL by NULL.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from ivm import dataflow as df
-from ivm.expressions import Call, Column, Expression
-from ivm.paths import delta_join
+from ivm.dataflow import nodes as df
+from ivm.dataflow.delta_join import delta_join
+from ivm.dataflow.expressions import Call, Column, Expression
 from views.lowering.access import arrangement_name
 from views.lowering.lowered import Lowered, conjoined, moved
 from views.plan.nodes import Join, Plan

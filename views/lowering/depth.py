@@ -5,9 +5,9 @@ The engine plans them by recursion on the caller's stack, which is an ordinary o
 
 from typing import assert_never
 
-from ivm import dataflow as df
-from ivm.expressions import Call, Column, Expression, Literal
-from ivm.traversal import children, expressions
+from ivm.dataflow import nodes as df
+from ivm.dataflow.expressions import Call, Column, Expression, Literal
+from ivm.dataflow.traversal import children, expressions
 from views.errors import QueryTooLarge
 
 MAX_NODES_DEEP = 120

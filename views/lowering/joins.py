@@ -10,9 +10,9 @@ left rows among the matching pairs.
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ivm import dataflow as df
-from ivm import derived
-from ivm.expressions import Column, Expression, Literal
+from ivm.dataflow import combinators
+from ivm.dataflow import nodes as df
+from ivm.dataflow.expressions import Column, Expression, Literal
 from views.lowering.access import Access, arranged_by
 from views.lowering.delta import delta_joined
 from views.lowering.lowered import Lowered, conjoined, moved, projected
@@ -139,7 +139,7 @@ class Joins:
         rows = pairs.ordered([n for n in order if n is not None])
         assert len(rows.schema) == len(whole.node.schema)
         everything = tuple(range(len(whole.node.schema)))
-        node = derived.semijoin(df.Arrange(whole.node, everything), rows)
+        node = combinators.semijoin(df.Arrange(whole.node, everything), rows)
         return Lowered(node, whole.positions)
 
     def _mark(self, plan: Join, needed: frozenset[int]) -> Lowered:

@@ -5,17 +5,17 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from ivm import aggregates as agg
-from ivm import dataflow as df
-from ivm import derived
-from ivm.expressions import Column, Expression
+from ivm.dataflow import aggregates as agg
+from ivm.dataflow import combinators
+from ivm.dataflow import nodes as df
+from ivm.dataflow.expressions import Column, Expression
 from views.lowering.aggregates import aggregate
-from views.lowering.clock import during
 from views.lowering.depth import check_depth
-from views.lowering.elements import Elements
 from views.lowering.joins import Joins
 from views.lowering.lowered import Lowered
-from views.lowering.ties import topk_with_ties
+from views.lowering.temporal_filter import during
+from views.lowering.unnest import Elements
+from views.lowering.with_ties import topk_with_ties
 from views.plan.nodes import (
     Aggregate,
     Attribute,
@@ -165,7 +165,7 @@ class Lowering:
             )
             for side in plan.inputs
         )
-        return _in_order(derived.except_all(left, right), plan.attributes)
+        return _in_order(combinators.except_all(left, right), plan.attributes)
 
     def _topk(self, plan: TopK, needed: frozenset[int]) -> Lowered:
         read = needed | columns_of(*plan.keys, *(o.column for o in plan.order))

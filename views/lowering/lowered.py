@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from ivm import dataflow as df
-from ivm.expressions import Call, Column, Expression, Literal
+from ivm.dataflow import nodes as df
+from ivm.dataflow.expressions import Call, Column, Expression, Literal
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from ivm.dataflow.expressions import Call, Expression, Literal, Value
 from ivm.errors import Unsupported
-from ivm.expressions import Call, Expression, Literal, Value
-from ivm.rows.program import evaluate
+from ivm.expressions.program import evaluate
 
 _ONE_ROW = pa.RecordBatch.from_pydict({"one": [True]})
 _CACHED_TEXTS = 4096

@@ -6,7 +6,7 @@ join is without a key, and an optional or negated one needs no case for such con
 
 from dataclasses import dataclass
 
-from ivm.expressions import Call, Expression
+from ivm.dataflow.expressions import Call, Expression
 from views.plan.nodes import Join
 from views.plan.scalars import TRUE, columns_of, conjuncts
 from views.plan.trees import numbers_of

@@ -8,7 +8,7 @@ import math
 
 import pyarrow as pa
 
-from ivm.expressions import Call, Expression
+from ivm.dataflow.expressions import Call, Expression
 from views.plan.nodes import Plan
 from views.plan.scalars import walk
 from views.plan.trees import expressions

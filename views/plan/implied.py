@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from ivm.expressions import Call, Column, Expression, Literal
+from ivm.dataflow.expressions import Call, Column, Expression, Literal
 from views.plan.scalars import (
     columns_of,
     conjunction,

@@ -4,7 +4,7 @@ A key is a set of column numbers whose values no two rows share (NULL equal to N
 key says that there is at most one row.
 """
 
-from ivm.expressions import Call, Column, Expression
+from ivm.dataflow.expressions import Call, Column, Expression
 from views.plan.nodes import (
     Aggregate,
     Apply,

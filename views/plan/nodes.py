@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from ivm.aggregates import UP_TO_PEERS, Frame, WindowFunction
-from ivm.expressions import Column, Expression, Value
+from ivm.dataflow.aggregates import UP_TO_PEERS, Frame, WindowFunction
+from ivm.dataflow.expressions import Column, Expression, Value
 from views.plan.scalars import TRUE
 
 
@@ -172,7 +172,7 @@ AggregateFunction: TypeAlias = OneOf[
 class AggregateCall:
     """`function` over the values of column `argument` (None: over rows), as column `attribute`.
 
-    `distinct`: each value once. The functions are those of `ivm.aggregates.Aggregate`, which says
+    `distinct`: each value once. The functions are those of `ivm.dataflow.aggregates.Aggregate`, which says
     what `other`, `order`, `where` and `parameter` mean, and `mode`: the most frequent value, of
     several the first in `order`.
     """
@@ -265,7 +265,7 @@ class TopK:
 
 @dataclass(frozen=True, slots=True)
 class WindowCall:
-    """`function` over a window, as column `attribute`; as in `ivm.aggregates.WindowCall`."""
+    """`function` over a window, as column `attribute`; as in `ivm.dataflow.aggregates.WindowCall`."""
 
     attribute: Attribute
     function: WindowFunction

@@ -5,7 +5,7 @@ from itertools import product
 from math import prod
 from typing import TypeAlias
 
-from ivm.expressions import Call, Column, Expression
+from ivm.dataflow.expressions import Call, Column, Expression
 
 MAX_FACTS = 64  # of a disjunction
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import pyarrow as pa
 
-from ivm.expressions import Call, Column, Expression, Literal
+from ivm.dataflow.expressions import Call, Column, Expression, Literal
 
 TRUE = Literal(True, pa.bool_())
 FALSE = Literal(False, pa.bool_())

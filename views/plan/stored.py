@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
-from ivm.expressions import Column, Expression
+from ivm.dataflow.expressions import Column, Expression
 from views.plan.nodes import Filter, Plan, Project, Scan
 
 MAX_ORDERED = 4  # keys of a join whose orders are tried

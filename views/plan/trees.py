@@ -6,7 +6,7 @@ from typing import TypeVar, cast
 
 import pyarrow as pa
 
-from ivm.expressions import Column, Expression
+from ivm.dataflow.expressions import Column, Expression
 from views.plan.nodes import (
     Aggregate,
     AggregateCall,

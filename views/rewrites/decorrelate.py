@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from ivm.expressions import Call, Column, Expression, Literal
+from ivm.dataflow.expressions import Call, Column, Expression, Literal
 from views.plan.failures import may_fail
 from views.plan.nodes import (
     Aggregate,

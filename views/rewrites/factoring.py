@@ -6,7 +6,7 @@ equality that joins, or a condition on one input.
 
 from dataclasses import replace
 
-from ivm.expressions import Expression
+from ivm.dataflow.expressions import Expression
 from views.plan.nodes import Apply, Filter, Join, Plan
 from views.plan.scalars import TRUE, conjunction, conjuncts, disjunction, disjuncts
 from views.plan.trees import bottom_up

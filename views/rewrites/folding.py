@@ -5,7 +5,7 @@ The engine's own kernels compute it; what is a row's error stays as it is.
 
 from dataclasses import replace
 
-from ivm.expressions import Call, Expression, Literal
+from ivm.dataflow.expressions import Call, Expression, Literal
 from views.plan.constants import computed
 from views.plan.nodes import Apply, Filter, Join, Plan, Project, Union, Values
 from views.plan.nulls import is_strict

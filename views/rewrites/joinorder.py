@@ -11,7 +11,7 @@ side to arrange. Nothing is estimated.
 
 from collections.abc import Collection, Mapping, Sequence
 
-from ivm.expressions import Call, Expression
+from ivm.dataflow.expressions import Call, Expression
 from views.plan.keys import equated, unique_key
 from views.plan.nodes import Filter, Join, Plan, Project
 from views.plan.scalars import columns_of, conjunction

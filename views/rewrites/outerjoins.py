@@ -8,7 +8,7 @@ dropped.
 from collections.abc import Collection
 from dataclasses import replace
 
-from ivm.expressions import Column
+from ivm.dataflow.expressions import Column
 from views.plan.nodes import (
     Aggregate,
     Distinct,

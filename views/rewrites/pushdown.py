@@ -9,7 +9,7 @@ elements are taken comes before they are: it may say which rows have any.
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ivm.expressions import Expression
+from ivm.dataflow.expressions import Expression
 from views.plan.implied import implied
 from views.plan.nodes import (
     Aggregate,

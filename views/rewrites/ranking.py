@@ -8,7 +8,7 @@ where nothing reads them. That goes if no other call over the same window looks 
 from dataclasses import replace
 from decimal import Decimal
 
-from ivm.expressions import Call, Column, Expression, Literal
+from ivm.dataflow.expressions import Call, Column, Expression, Literal
 from views.plan.nodes import Filter, Plan, TopK, Window, WindowCall
 from views.plan.scalars import conjunction, conjuncts
 from views.plan.trees import bottom_up

@@ -6,7 +6,7 @@ else reads it, the join becomes `semi` or `anti`.
 
 from dataclasses import replace
 
-from ivm.expressions import Call, Column, Expression
+from ivm.dataflow.expressions import Call, Column, Expression
 from views.plan.nodes import Filter, Join, Plan, Project
 from views.plan.scalars import columns_of, conjunction, conjuncts
 from views.plan.trees import bottom_up

@@ -8,8 +8,8 @@ thus shows that form, where PostgreSQL shows any of them.
 from collections.abc import Collection
 from dataclasses import replace
 
-from ivm.expressions import Call, Column, Expression
-from ivm.types import INTERVAL
+from ivm.dataflow.expressions import Call, Column, Expression
+from ivm.values.types import INTERVAL
 from views.plan.nodes import (
     Aggregate,
     Attribute,

@@ -4,10 +4,10 @@ from views.catalog import Catalog
 from views.limits import DEFAULT, Limits
 from views.plan.bound import Bound, Stage
 from views.plan.nodes import Project
-from views.sql.dialect import PostgresViews
-from views.sql.queries import bind_query
-from views.sql.scope import Environment, Session
-from views.sql.source import Source, parse
+from views.sql.base.scope import Environment, Session
+from views.sql.clauses.queries import bind_query
+from views.sql.source.dialect import PostgresViews
+from views.sql.source.text import Source, parse
 
 
 def bind(query: str, catalog: Catalog, limits: Limits = DEFAULT) -> Bound:

@@ -13,8 +13,8 @@ from typing import Any, Self
 
 import orjson
 
-from connectors.batches import Range
 from connectors.errors import SinkDiverged
+from connectors.progress.batches import Range
 
 
 @dataclass(frozen=True, slots=True)

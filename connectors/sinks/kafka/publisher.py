@@ -23,6 +23,7 @@ from typing import TypeVar
 
 from confluent_kafka import KafkaException
 
+from connectors.connections import Connection
 from connectors.errors import (
     BrokerFault,
     InvalidSink,
@@ -31,9 +32,8 @@ from connectors.errors import (
     SinkLagging,
     Unavailable,
 )
-from connectors.formats.registry import config_of, registry
+from connectors.formats.schema_registry import config_of, registry
 from connectors.health import PartFault
-from connectors.kafka.connection import Connection
 from connectors.kafka.topics import Cluster
 from connectors.progress.journal import Journal
 from connectors.sinks.avro import AvroEncoding

@@ -8,9 +8,9 @@ readers may not have read it all.
 import threading
 from collections.abc import Mapping
 
+from connectors.connections import Connection
 from connectors.errors import UnknownConnection
 from connectors.health import PartFault
-from connectors.kafka.connection import Connection
 from connectors.progress.journal import Journal
 from connectors.sinks.kafka.publisher import Publisher, Service
 from connectors.sinks.sink import Changes, Output, Reached

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from connectors.batches import TimedBatch
-from connectors.kafka.connection import Connection
-from connectors.pipeline import Pipeline, PipelineSettings, Trigger
+from connectors.connections import Connection
+from connectors.ingest.pipeline import Pipeline, PipelineSettings, Trigger
+from connectors.progress.batches import TimedBatch
 from connectors.progress.journal import Journal
-from connectors.quarantine import Quarantine
+from connectors.quarantine.store import Quarantine
 from connectors.spark.session import create_session, stop_session
 from tests.kafka.java import JARS as ALL_JARS
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from connectors.batches import TimedBatch
-from connectors.delivery import Delivery
 from connectors.files.reader import TopicReader, records
+from connectors.ingest.delivery import Delivery
+from connectors.progress.batches import TimedBatch
 from connectors.progress.journal import Journal
-from connectors.quarantine import Quarantine
+from connectors.quarantine.store import Quarantine
 from connectors.sinks.deltas import DeltaSink
 from connectors.sinks.sink import Output, Reached
 from connectors.spark.chunks import SCHEMA, encode

@@ -13,6 +13,7 @@ from confluent_kafka import TopicPartition
 from confluent_kafka.admin import NewPartitions
 from pyspark.sql import SparkSession
 
+from connectors.connections import Connection
 from connectors.errors import (
     BrokerFault,
     BrokerRefused,
@@ -22,9 +23,8 @@ from connectors.errors import (
     UnknownConnection,
     UnknownTopic,
 )
-from connectors.kafka.connection import Connection
-from connectors.pipeline import Pipeline, PipelineSettings
-from connectors.tables import TableSpec
+from connectors.ingest.pipeline import Pipeline, PipelineSettings
+from connectors.tables.spec import TableSpec
 from tests.e2e.connectors.conftest import PATIENCE, Service
 from tests.e2e.connectors.test_pipeline import times, wait_failed, write
 from tests.kafka.broker import PASSWORD, USER, Broker

@@ -10,7 +10,7 @@ import orjson
 
 from connectors.files.reader import TopicReader
 from connectors.files.writer import TopicWriter
-from connectors.quarantine import Quarantine
+from connectors.quarantine.store import Quarantine
 from tests.unit.connectors.records import insert
 
 RECORDS = 3_000

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from connectors.delivery import Delivery
 from connectors.errors import DuplicateTable, PipelineFailed, UnknownTable
 from connectors.files.writer import TopicWriter
+from connectors.ingest.delivery import Delivery
 from connectors.spark.query import MicroBatches
 from tests.e2e.connectors.conftest import PATIENCE, Collector, Service
 from tests.unit.connectors.records import insert, record, table

@@ -6,7 +6,7 @@ import uuid
 import pytest
 
 from connectors.errors import InvalidTable
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 from tests.e2e.connectors.conftest import Service
 from tests.e2e.connectors.test_kafka import add, connect, kafka_table
 from tests.kafka.client import Kafka, Record

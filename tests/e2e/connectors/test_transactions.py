@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import orjson
 
-from connectors.batches import TimedBatch
 from connectors.files.writer import TopicWriter
+from connectors.progress.batches import TimedBatch
 from tests.e2e.connectors.conftest import Service
 from tests.unit.connectors.transacting import TRANSACTIONS, changes, table
 

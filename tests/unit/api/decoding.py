@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from connectors.batches import Receiver
-from connectors.corrections import Outcome
 from connectors.declaration import OnError
-from connectors.delivery import Delivery
 from connectors.errors import NotStalled, Stalled
 from connectors.files.reader import TopicReader, records
 from connectors.files.writer import TopicWriter
+from connectors.ingest.delivery import Delivery
+from connectors.ingest.pipeline import PipelineSettings, PipelineStatus, State
 from connectors.offsets import Ends
-from connectors.past import Past
-from connectors.pipeline import PipelineSettings, PipelineStatus, State
+from connectors.progress.batches import Receiver
 from connectors.progress.journal import Journal
-from connectors.quarantine import Place, Quarantine
+from connectors.quarantine.replay import Outcome
+from connectors.quarantine.reread import Past
+from connectors.quarantine.store import Place, Quarantine
 from connectors.spark.chunks import SCHEMA, encode
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 
 
 class DecodingPipeline:

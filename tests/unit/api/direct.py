@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from connectors.batches import Counts, Origin, Range, Receiver, TableUpdates, TimedBatch
 from connectors.declaration import OnError
 from connectors.health import PartFault
+from connectors.ingest.pipeline import PipelineSettings, PipelineStatus, State
 from connectors.offsets import Ends, Offsets
-from connectors.pipeline import PipelineSettings, PipelineStatus, State
+from connectors.progress.batches import Counts, Origin, Range, Receiver, TableUpdates, TimedBatch
 from connectors.progress.journal import Beginning, Journal
-from connectors.quarantine import Quarantine
-from connectors.tables import TableSpec
+from connectors.quarantine.store import Quarantine
+from connectors.tables.spec import TableSpec
 
 Change = tuple[dict[str, Any], int]
 

@@ -9,19 +9,19 @@ import pyarrow as pa
 
 from api.runtime import Runtime
 from api.settings import Settings
-from connectors.batches import Receiver
-from connectors.corrections import Outcome
 from connectors.declaration import OnError
-from connectors.delivery import Delivery
 from connectors.files.reader import TopicReader, records
 from connectors.files.writer import TopicWriter
-from connectors.lag import Lag
-from connectors.past import Past
-from connectors.pipeline import PipelineSettings, PipelineStatus, State
+from connectors.ingest.delivery import Delivery
+from connectors.ingest.lag import Lag
+from connectors.ingest.pipeline import PipelineSettings, PipelineStatus, State
+from connectors.progress.batches import Receiver
 from connectors.progress.journal import Journal
-from connectors.quarantine import Place, Quarantine
+from connectors.quarantine.replay import Outcome
+from connectors.quarantine.reread import Past
+from connectors.quarantine.store import Place, Quarantine
 from connectors.spark.chunks import SCHEMA, encode
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 from tests.unit.connectors.records import record
 
 Ends = dict[tuple[str, int], int]

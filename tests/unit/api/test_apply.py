@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 from fastapi.testclient import TestClient
 
-from api.apply import apply
+from api.cli.apply import apply
 from api.client import ServiceClient, ServiceProblem
 from tests.unit.api.direct import DirectPipeline
 from tests.unit.api.orders import order

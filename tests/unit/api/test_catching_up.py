@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from api.app import create_app
 from api.runtime import Runtime
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 from tests.unit.api.filed import make_runtime, pipeline_of, runtime_on, take_checkpoint, write_rows
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), nullable=False)])

@@ -11,7 +11,7 @@ import pytest
 from api.runtime import Runtime
 from connectors.files.layout import bases, partition_directory, segment_path
 from connectors.files.writer import TopicWriter
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 from tests.unit.api.filed import pipeline_of, runtime_on, take_checkpoint, write_rows
 from tests.unit.connectors.records import record
 

@@ -12,7 +12,7 @@ import uvicorn
 from typer.testing import CliRunner
 
 from api.app import create_app
-from api.cli import app
+from api.cli.main import app
 from tests.unit.api.decoding import DecodingPipeline
 from tests.unit.api.test_quarantine import PEOPLE, make_runtime
 from tests.unit.connectors.records import insert

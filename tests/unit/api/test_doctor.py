@@ -8,9 +8,9 @@ import orjson
 import pytest
 from typer.testing import CliRunner
 
-from api.cli import app
+from api.cli.main import app
 from api.registry import Registry
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 from tests.kafka.client import Kafka
 from tests.unit.connectors.records import SCHEMA
 

@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 
 from api.errors import ViewFailed
 from api.runtime import Runtime
-from connectors.batches import TimedBatch
+from connectors.progress.batches import TimedBatch
 from tests.unit.api.conftest import make_runtime
 from tests.unit.api.direct import DirectPipeline
 from tests.unit.api.orders import order

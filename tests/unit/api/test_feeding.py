@@ -7,13 +7,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from api.feeding import Feeder
-from api.meter import Meter
-from connectors.batches import Origin, TableUpdates, TimedBatch
+from connectors.ingest.feed import Feeder
+from connectors.ingest.meter import Meter
 from connectors.offsets import Offsets
+from connectors.progress.batches import Origin, TableUpdates, TimedBatch
 from connectors.progress.journal import Journal
-from connectors.quarantine import Quarantine
-from connectors.tables import TableSpec
+from connectors.quarantine.store import Quarantine
+from connectors.tables.spec import TableSpec
 from ivm.pool import Pool
 
 FIELDS: list[pa.Field] = [

@@ -7,7 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.runtime import Runtime
-from connectors.batches import TimedBatch
+from connectors.progress.batches import TimedBatch
 from tests.unit.api.direct import DirectPipeline
 from tests.unit.api.orders import order
 from tests.unit.api.test_exactly_once import before_replay, lines, replayed

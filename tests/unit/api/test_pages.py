@@ -9,7 +9,7 @@ import pytest
 
 from api.pages import matching, page
 from api.values import parse
-from connectors.formats.rows import json_values
+from connectors.sinks.json_rows import json_values
 from ivm.results import Snapshot
 
 NAN = math.nan

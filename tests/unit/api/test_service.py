@@ -8,12 +8,12 @@ from prometheus_client.parser import text_string_to_metric_families
 from structlog.testing import capture_logs
 
 from api.app import create_app
-from api.meter import BOUNDS, Histogram, quantile
 from api.runtime import Runtime
 from api.settings import Settings
 from api.watch import FaultLog
 from connectors.health import PartFault
-from connectors.quarantine import Rejected
+from connectors.ingest.meter import BOUNDS, Histogram, quantile
+from connectors.quarantine.store import Rejected
 from tests.unit.api.conftest import ORDERS, make_runtime
 from tests.unit.api.direct import DirectPipeline
 from tests.unit.api.orders import order

@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from api.app import create_app
 from api.runtime import Runtime
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 from tests.unit.api.filed import make_runtime, pipeline_of, runtime_on, take_checkpoint, write_rows
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), nullable=False)])

@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 
 from api.app import create_app
 from api.runtime import Runtime
-from ivm.types import Interval, interval_constant
+from ivm.values.types import Interval, interval_constant
 from tests.unit.api.conftest import make_runtime
 from tests.unit.api.direct import DirectPipeline
 

@@ -11,7 +11,7 @@ import pytest
 
 from api.errors import BadParameter
 from api.values import parse
-from ivm.types import INTERVAL, JSON, UUID, Interval, interval_constant
+from ivm.values.types import INTERVAL, JSON, UUID, Interval, interval_constant
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import orjson
 import pyarrow as pa
 
 from connectors.declaration import OnError
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 
 _ID: pa.Field = pa.field("id", pa.int64(), nullable=False)
 SCHEMA = pa.schema([_ID, pa.field("name", pa.string())])

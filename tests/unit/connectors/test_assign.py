@@ -3,11 +3,11 @@
 import pyarrow as pa
 import pytest
 
-from connectors.batches import Counts, Range
-from connectors.counts import counted
 from connectors.decode import OFFSET
 from connectors.errors import OffsetGap
+from connectors.ingest.counts import counted
 from connectors.progress.assign import Assigned, Piece, Progress
+from connectors.progress.batches import Counts, Range
 from connectors.progress.journal import Entry
 from connectors.records import RejectedRecord
 

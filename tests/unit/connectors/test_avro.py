@@ -6,11 +6,11 @@ from uuid import UUID
 import pyarrow as pa
 import pytest
 
+from connectors.connections import Connection
 from connectors.decode import decode
 from connectors.errors import InvalidTable, RegistryUnavailable
 from connectors.formats.schemas import SchemaId
 from connectors.kafka.clusters import Clusters
-from connectors.kafka.connection import Connection
 from connectors.records import Decoded, Headers, Records
 from tests.unit.connectors.records import SCHEMA
 from tests.unit.connectors.writers import Writers, envelope_schema, kafka, row_schema, written

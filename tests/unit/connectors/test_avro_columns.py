@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 from connectors.errors import InvalidSink
-from connectors.formats.avro_columns import record_schema, records, varints
-from ivm.types import INTERVAL, JSON, UUID, Interval, arrow_array, interval_constant
+from connectors.sinks.avro_columns import record_schema, records, varints
+from ivm.values.types import INTERVAL, JSON, UUID, Interval, arrow_array, interval_constant
 
 BERLIN = pa.timestamp("us", "Europe/Berlin")
 SAMPLES: list[tuple[pa.DataType, list[Any]]] = [

@@ -10,15 +10,15 @@ import pyarrow as pa
 import pyarrow.fs
 import pytest
 
-from connectors.batches import Range
 from connectors.checkpoint.files import Rows
 from connectors.checkpoint.manifest import Manifest, is_file, is_manifest
 from connectors.checkpoint.restore import restore
 from connectors.checkpoint.store import ArrowStore, LocalStore, Store, open_store
 from connectors.checkpoint.writer import SMALL, CheckpointWriter, Cut, Stopped, TableCut
 from connectors.errors import CheckpointCorrupt, CheckpointRefused, InvalidStore
+from connectors.progress.batches import Range
 from connectors.progress.journal import Journal
-from connectors.tables import TableSpec, type_of
+from connectors.tables.spec import TableSpec, type_of
 
 TYPES = (
     "int64 utf8 bool float64 decimal128(38,4) timestamp[us,tz=UTC] interval uuid json list<utf8>"

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from connectors.batches import Range
 from connectors.checkpoint.periodic import Checkpoints
 from connectors.checkpoint.store import LocalStore
 from connectors.checkpoint.writer import CheckpointWriter, Cut
+from connectors.progress.batches import Range
 from connectors.progress.journal import Journal
 
 NEVER = 1e6

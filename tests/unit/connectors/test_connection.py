@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from api.settings import Settings
-from connectors.kafka.connection import Connection
+from connectors.connections import Connection
 
 SECRET = "canary-7f3a"
 PLAIN = {

@@ -9,7 +9,7 @@ from connectors.envelopes.envelope import ENVELOPES
 from connectors.errors import InvalidTable
 from connectors.formats.format import FORMATS, REASONS
 from connectors.named import by_name
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 from tests.unit.connectors.writers import kafka
 
 SCHEMA = pa.schema([pa.field("id", pa.string(), nullable=False)])

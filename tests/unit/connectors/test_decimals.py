@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.formats.columns import decimals
-from connectors.formats.faults import OUT_OF_RANGE, ValueFault
+from connectors.columns.faults import OUT_OF_RANGE, ValueFault
+from connectors.columns.to_arrow import decimals
 
 digits = st.text("0123456789", min_size=1, max_size=90)
 texts = st.builds(

@@ -14,8 +14,8 @@ import pytest
 from connectors.decode import decode
 from connectors.formats.format import REASONS
 from connectors.records import Decoded, Records
-from connectors.tables import TableSpec
-from ivm.types import INTERVAL, JSON, UUID, Interval, interval_constant
+from connectors.tables.spec import TableSpec
+from ivm.values.types import INTERVAL, JSON, UUID, Interval, interval_constant
 from tests.unit.connectors.records import insert, record, table
 
 IDENTIFIER = "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"

@@ -7,15 +7,15 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from connectors.batches import Range, Receiver, TimedBatch
-from connectors.delivery import Delivery
 from connectors.errors import PipelineFailed, RegistryUnavailable, ReplayUnderWay, Stalled
 from connectors.files.reader import TopicReader, records
 from connectors.files.writer import TopicWriter
+from connectors.ingest.delivery import Delivery
+from connectors.progress.batches import Range, Receiver, TimedBatch
 from connectors.progress.journal import Entry, Journal
-from connectors.quarantine import Quarantine, Rejected, Repair
+from connectors.quarantine.store import Quarantine, Rejected, Repair
 from connectors.spark.chunks import SCHEMA, encode
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 from tests.unit.connectors.records import insert, record, table
 
 # Where the second record of topic people stands.

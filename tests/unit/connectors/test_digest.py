@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from connectors.sinks.digest import row_hashes, weight
-from ivm.types import UUID, arrow_array
+from ivm.values.types import UUID, arrow_array
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ import pytest
 from connectors.declaration import Csv
 from connectors.decode import decode
 from connectors.records import Decoded, Records
-from connectors.tables import Envelope, TableSpec
-from ivm.types import JSON
+from connectors.tables.spec import Envelope, TableSpec
+from ivm.values.types import JSON
 from tests.unit.connectors.records import SCHEMA
 from tests.unit.connectors.writers import kafka
 

@@ -10,7 +10,7 @@ import pytest
 from connectors.decode import decode
 from connectors.errors import InvalidTable
 from connectors.records import Decoded, Records
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 from tests.unit.connectors.records import SCHEMA
 from tests.unit.connectors.writers import Writers, kafka, row_schema
 

@@ -10,8 +10,8 @@ from connectors.decode import decode
 from connectors.progress.resolution import _FIELDS
 from connectors.records import Records
 from connectors.spark.chunks import encode
-from connectors.tables import TableSpec
-from ivm.types import JSON
+from connectors.tables.spec import TableSpec
+from ivm.values.types import JSON
 
 INT = pa.int64()
 POINT: dict[str, Any] = {

@@ -8,8 +8,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from connectors.batches import Correction, Range
 from connectors.errors import JournalCorrupt, JournalInUse, OffsetGap
+from connectors.progress.batches import Correction, Range
 from connectors.progress.journal import Beginning, Entry, Journal
 
 

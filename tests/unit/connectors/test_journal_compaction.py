@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from connectors.batches import Range
 from connectors.errors import JournalCorrupt, JournalInUse, OffsetGap
+from connectors.progress.batches import Range
 from connectors.progress.journal import Entry, Journal
 
 

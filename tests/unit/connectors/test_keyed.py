@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from connectors.keyed import Changes, Folded, emptied, fold
-from ivm.dataflow import Get
+from connectors.ingest.upsert import Changes, Folded, emptied, fold
+from ivm.dataflow.nodes import Get
 from ivm.pool import Pool
 
 FIELDS: list[pa.Field] = [

@@ -9,7 +9,7 @@ import pytest
 
 from connectors.decode import decode
 from connectors.records import Decoded, Records
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 from tests.unit.connectors.records import SCHEMA, record
 
 PEOPLE = TableSpec("people", "people", SCHEMA, ("id",))

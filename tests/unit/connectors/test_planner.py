@@ -9,7 +9,7 @@ from connectors.errors import TopicTruncated
 from connectors.files.writer import TopicWriter
 from connectors.spark.control import Control, Cut, Position
 from connectors.spark.planner import SMALL_BATCH, Planner, Work, share
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 from tests.unit.connectors.records import table
 
 START = Position(0, {})

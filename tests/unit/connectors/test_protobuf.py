@@ -13,7 +13,7 @@ from connectors.decode import decode
 from connectors.errors import InvalidTable, RegistryUnavailable
 from connectors.formats.schemas import SchemaId, SchemaText
 from connectors.records import Decoded, Records
-from connectors.tables import TableSpec, type_of
+from connectors.tables.spec import TableSpec, type_of
 from tests.unit.connectors.protobufs import framed, message
 from tests.unit.connectors.writers import Writers, kafka
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from connectors.errors import CorrectionLost, QuarantineCorrupt, RecordClosed, UnknownRecord
-from connectors.quarantine import Quarantine, Rejected, Repair
+from connectors.quarantine.store import Quarantine, Rejected, Repair
 
 
 def rejected(offset: int, table: str = "t", reason: str = "not-json") -> Rejected:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from connectors.errors import RegistryUnavailable
-from connectors.formats import registry as module
-from connectors.formats.registry import Registry, RegistryConfig, registry
+from connectors.formats import schema_registry as module
+from connectors.formats.schema_registry import Registry, RegistryConfig, registry
 from connectors.formats.schemas import SchemaId
 from tests.kafka.registry import Registry as Server
 

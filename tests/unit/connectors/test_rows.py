@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from connectors.formats.rows import json_rows, json_values
-from ivm.types import INTERVAL, JSON, UUID, Interval, arrow_array, interval_constant
+from connectors.sinks.json_rows import json_rows, json_values
+from ivm.values.types import INTERVAL, JSON, UUID, Interval, arrow_array, interval_constant
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 
 from connectors.declaration import Csv
 from connectors.errors import InvalidTable
-from connectors.tables import TableSpec, type_name, type_of
-from ivm.types import INTERVAL, JSON, UUID
+from connectors.tables.spec import TableSpec, type_name, type_of
+from ivm.values.types import INTERVAL, JSON, UUID
 
 TYPES = [
     pa.bool_(),

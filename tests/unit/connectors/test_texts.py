@@ -9,9 +9,9 @@ import orjson
 import pyarrow as pa
 import pytest
 
-from connectors.formats.rows import json_rows
-from connectors.formats.texts import encoded, json_texts
-from ivm.types import INTERVAL, JSON, UUID, Interval, arrow_array, interval_constant
+from connectors.sinks.json_rows import json_rows
+from connectors.sinks.json_texts import encoded, json_texts
+from ivm.values.types import INTERVAL, JSON, UUID, Interval, arrow_array, interval_constant
 
 SAMPLES: list[tuple[pa.DataType, list[Any]]] = [
     (pa.bool_(), [True, False]),

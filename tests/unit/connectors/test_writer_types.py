@@ -10,7 +10,7 @@ import pytest
 
 from connectors.decode import decode
 from connectors.records import Decoded, Records
-from ivm.types import INTERVAL, JSON, UUID, Interval, interval_constant
+from ivm.values.types import INTERVAL, JSON, UUID, Interval, interval_constant
 from tests.unit.connectors.writers import Writers, envelope_schema, kafka
 
 ID: pa.Field = pa.field("id", pa.int64(), nullable=False)

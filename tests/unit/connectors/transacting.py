@@ -6,15 +6,15 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
-from connectors.batches import TimedBatch
-from connectors.delivery import Delivery
 from connectors.files.reader import TopicReader, records
 from connectors.files.writer import TopicWriter
+from connectors.ingest.delivery import Delivery
+from connectors.progress.batches import TimedBatch
 from connectors.progress.journal import Journal
 from connectors.progress.resolution import with_markers
-from connectors.quarantine import Quarantine
+from connectors.quarantine.store import Quarantine
 from connectors.spark.chunks import SCHEMA, encode
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 
 FIELDS: list[pa.Field] = [pa.field("id", pa.int64(), nullable=False), pa.field("n", pa.int64())]
 ROWS = pa.schema(FIELDS)

@@ -8,7 +8,7 @@ import pyarrow as pa
 from fastavro import parse_schema, schemaless_writer
 
 from connectors.formats.schemas import SchemaId, SchemaText
-from connectors.tables import TableSpec
+from connectors.tables.spec import TableSpec
 
 
 class Writers:

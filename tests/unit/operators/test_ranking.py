@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ivm.operators.ordering import Ordering
-from ivm.operators.ranking import positioned, ranked
+from ivm.operators.aggregates.order_statistics import positioned, ranked
+from ivm.operators.aggregates.ordering import Ordering
 from ivm.rows.format import ordered_format
+from ivm.rows.interner import Interner, word_of
 from ivm.rows.shims import order_prefix_of
-from ivm.rows.strings import Interner, word_of
 
 WORD = 2**64 - 1
 INT = [pa.field("v", pa.int64(), nullable=False)]

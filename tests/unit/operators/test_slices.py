@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ivm.operators.slices import parts_taken
+from ivm.threads.work_stealing import parts_taken
 
 
 def test_a_thread_takes_the_parts_of_its_own_slice_in_order() -> None:

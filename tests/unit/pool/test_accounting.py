@@ -4,8 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.aggregates import Aggregate
-from ivm.dataflow import (
+from ivm.dataflow.aggregates import Aggregate
+from ivm.dataflow.expressions import Call, Literal
+from ivm.dataflow.nodes import (
     Arrange,
     Concat,
     Distinct,
@@ -18,7 +19,6 @@ from ivm.dataflow import (
     Reduce,
     columns,
 )
-from ivm.expressions import Call, Literal
 from ivm.pool import Pool
 from ivm.results import ArrangementInfo
 

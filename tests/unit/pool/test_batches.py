@@ -10,7 +10,7 @@ import pytest
 
 from ivm.errors import UnknownCollection
 from ivm.pool import Pool
-from ivm.workers.sealed import SealedBatch
+from ivm.runtime.export import SealedBatch
 
 FIELDS: list[pa.Field] = [
     pa.field("id", pa.int64(), nullable=False),

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.aggregates import Aggregate
-from ivm.dataflow import Get, Reduce
+from ivm.dataflow.aggregates import Aggregate
+from ivm.dataflow.nodes import Get, Reduce
 from ivm.pool import Pool
 
 DOUBLE = pa.float64()

@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import Get
-from ivm.paths import delta_join
+from ivm.dataflow.delta_join import delta_join
+from ivm.dataflow.nodes import Get
 from ivm.pool import Pool
 
 INT = pa.int64()

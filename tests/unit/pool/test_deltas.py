@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import Get
+from ivm.dataflow.nodes import Get
 from ivm.pool import Pool
 
 TYPES: list[tuple[str, pa.DataType]] = [("id", pa.int64()), ("text", pa.string())]

@@ -3,9 +3,9 @@
 import numpy as np
 import pyarrow as pa
 
-from ivm.aggregates import Aggregate
-from ivm.dataflow import Arrange, Concat, Filter, Get, Join, Map, Node, Reduce, project
-from ivm.expressions import Call, Column, Expression, Literal
+from ivm.dataflow.aggregates import Aggregate
+from ivm.dataflow.expressions import Call, Column, Expression, Literal
+from ivm.dataflow.nodes import Arrange, Concat, Filter, Get, Join, Map, Node, Reduce, project
 from ivm.pool import Pool
 from ivm.results import Foretold
 

@@ -6,8 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.aggregates import Aggregate
-from ivm.dataflow import (
+from ivm.dataflow.aggregates import Aggregate
+from ivm.dataflow.expressions import Call, Literal
+from ivm.dataflow.nodes import (
     Arrange,
     Concat,
     Distinct,
@@ -20,7 +21,6 @@ from ivm.dataflow import (
     Reduce,
     columns,
 )
-from ivm.expressions import Call, Literal
 from ivm.pool import Pool
 
 INT = pa.int64()

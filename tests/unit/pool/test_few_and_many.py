@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import Node
+from ivm.dataflow.nodes import Node
 from ivm.pool import Pool
 from tests.property.engine import SCHEMAS, Row, new_pool
 from tests.property.nodes import NODES

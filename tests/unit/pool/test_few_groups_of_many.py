@@ -7,9 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.aggregates import Aggregate
-from ivm.dataflow import Distinct, Get, Node, Reduce
-from ivm.paths import delta_join
+from ivm.dataflow.aggregates import Aggregate
+from ivm.dataflow.delta_join import delta_join
+from ivm.dataflow.nodes import Distinct, Get, Node, Reduce
 from ivm.pool import Pool
 
 NUMBER = pa.int64()

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
-from ivm.aggregates import Aggregate
-from ivm.dataflow import Get, Reduce
+from ivm.dataflow.aggregates import Aggregate
+from ivm.dataflow.nodes import Get, Reduce
 from ivm.pool import Pool
 
 NUMBER = pa.int64()

@@ -7,9 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import Concat, Consolidate, Filter, FlatMap, Get, Negate, Node, RowFunction
+from ivm.dataflow.expressions import Call, Column, Literal
+from ivm.dataflow.nodes import Concat, Consolidate, Filter, FlatMap, Get, Negate, Node, RowFunction
 from ivm.errors import PoolFailed
-from ivm.expressions import Call, Column, Literal
 from ivm.pool import Pool
 from ivm.results import Deltas
 

@@ -13,18 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.aggregates import Aggregate, Order, WindowCall
-from ivm.dataflow import (
-    Concat,
-    Get,
-    Iterate,
-    Node,
-    Recursive,
-    Reduce,
-    TopK,
-    Window,
-    project,
-)
+from ivm.dataflow.aggregates import Aggregate, Order, WindowCall
+from ivm.dataflow.nodes import Concat, Get, Iterate, Node, Recursive, Reduce, TopK, Window, project
 from ivm.pool import Pool
 
 HUGE = pa.decimal128(38, 0)

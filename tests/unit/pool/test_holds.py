@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.aggregates import Aggregate
-from ivm.dataflow import Arrange, Get, Join, Reduce
+from ivm.dataflow.aggregates import Aggregate
+from ivm.dataflow.nodes import Arrange, Get, Join, Reduce
 from ivm.errors import (
     InvalidTime,
     TimeCompacted,

@@ -8,8 +8,9 @@ import pyarrow as pa
 import pytest
 
 from ivm import pool as face
-from ivm.aggregates import Aggregate
-from ivm.dataflow import (
+from ivm.dataflow.aggregates import Aggregate
+from ivm.dataflow.expressions import Call, Literal
+from ivm.dataflow.nodes import (
     Arrange,
     Concat,
     Distinct,
@@ -23,11 +24,10 @@ from ivm.dataflow import (
     project,
 )
 from ivm.errors import InUse, UnknownCollection
-from ivm.expressions import Call, Literal
 from ivm.pool import Pool
-from ivm.workers import hydration
-from ivm.workers.hydration import LITTLE, Hydration
-from ivm.workers.mirror import Mirror
+from ivm.runtime import hydration
+from ivm.runtime.hydration import LITTLE, Hydration
+from ivm.runtime.mirror import Mirror
 
 PAIRS = pa.schema(
     [pa.field("key", pa.int64(), nullable=False), pa.field("value", pa.int64(), nullable=False)]

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import Arrange, Concat, Distinct, Get, Iterate, Join, Recursive
+from ivm.dataflow.nodes import Arrange, Concat, Distinct, Get, Iterate, Join, Recursive
 from ivm.errors import InsertOnly
 from ivm.pool import Pool
 

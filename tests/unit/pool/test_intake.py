@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
-from ivm.dataflow import Get
+from ivm.dataflow.nodes import Get
 from ivm.errors import SchemaMismatch
 from ivm.pool import Pool
 

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import Arrange, Concat, Filter, Get, Join, Map, Node, columns, project
-from ivm.expressions import Call, Literal
+from ivm.dataflow.expressions import Call, Literal
+from ivm.dataflow.nodes import Arrange, Concat, Filter, Get, Join, Map, Node, columns, project
 from ivm.pool import Pool
 
 INT = pa.int64()

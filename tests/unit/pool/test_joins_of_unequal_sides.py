@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import Arrange, Get, Join
+from ivm.dataflow.nodes import Arrange, Get, Join
 from ivm.pool import Pool
 
 SCHEMA = pa.schema([pa.field(name, pa.int64(), nullable=False) for name in ("a", "b", "val")])

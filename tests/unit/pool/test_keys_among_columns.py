@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ivm.dataflow import Get
+from ivm.dataflow.nodes import Get
 from ivm.pool import Pool
 
 FIELDS: list[pa.Field] = [

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ivm.aggregates import Aggregate
-from ivm.dataflow import Get, Reduce
+from ivm.dataflow.aggregates import Aggregate
+from ivm.dataflow.nodes import Get, Reduce
 from ivm.pool import Pool
 from ivm.results import Deltas
 

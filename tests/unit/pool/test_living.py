@@ -1,8 +1,8 @@
 """Which pieces of a pool live, as collections come and go."""
 
-from ivm.render.living import Living
-from ivm.render.physical import PiecePlan
-from ivm.render.pieces import Piece
+from ivm.installed.pieces import Piece
+from ivm.installed.references import Living
+from ivm.physical.plan import PiecePlan
 
 
 def _piece(name: str, *needs: Piece) -> Piece:

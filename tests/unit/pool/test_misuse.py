@@ -8,8 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.aggregates import Aggregate, Order, WindowCall
-from ivm.dataflow import (
+from ivm.dataflow.aggregates import Aggregate, Order, WindowCall
+from ivm.dataflow.delta_join import delta_join
+from ivm.dataflow.expressions import Call, Column, Expression, Literal
+from ivm.dataflow.nodes import (
     Arrange,
     Concat,
     Constant,
@@ -43,8 +45,6 @@ from ivm.errors import (
     UnknownCollection,
     Unsupported,
 )
-from ivm.expressions import Call, Column, Expression, Literal
-from ivm.paths import delta_join
 from ivm.pool import Pool
 
 INT = pa.int64()

@@ -4,9 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import Get, Map, columns
+from ivm.dataflow.expressions import Literal
+from ivm.dataflow.nodes import Get, Map, columns
 from ivm.errors import Unsupported
-from ivm.expressions import Literal
 from ivm.pool import Pool
 
 ROWS = 2_048

@@ -7,9 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.aggregates import Aggregate, Order
-from ivm.dataflow import Get, Node, Reduce
-from ivm.paths import delta_join
+from ivm.dataflow.aggregates import Aggregate, Order
+from ivm.dataflow.delta_join import delta_join
+from ivm.dataflow.nodes import Get, Node, Reduce
 from ivm.pool import Pool
 from tests.oracle import evaluate
 from tests.oracle.values import NAN, canonical

@@ -3,15 +3,26 @@
 import pyarrow as pa
 import pytest
 
-from ivm.aggregates import Aggregate
-from ivm.dataflow import Arrange, Concat, Distinct, Get, Iterate, Join, Map, Node, Recursive, Reduce
-from ivm.dataflow import columns as columns_of
+from ivm.dataflow.aggregates import Aggregate
+from ivm.dataflow.nodes import (
+    Arrange,
+    Concat,
+    Distinct,
+    Get,
+    Iterate,
+    Join,
+    Map,
+    Node,
+    Recursive,
+    Reduce,
+)
+from ivm.dataflow.nodes import columns as columns_of
 from ivm.errors import SchemaMismatch, UnknownCollection
+from ivm.physical.operation import Names, Operation
+from ivm.physical.plan import PhysicalPlan
+from ivm.physical.text import plan_text
+from ivm.planner.dispatch import Planner
 from ivm.pool import Pool
-from ivm.render.operation import Names, Operation
-from ivm.render.physical import PhysicalPlan
-from ivm.render.plan_text import plan_text
-from ivm.render.renderer import Planner
 
 INT = pa.int64()
 PAIRS = pa.schema([pa.field(name, INT, nullable=False) for name in ("a", "b")])

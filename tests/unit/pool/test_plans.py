@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.aggregates import Aggregate
-from ivm.dataflow import Arrange, Constant, Distinct, Get, Join, Node, Reduce
+from ivm.dataflow.aggregates import Aggregate
+from ivm.dataflow.nodes import Arrange, Constant, Distinct, Get, Join, Node, Reduce
 from ivm.errors import SchemaMismatch, UnknownCollection
-from ivm.operators.capture import Capture
+from ivm.operators.arranging.capture import Capture
+from ivm.planner.dispatch import Planner
 from ivm.pool import Pool
-from ivm.render.renderer import Planner
 
 INT = pa.int64()
 PAIRS = pa.schema([pa.field(name, INT, nullable=False) for name in ("a", "b")])

@@ -7,8 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.aggregates import Aggregate, Order
-from ivm.dataflow import (
+from ivm.dataflow.aggregates import Aggregate, Order
+from ivm.dataflow.expressions import Call, Literal
+from ivm.dataflow.nodes import (
     Arrange,
     Concat,
     Distinct,
@@ -32,7 +33,6 @@ from ivm.errors import (
     TimeInPast,
     UnknownCollection,
 )
-from ivm.expressions import Call, Literal
 from ivm.pool import Pool
 
 INT = pa.int64()

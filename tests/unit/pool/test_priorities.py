@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import EnterAt, Get, columns
+from ivm.dataflow.nodes import EnterAt, Get, columns
 from ivm.errors import Unsupported
 from ivm.pool import Pool
 

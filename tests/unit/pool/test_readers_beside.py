@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import Arrange, Concat, Get, Join, Map, columns
+from ivm.dataflow.expressions import Call, Literal
+from ivm.dataflow.nodes import Arrange, Concat, Get, Join, Map, columns
 from ivm.errors import NotIndexed
-from ivm.expressions import Call, Literal
 from ivm.pool import Pool
 from ivm.results import Snapshot
 

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.aggregates import Aggregate, Frame, Order, WindowCall
-from ivm.dataflow import Get, Node, Reduce, Window
+from ivm.dataflow.aggregates import Aggregate, Frame, Order, WindowCall
+from ivm.dataflow.nodes import Get, Node, Reduce, Window
 from ivm.errors import Unsupported
 from ivm.pool import Pool
 

@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.aggregates import Aggregate, Order
-from ivm.dataflow import Arrange, Get, Iterate, Join, Node, Recursive, Reduce, Threshold, TopK
-from ivm.derived import reduce
+from ivm.dataflow.aggregates import Aggregate, Order
+from ivm.dataflow.combinators import reduce
+from ivm.dataflow.nodes import Arrange, Get, Iterate, Join, Node, Recursive, Reduce, Threshold, TopK
 from ivm.errors import SchemaMismatch
 from ivm.pool import Pool
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import Concat, Get, Negate, Node, project
+from ivm.dataflow.nodes import Concat, Get, Negate, Node, project
 from ivm.pool import Pool
 
 SCHEMA = pa.schema(

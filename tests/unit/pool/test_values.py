@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.aggregates import Aggregate
-from ivm.dataflow import Constant, Map, Reduce
+from ivm.dataflow.aggregates import Aggregate
+from ivm.dataflow.expressions import Literal
+from ivm.dataflow.nodes import Constant, Map, Reduce
 from ivm.errors import SchemaMismatch, Unsupported
-from ivm.expressions import Literal
 from ivm.pool import Pool
-from ivm.types import INTERVAL, JSON, UUID
+from ivm.values.types import INTERVAL, JSON, UUID
 
 INT, SINGLE, DOUBLE, TEXT, DAY = pa.int64(), pa.float32(), pa.float64(), pa.string(), pa.date32()
 PRICE, CLOCK, LOCAL = pa.decimal128(10, 2), pa.time64("us"), pa.timestamp("us")

@@ -5,7 +5,7 @@ from itertools import product
 
 import pyarrow as pa
 
-from ivm.expressions import Call, Column, Expression, Literal, Value
+from ivm.dataflow.expressions import Call, Column, Expression, Literal, Value
 from tests.unit.rows.values import STAMP, TYPES, ZONED
 
 BOOL: pa.DataType = pa.bool_()

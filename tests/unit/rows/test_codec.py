@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from ivm.errors import SchemaMismatch, Unsupported
 from ivm.rows.codec import round_trip, words_of_key, words_of_rows
+from ivm.rows.interner import Interner
 from ivm.rows.layout import Layout
 from ivm.rows.shims import order_of
-from ivm.rows.strings import Interner
-from ivm.types import INTERVAL, UUID
+from ivm.values.types import INTERVAL, UUID
 from tests.oracle.values import canonical, compare
 from tests.unit.rows.values import (
     EXTENDED,

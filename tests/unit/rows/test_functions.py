@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ivm.expressions import Call, Column
-from ivm.rows.program import evaluate
+from ivm.dataflow.expressions import Call, Column
+from ivm.expressions.program import evaluate
 from tests.oracle.scalars import evaluate as expected
 from tests.oracle.values import NAN, Error, canonical
 from tests.unit.rows.signatures import CALLS

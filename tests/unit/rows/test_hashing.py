@@ -4,8 +4,8 @@ from collections import Counter
 
 import pyarrow as pa
 
+from ivm.rows.interner import Interner, word_of
 from ivm.rows.shims import hash_of, hash_of_first
-from ivm.rows.strings import Interner, word_of
 from tests.unit.rows.values import schema_of
 
 PLAIN = schema_of(("a", pa.int64(), False), ("b", pa.string(), False))

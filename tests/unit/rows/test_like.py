@@ -6,8 +6,8 @@ import pyarrow as pa
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ivm.expressions import Call, Column, Literal
-from ivm.rows.program import evaluate
+from ivm.dataflow.expressions import Call, Column, Literal
+from ivm.expressions.program import evaluate
 
 TEXT = pa.string()
 SCHEMA = pa.schema([pa.field("text", TEXT, nullable=False)])

@@ -4,11 +4,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from ivm.dataflow.expressions import Call, Column, Expression, Literal
 from ivm.errors import Unsupported
-from ivm.expressions import Call, Column, Expression, Literal
-from ivm.rows.program import Program, evaluate
+from ivm.expressions.program import Program, evaluate
+from ivm.rows.interner import Interner, word_of
 from ivm.rows.shims import keep_only
-from ivm.rows.strings import Interner, word_of
 from tests.unit.rows.values import batch_of, schema_of
 
 INT, BOOL, TEXT = pa.int64(), pa.bool_(), pa.string()

@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ivm.errors import Unsupported
-from ivm.rows.scripts.arrays import array_reader, array_writer
-from ivm.rows.scripts.calendar import civil, days_of
-from ivm.rows.scripts.documents import canonical, contains, parse
-from ivm.rows.scripts.intervals import (
+from ivm.expressions.python.arrays import array_reader, array_writer
+from ivm.expressions.python.documents import canonical, contains, parse
+from ivm.expressions.python.intervals import (
     age,
     elapsed,
     justify_interval,
@@ -22,8 +21,9 @@ from ivm.rows.scripts.intervals import (
     span,
     spelled,
 )
-from ivm.rows.scripts.patterns import compile_pattern, searcher
-from ivm.types import Interval
+from ivm.expressions.python.patterns import compile_pattern, searcher
+from ivm.values.calendar import civil, days_of
+from ivm.values.types import Interval
 
 MICROS = st.integers(-(10**16), 10**16)
 SMALL = st.integers(-40, 40)

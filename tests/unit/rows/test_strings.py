@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ivm.rows.codec import round_trip
+from ivm.rows.interner import Interner, word_of
 from ivm.rows.shims import content_hash_of, content_of, keep_only, order_of
-from ivm.rows.strings import Interner, word_of
 from tests.unit.rows.values import batch_of, schema_of
 
 CONTENTS = st.binary(max_size=20) | st.lists(st.sampled_from([b"a", b"b", b"\0", b"\xff"])).map(
@@ -50,7 +50,7 @@ def test_hashes_are_equal_in_every_process() -> None:
     contents = [b"", b"short", b"seven77", b"eight888", b"a much longer content"]
     program = (
         "from ivm.rows.shims import content_hash_of;"
-        "from ivm.rows.strings import Interner, word_of;"
+        "from ivm.rows.interner import Interner, word_of;"
         "i = Interner(); word_of(i, b'something else first');"
         f"print([content_hash_of(i, word_of(i, c)) for c in {contents}])"
     )

@@ -6,8 +6,8 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ivm.expressions import Call, Column, Expression, Literal
-from ivm.rows.program import evaluate
+from ivm.dataflow.expressions import Call, Column, Expression, Literal
+from ivm.expressions.program import evaluate
 from tests.oracle.scalars import evaluate as expected
 from tests.oracle.values import Error
 from tests.unit.rows.values import batch_of, schema_of

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from ivm.types import INTERVAL, JSON, UUID, Interval, arrow_array, interval_constant
+from ivm.values.types import INTERVAL, JSON, UUID, Interval, arrow_array, interval_constant
 
 STAMP: pa.DataType = pa.timestamp("us")
 _WIDE = Context(prec=60)

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from ivm.trace import shims
 from ivm.trace.frontier import Antichain
 from ivm.trace.handle import Handle
+from ivm.trace.spine import Trace
 from ivm.trace.subscription import Subscription
-from ivm.trace.trace import Trace
 
 MANY = 40_000  # rows of two words: two such batches make a large one
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 
 from ivm.trace.shims import held, layers, seal_bare, seal_unsorted, share
-from ivm.trace.trace import Trace
+from ivm.trace.spine import Trace
 
 Rows = NDArray[np.uint64]
 Kind = Callable[[np.random.Generator, int], Rows]

@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 
 from ivm.trace import shims
-from ivm.trace.trace import Trace
+from ivm.trace.spine import Trace
 
 Updates = NDArray[np.uint64]
 

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
+from ivm.rows.interner import Interner
 from ivm.rows.layout import Layout
-from ivm.rows.strings import Interner
 from ivm.trace.shims import consolidated, dealt
 
 Updates = NDArray[np.uint64]

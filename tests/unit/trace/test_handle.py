@@ -6,7 +6,7 @@ from ivm.errors import TimeCompacted, TimeInPast
 from ivm.trace import shims
 from ivm.trace.frontier import Antichain
 from ivm.trace.handle import Handle
-from ivm.trace.trace import Trace
+from ivm.trace.spine import Trace
 from tests.unit.trace.updates import seal
 
 

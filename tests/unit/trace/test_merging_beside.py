@@ -11,7 +11,7 @@ from ivm.rows.shims import Chore
 from ivm.trace.frontier import Antichain
 from ivm.trace.handle import Handle
 from ivm.trace.shims import absorb, as_of, consolidated, layers, seal_together, seal_unsorted, share
-from ivm.trace.trace import Trace
+from ivm.trace.spine import Trace
 
 MANY = 20_000  # updates, whose merges take helpers longer than it takes to begin them
 PATIENCE = 60  # seconds

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from ivm.trace import shims
-from ivm.trace.trace import Trace
+from ivm.trace.spine import Trace
 
 Numbers = NDArray[np.int64]
 

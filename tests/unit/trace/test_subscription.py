@@ -1,8 +1,8 @@
 """A subscription takes a trace's batches of now, then each one that is sealed, in order."""
 
 from ivm.trace import shims
+from ivm.trace.spine import Trace
 from ivm.trace.subscription import Subscription
-from ivm.trace.trace import Trace
 from tests.unit.trace.updates import Update, seal, unpacked
 
 

@@ -19,7 +19,7 @@ from ivm.trace.shims import (
     seal_unsorted,
     share,
 )
-from ivm.trace.trace import Trace
+from ivm.trace.spine import Trace
 
 Updates = NDArray[np.uint64]
 Numbers = np.random.Generator
@@ -160,7 +160,7 @@ IN_PARTS = """
 import os
 import numpy as np
 from ivm.trace.shims import seal_together, share
-from ivm.trace.trace import Trace
+from ivm.trace.spine import Trace
 updates = np.stack([np.arange(90_000), np.arange(90_000), np.full(90_000, 5), np.ones(90_000)], 1)
 before = len(os.listdir("/proc/self/task"))
 for n in (9_000, 90_000):

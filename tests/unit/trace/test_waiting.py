@@ -2,7 +2,7 @@
 
 from ivm.trace import shims
 from ivm.trace.handle import Handle
-from ivm.trace.trace import Trace
+from ivm.trace.spine import Trace
 from tests.unit.trace.updates import Update, seal
 
 MANY = 100  # updates of a batch that waits for nothing

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ivm.trace import shims
-from ivm.trace.trace import Trace
+from ivm.trace.spine import Trace
 
 Time = tuple[int, ...]
 Row = tuple[int, ...]

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow import DeltaJoin, Get, Join, Node
+from ivm.dataflow.nodes import DeltaJoin, Get, Join, Node
 from tests.property.shop import CATALOG
 from views.catalog import Catalog, View
 from views.compile import compile_view

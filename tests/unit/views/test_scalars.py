@@ -10,8 +10,8 @@ import psycopg
 import pyarrow as pa
 import pytest
 
-from ivm import dataflow as df
-from ivm.rows.program import evaluate
+from ivm.dataflow import nodes as df
+from ivm.expressions.program import evaluate
 from tests.postgres import Judge, emptied
 from views.catalog import Catalog, Table
 from views.compile import compile_view

@@ -10,7 +10,7 @@ from ivm.pool import Pool
 from views.catalog import Catalog, Table
 from views.compile import compile_view
 from views.errors import SqlError, UnsupportedSql
-from views.lowering.clock import CLOCK
+from views.lowering.temporal_filter import CLOCK
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 MOMENT: pa.DataType = pa.timestamp("us", "UTC")

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from ivm.types import INTERVAL, JSON, NUMERIC, UUID
+from ivm.values.types import INTERVAL, JSON, NUMERIC, UUID
 from views.errors import BadDefinition
 from views.types import parse_type, type_name
 

@@ -1,0 +1,306 @@
+"""Applies timed batches: feed the tables, complete the time, publish every view's deltas.
+
+The protocol of exactly once: a time is applied whether or not its deltas were published before,
+since the engine starts empty, and each sink takes the deltas if it lacks the time. All sinks
+prepare before the first commits; they commit in reverse order, so the first, which is the one that
+the journal belongs to, commits last.
+"""
+
+import threading
+import time as clock
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+import structlog
+
+from api.clock import PoolClock
+from connectors.errors import PipelineFailed
+from connectors.ingest.feed import Feeder
+from connectors.ingest.meter import Meter
+from connectors.offsets import Offsets
+from connectors.progress.batches import TableUpdates, TimedBatch
+from connectors.progress.journal import Journal
+from connectors.quarantine.store import Quarantine
+from connectors.sinks.sink import Output, Reached, Sink
+from ivm.dataflow.nodes import Node
+from ivm.errors import IvmError, NoFixedPoint, PoolFailed
+from ivm.pool import Pool
+from ivm.results import Deltas, Installed
+
+# How many recent times keep their offsets, for readers that hold a snapshot of one.
+REMEMBERED = 256
+# How many replayed records the pool may hold back to complete their times in one step.
+REPLAYED_TOGETHER = 1_000_000
+
+log = structlog.get_logger()
+
+
+class Applier:
+    """The pipeline's receiver, and the only place where views are installed and dropped.
+
+    `lock` excludes changes of the set of views while a time is being applied.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        journal: Journal,
+        sinks: Sequence[Sink],
+        meter: Meter,
+        quarantine: Quarantine,
+    ) -> None:
+        self.pool = pool
+        self.feeder = Feeder(pool, journal, quarantine, meter, self._advance)
+        self.clock = PoolClock(pool)
+        self.meter = meter
+        self.lock = threading.Lock()
+        self.failed: dict[str, str] = dict(journal.failed)
+        self.errors: dict[str, Counter[str]] = {}
+        self._journal = journal
+        self._sinks = sinks
+        self._declared = Offsets()
+        self._offsets: deque[tuple[int, Offsets]] = deque([(0, Offsets())], REMEMBERED)
+        self._reached = Reached(0, 0, Offsets())
+        self._held_back = 0
+        self._listeners: list[Callable[[], None]] = []
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Call `listener`, from the applying thread, whenever something was published."""
+        self._listeners.append(listener)
+
+    def offsets(self, time: int | None = None) -> Offsets:
+        """The input offsets reflected at a recent `time`, by default at the last one published."""
+        if time is None:
+            return self._reached.offsets
+        recent = reversed(tuple(self._offsets))
+        return next((offsets for t, offsets in recent if t <= time), Offsets())
+
+    @property
+    def reflected(self) -> tuple[int, Offsets]:
+        """The last time published, and the input offsets that it reflects."""
+        return self._reached.time, self._reached.offsets
+
+    def begin(self, time: int, moment: int, offsets: Offsets) -> None:
+        """Go on after `time`, up to which the pool's tables have been fed (0: they are empty)."""
+        with self.lock:
+            self.clock.feed(moment, time)
+            self.pool.advance(time + 1)
+            self._declared = offsets
+            self._offsets.append((time, offsets))
+            self._reached = Reached(time, moment, offsets, self._journal.ranges(time))
+
+    def declare(self, source: Offsets) -> None:
+        """Tell positions of a new source too: those at which it begins, until batches have more."""
+        with self.lock:
+            self._declared = self._declared.join(source)
+            self._reached = replace(self._reached, offsets=self._reached.offsets.join(source))
+            self._offsets.append((self._reached.time, self._reached.offsets))
+
+    def forget_source(self, name: str) -> None:
+        """Tell nothing more of a source; `lock` is held, and no view reads it."""
+        self._declared = self._declared.without(name)
+        told = [(time, offsets.without(name)) for time, offsets in self._offsets]
+        self._offsets = deque(told, REMEMBERED)
+        self._reached = replace(self._reached, offsets=self._reached.offsets.without(name))
+
+    def receive(self, batch: TimedBatch) -> None:
+        """Apply one batch and, unless it was committed before, publish its deltas."""
+        started = clock.monotonic()
+        with self.lock:
+            if not batch.committed:
+                self._complete_held_back()
+            with self.meter.stage("engine"):
+                self._feed(batch)
+                if self._is_held_back(batch):
+                    return
+                self._advance(batch.time)
+                drained = {name: self._drained(name) for name in self.errors}
+            offsets = self._offsets[-1][1]
+            reached = Reached(batch.time, batch.moment, offsets, batch.ranges)
+            with self.meter.stage("sink"):
+                self._publish(reached, drained)
+        if not batch.committed:
+            self._count(batch, drained, clock.monotonic() - started)
+        for listener in self._listeners:
+            listener()
+
+    def complete_replay(self) -> None:
+        """Complete all times up to the one that was committed last, and publish what lacks it."""
+        with self.lock:
+            self._complete_held_back()
+            self._commit(self._reached)
+
+    def restore(self, output: Output, node: Node, *, lookups: bool) -> None:
+        """Install a view that the journal knows: its topics go on at the committed end.
+
+        Raises Unavailable where a sink cannot be asked: then nothing has changed. One that failed
+        stays so: its topics lack the deltas since, even if it would converge now.
+        """
+        name = output.name
+        with self.lock:
+            for sink in reversed(self._sinks):  # that of files last: it waits for nobody
+                sink.restore(output)
+            if name in self.failed:
+                return
+            self.pool.install(name, node, output.key if lookups else None)
+            self.errors[name] = Counter()
+            deltas = self._drained(name)
+            for sink in self._sinks:
+                sink.skip(name, deltas)
+
+    def install(self, output: Output, node: Node, *, lookups: bool) -> Installed:
+        """Install a new view and publish its snapshot as of the present time, durably.
+
+        Without `lookups` the pool keeps its changes alone.
+
+        Raises what `Pool.install` and `Sink.open` raise, and PipelineFailed once a time was
+        published in part, since it would be committed with the view; then nothing is changed.
+        """
+        name = output.name
+        with self.lock:
+            if self.pool.frontier - 1 > self._reached.time:
+                raise PipelineFailed(
+                    f"time {self.pool.frontier - 1} could not be published; restart the service"
+                )
+            installed = self.pool.install(name, node, output.key if lookups else None)
+            self.errors[name] = Counter()
+            try:
+                for sink in self._sinks:
+                    sink.open(output)
+                deltas = self._drained(name)
+                for sink in self._sinks:
+                    sink.write(name, deltas, self._reached)
+                self._commit(self._reached)
+                self.meter.deltas[name] += _size(deltas)
+            except (IvmError, OSError):
+                self.pool.drop(name)
+                del self.errors[name]
+                self._forget(name)
+                raise
+        for listener in self._listeners:
+            listener()
+        return installed
+
+    def tend(self) -> None:
+        """Let the sinks try again what they had to put off."""
+        with self.lock:
+            for sink in self._sinks:
+                sink.tend()
+
+    def drop(self, name: str) -> None:
+        """Stop a view and delete its file topic, however far it was restored."""
+        with self.lock:
+            self.failed.pop(name, None)
+            if self.errors.pop(name, None) is not None:
+                with suppress(PoolFailed):  # then it serves readers alone, until the restart
+                    self.pool.drop(name)
+            self._forget(name)
+        for listener in self._listeners:
+            listener()
+
+    def forget(self, name: str) -> None:
+        """Drop what is left of a view whose making or dropping a crash has cut short."""
+        with self.lock:
+            self._forget(name)
+
+    def _forget(self, name: str) -> None:
+        for sink in reversed(self._sinks):
+            sink.drop(name)
+
+    def _feed(self, batch: TimedBatch) -> None:
+        self.feeder.take(batch)
+        self.clock.feed(batch.moment, batch.time)
+        # A batch that was on its way when a source was declared does not know it yet.
+        self._offsets.append((batch.time, self._declared.join(batch.offsets)))
+
+    def _is_held_back(self, batch: TimedBatch) -> bool:
+        """Whether a replayed time can be completed with later ones: nobody waits for its deltas."""
+        self._held_back += batch.records
+        if batch.time < self._journal.committed_time and self._held_back < REPLAYED_TOGETHER:
+            return True
+        self._held_back = 0
+        return False
+
+    def _complete_held_back(self) -> None:
+        """Complete what is held back, so that its deltas go nowhere, as they were published.
+
+        The committed time may be one that is not replayed, since it only said that it was later, or
+        since its table was dropped: nobody is to be shown an older time than before.
+        """
+        time, moment = self._journal.committed_time, self._journal.committed_moment
+        if time >= self.pool.frontier:
+            self._held_back = 0
+            offsets = self._offsets[-1][1]
+            self.clock.feed(moment, time)
+            self._offsets.append((time, offsets))
+            self._advance(time)
+            drained = {name: self._drained(name) for name in self.errors}
+            self._publish(Reached(time, moment, offsets, self._journal.ranges(time)), drained)
+
+    def _advance(self, time: int) -> None:
+        """Complete `time`, and all before it that were held back."""
+        self.feeder.settle()
+        try:
+            self.pool.advance(time + 1)
+        except NoFixedPoint as error:
+            self._set_failed(str(error))
+
+    def _set_failed(self, reason: str) -> None:
+        """The pool dropped views that did not converge: remember which, and why."""
+        for name in self.errors.keys() - self.pool.names:
+            self._journal.fail_view(name, reason)
+            self.failed[name] = reason
+            del self.errors[name]
+            log.error("view failed", view=name, reason=reason)
+
+    def _drained(self, name: str) -> Deltas:
+        """The view's deltas; its row errors are folded into `errors`."""
+        deltas = self.pool.drain(name)
+        if deltas.errors.num_rows:
+            messages = deltas.errors.column(0).to_pylist()
+            fold = Counter(self.errors[name])
+            for message, diff in zip(messages, deltas.error_diffs.tolist(), strict=True):
+                fold[str(message)] += diff
+            self.errors[name] = Counter({m: n for m, n in fold.items() if n})
+        return deltas
+
+    def _publish(self, reached: Reached, drained: Mapping[str, Deltas]) -> None:
+        """Give every sink what it lacks; from now on this is the last time published."""
+        for sink in self._sinks:
+            for name, deltas in drained.items():
+                if sink.has(name, reached.time):
+                    sink.skip(name, deltas)
+                else:
+                    sink.write(name, deltas, reached)
+        self._commit(reached)
+        self._reached = reached
+
+    def _commit(self, reached: Reached) -> None:
+        for sink in self._sinks:
+            sink.prepare(reached)
+        for sink in reversed(self._sinks):
+            sink.commit(reached)
+
+    def _count(self, batch: TimedBatch, drained: dict[str, Deltas], seconds: float) -> None:
+        meter = self.meter
+        meter.count(batch)
+        meter.batch_seconds.observe(np.array([seconds]))
+        for name, deltas in drained.items():
+            meter.deltas[name] += _size(deltas)
+        for updates in batch.tables.values():
+            if drained:
+                meter.latency_seconds.observe(_ages(updates))
+
+
+def _size(deltas: Deltas) -> int:
+    """How many changes these are."""
+    return len(deltas.diffs) + len(deltas.error_diffs)
+
+
+def _ages(updates: TableUpdates) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Seconds from each record's own timestamp until now; records without one are left out."""
+    stamped = updates.ts_ms[updates.ts_ms > 0]
+    return (clock.time() * 1000 - stamped) / 1000

@@ -1,0 +1,31 @@
+"""Counts what became of the records of decoded pieces."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow.compute as pc
+
+from connectors.decode import OFFSET
+from connectors.progress.assign import Piece
+from connectors.progress.batches import Counts
+
+
+def counted(pieces: Iterable[Piece]) -> dict[str, Counts]:
+    """The records of `pieces`, by table."""
+    found: dict[str, Counts] = {}
+    for piece in pieces:
+        table = piece.range.table
+        found[table] = found.get(table, Counts()) + _counts(piece)
+    return found
+
+
+def _counts(piece: Piece) -> Counts:
+    offsets = piece.updates[OFFSET].to_numpy()
+    tombstones = pc.sum(piece.passed["tombstone"]).as_py() or 0
+    return Counts(
+        # A change may be several updates, which adjoin.
+        int(np.count_nonzero(np.diff(offsets))) + (len(offsets) > 0),
+        tombstones,
+        len(piece.passed) - tombstones,
+        len(piece.rejected),
+    )

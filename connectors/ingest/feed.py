@@ -1,0 +1,156 @@
+"""Brings what the pipeline hands over into the pool.
+
+Updates of tables that are not keyed are fed as they come. Those of a keyed table wait until their
+times are to be completed: what they do depends on the rows as of the last completed time, so all
+that wait, of however many times, are resolved together, once that time is the one before them.
+"""
+
+import time as clock
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import structlog
+
+from connectors.columns.faults import UNAVAILABLE_VALUE
+from connectors.ingest.dedup import Duplicates
+from connectors.ingest.meter import Meter
+from connectors.ingest.upsert import Changes, Indices, emptied, fold
+from connectors.progress.batches import Origin, TableUpdates, TimedBatch
+from connectors.progress.journal import Journal
+from connectors.quarantine.store import Quarantine, Rejected
+from ivm.pool import Pool
+
+# What a diff of a keyed table says.
+NAMES = {1: "set", -1: "delete", 0: "truncate"}
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """Changes of a keyed table: change `i` is update `indices[i]` of `origin`."""
+
+    origin: Origin
+    indices: Indices
+    changes: Changes
+    committed: bool
+
+
+class Feeder:
+    """Feeds tables; `duplicates` is what must be kept with the tables in a checkpoint.
+
+    A record that leaves values out, of a key without a row, is put into the quarantine even where
+    its table stalls: its fault shows only when it is applied, after its time was journaled.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        journal: Journal,
+        quarantine: Quarantine,
+        meter: Meter,
+        complete: Callable[[int], None],
+    ) -> None:
+        """`complete` completes a time, and all before it, and calls `settle` for that."""
+        self.duplicates = Duplicates()
+        self._complete = complete
+        self._taken = 0
+        self._pool = pool
+        self._journal = journal
+        self._quarantine = quarantine
+        self._meter = meter
+        self._waiting: dict[str, list[_Waiting]] = {}
+
+    def take(self, batch: TimedBatch) -> None:
+        """Feed a batch's tables, or keep their changes for `settle`; drop what came before."""
+        for table, updates in batch.tables.items():
+            kept = self._fresh(updates, batch.committed)
+            times = updates.times
+            if times is None:
+                times = np.full(len(updates.diffs), batch.time, np.uint64)
+            changes = Changes(updates.rows, updates.diffs, times, updates.origin.missing)
+            if len(kept) < len(times):
+                changes = changes.chosen(kept)
+            if updates.origin.spec.is_keyed:
+                waiting = _Waiting(updates.origin, kept, changes, batch.committed)
+                self._waiting.setdefault(table, []).append(waiting)
+            elif np.all(changes.diffs):
+                self._pool.feed(table, changes.rows, changes.diffs, changes.times)
+            else:
+                self._feed_truncations(table, changes)
+        self._taken = batch.time
+
+    def _feed_truncations(self, table: str, changes: Changes) -> None:
+        """Feed updates with truncations among them, which empty the table as it is by then."""
+        if self._taken >= self._pool.frontier:
+            self._complete(self._taken)
+        for part in emptied(table, changes, self._pool):
+            self._pool.feed(table, part.rows, part.diffs, part.times)
+
+    def settle(self) -> None:
+        """Feed what waits: all times before it are complete, and its own are completed next."""
+        for table, waiting in self._waiting.items():
+            changes = Changes.joined([one.changes for one in waiting])
+            folded = fold(table, waiting[0].origin.spec.key, changes, self._pool)
+            for part in folded.updates:
+                self._pool.feed(table, part.rows, part.diffs, part.times)
+            if not waiting[-1].committed:
+                self._meter.absent_deletes[table] += folded.absent
+                for diff, count in zip(*np.unique(changes.diffs, return_counts=True), strict=True):
+                    self._meter.keyed_changes[table, NAMES[int(diff)]] += int(count)
+            if len(folded.unavailable):
+                self._put_aside(waiting, folded.unavailable)
+        self._waiting.clear()
+
+    def forget(self, table: str) -> None:
+        """Forget a table that was dropped."""
+        self._waiting.pop(table, None)
+        self.duplicates.forget(table)
+
+    def _fresh(self, updates: TableUpdates, committed: bool) -> Indices:
+        """Which updates are not repetitions of earlier ones."""
+        origin = updates.origin
+        if origin.order is None:
+            return np.arange(len(updates.diffs))
+        fresh, begin, repeated = [], 0, 0
+        for partition, count in origin.runs:
+            order = origin.order[begin : begin + count]
+            fresh.append(self.duplicates.fresh(origin.spec.name, partition, order))
+            # A record may be several updates.
+            repeated += len(np.unique(origin.offsets[begin : begin + count][~fresh[-1]]))
+            begin += count
+        if not committed:
+            self._meter.duplicates[origin.spec.name] += repeated
+        return np.flatnonzero(np.concatenate(fresh))
+
+    def _put_aside(self, waiting: list[_Waiting], unavailable: Indices) -> None:
+        """Quarantine these of all the changes that wait, without their bytes."""
+        ends = np.cumsum([len(one.indices) for one in waiting])
+        rejected = []
+        for index in unavailable.tolist():
+            which = int(np.searchsorted(ends, index, side="right"))
+            one = waiting[which]
+            position = one.indices[index - int(ends[which]) + len(one.indices)]
+            rejected.append(self._rejected(one.origin, int(position)))
+        self._quarantine.add(rejected)
+        if not waiting[-1].committed:
+            self._meter.unavailable[rejected[0].table] += len(rejected)
+        log.error("values are unavailable", table=rejected[0].table, records=len(rejected))
+
+    def _rejected(self, origin: Origin, index: int) -> Rejected:
+        assert origin.missing is not None
+        names = [origin.spec.schema.names[column] for column in origin.missing[index].as_py()]
+        table, partition, offset = origin.place(index)
+        return Rejected(
+            table,
+            origin.spec.topic,
+            partition,
+            offset,
+            UNAVAILABLE_VALUE,
+            f"the record leaves out {', '.join(names)}, and there is no row with its key to take "
+            "that from; set REPLICA IDENTITY FULL, or let a snapshot of the table come first",
+            None,
+            clock.time_ns() // 1_000_000,
+            epoch=self._journal.epoch(table),
+        )

@@ -1,0 +1,127 @@
+"""Row images to typed columns: of all rows at once, and one by one where that fails."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from connectors.columns.faults import MISSING_FIELD, NULL_VALUE, Fault, ValueFault
+from connectors.columns.to_arrow import to_array
+from connectors.columns.unavailable import is_unavailable
+from connectors.envelopes.envelope import ENVELOPES
+from connectors.envelopes.images import Images, Row
+from connectors.reader_schema import Column, Plan
+from connectors.tables.spec import TableSpec
+
+Metadata = Mapping[str, list[Any]]
+
+
+def typed(
+    changes: Images, columns: Plan, metadata: Metadata, table: TableSpec
+) -> list[pa.Array] | None:
+    """The columns of all rows, without what was not logged; None if any value is at fault.
+
+    `metadata` has a value for each record, and each of its columns.
+    """
+    is_keyed = table.is_keyed
+    arrays = _columns(changes, columns, metadata, is_keyed)
+    if arrays is None and is_keyed and ENVELOPES[table.envelope].leaves_out:
+        _take_missing(changes, columns)
+        if changes.missing:
+            arrays = _columns(changes, columns, metadata, is_keyed)
+    return arrays
+
+
+def typed_one_by_one(
+    changes: Images, columns: Plan, metadata: Metadata, table: TableSpec
+) -> list[pa.Array]:
+    """The columns of all rows but those of records with a value at fault, which are set aside."""
+    changes.set_aside(_culprits(changes, columns, table))
+    arrays = _columns(changes, columns, metadata, table.is_keyed)
+    assert arrays is not None, "every value was tried by itself"
+    return arrays
+
+
+def _columns(
+    changes: Images, columns: Plan, metadata: Metadata, is_keyed: bool
+) -> list[pa.Array] | None:
+    """The columns of all rows, or None if any value is at fault."""
+    truncations = changes.diffs.count(0)
+    deleted = changes.diffs.count(-1) if is_keyed else 0
+    try:
+        return [_column(changes, column, metadata, truncations, deleted) for column in columns]
+    except (ValueFault, KeyError):
+        return None
+
+
+def _column(
+    changes: Images,
+    column: Column,
+    metadata: Metadata,
+    truncations: int,
+    deleted: int,
+) -> pa.Array:
+    """One column; beside what its field allows, rows without values may have NULL in it."""
+    field, name = column.field, column.field.name
+    if column.source == "absent":
+        nulls: pa.Array = pa.nulls(len(changes.rows), field.type)
+        return nulls
+    if column.source == "metadata":
+        found = metadata[name]
+        pairs = zip(changes.owners, changes.diffs, strict=True)
+        values = [found[owner] if diff else None for owner, diff in pairs]
+        return to_array(values, field.with_nullable(True), column.convert)
+    values = [row[name] for row in changes.rows]
+    if field.nullable:
+        return to_array(values, field, column.convert)
+    excused = truncations
+    if not column.is_key:
+        excused += deleted + sum(column.index in left for left in changes.missing.values())
+    if not excused:
+        return to_array(values, field, column.convert)
+    array: pa.Array = to_array(values, field.with_nullable(True), column.convert)
+    if array.null_count > excused:
+        raise ValueFault(NULL_VALUE, "NULL in a column that is not nullable")
+    return array
+
+
+def _take_missing(changes: Images, columns: Plan) -> None:
+    """Leave out what the database did not log, which the row before still has."""
+    for column in columns:
+        if column.is_key or column.source != "contents":
+            continue
+        name = column.field.name
+        for index, row in enumerate(changes.rows):
+            if changes.diffs[index] == 1 and is_unavailable(row.get(name)):
+                changes.rows[index] = {**row, name: None}
+                changes.missing[index] = (*changes.missing.get(index, ()), column.index)
+
+
+def _culprits(changes: Images, columns: Plan, table: TableSpec) -> dict[int, Fault]:
+    """One fault of every record that has any: the first column's."""
+    envelope = ENVELOPES[table.envelope]
+    found: dict[int, Fault] = {}
+    for column in columns:
+        if column.source != "contents":
+            continue
+        for index, (row, diff) in enumerate(zip(changes.rows, changes.diffs, strict=True)):
+            left_out = diff == 0 or column.index in changes.missing.get(index, ())
+            if left_out or (diff < 0 and table.is_keyed and not column.is_key):
+                continue
+            fault = _fault(row, column, envelope.image(diff))
+            if fault is not None:
+                found.setdefault(changes.owners[index], fault)
+    return found
+
+
+def _fault(row: Row, column: Column, image: str) -> Fault | None:
+    """What is wrong with this column of a row image."""
+    field = column.field
+    try:
+        to_array([row[field.name]], field, column.convert)
+    except KeyError:
+        return Fault(MISSING_FIELD, f"{image} has no field {field.name!r}")
+    except ValueFault as fault:
+        message = f"column {field.name!r} ({field.type}) in {image}: {fault.detail}"
+        return Fault(fault.reason, message)
+    return None

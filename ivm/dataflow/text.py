@@ -1,0 +1,131 @@
+"""Expressions, aggregates, window calls and orders as text; `$i` is column i, as in `sum($1)`."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import assert_never
+
+import pyarrow as pa
+
+from ivm.dataflow.aggregates import UP_TO_PEERS, Aggregate, Frame, Order, WindowCall
+from ivm.dataflow.expressions import Call, Column, Expression, Literal
+
+_INFIX = {
+    "add": "+",
+    "subtract": "-",
+    "multiply": "*",
+    "divide": "/",
+    "modulo": "%",
+    "eq": "=",
+    "ne": "<>",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "and": "and",
+    "or": "or",
+    "like": "like",
+    "ilike": "ilike",
+    "is_distinct": "is distinct from",
+    "is_not_distinct": "is not distinct from",
+}
+
+
+def expression_text(
+    expression: Expression,
+    column: Callable[[int], str],
+    type_text: Callable[[pa.DataType], str] = str,
+) -> str:
+    """`expression` in the manner of SQL, with `column` and `type_text` for columns and types."""
+    match expression:
+        case Column():
+            return column(expression.index)
+        case Literal(value=None):
+            return "NULL"
+        case Literal(value=str() as value):
+            return f"'{value}'"
+        case Literal(value=value):
+            return str(value)
+        case Call():
+            return _text_of_call(expression, column, type_text)
+        case _:
+            assert_never(expression)
+
+
+def _text_of_call(
+    call: Call, column: Callable[[int], str], type_text: Callable[[pa.DataType], str]
+) -> str:
+    arguments = [expression_text(a, column, type_text) for a in call.arguments]
+    if call.function == "cast":
+        return f"cast({arguments[0]} as {type_text(call.type)})"
+    if call.function not in _INFIX:
+        return f"{call.function}({', '.join(arguments)})"
+    operands = [
+        f"({text})" if isinstance(a, Call) and a.function in _INFIX else text
+        for a, text in zip(call.arguments, arguments, strict=True)
+    ]
+    return f" {_INFIX[call.function]} ".join(operands)
+
+
+def columns_text(columns: Iterable[int]) -> str:
+    """Columns by number, as in `($2, $0)`."""
+    return f"({', '.join(f'${i}' for i in columns)})"
+
+
+def order_text(column: str, descending: bool, nulls_first: bool) -> str:
+    """One column of an order, as in `$2 desc nulls first`."""
+    return f"{column}{' desc' if descending else ''}{' nulls first' if nulls_first else ''}"
+
+
+def orders_text(order: Iterable[Order]) -> str:
+    """An order, as in `($2 desc, $0)`."""
+    parts = (order_text(f"${o.column}", o.descending, o.nulls_first) for o in order)
+    return f"({', '.join(parts)})"
+
+
+def aggregate_text(a: Aggregate) -> str:
+    """An aggregate over numbered columns."""
+    return call_text(
+        f"{a.function}(",
+        [f"${c}" for c in (a.column, a.other) if c is not None],
+        a.parameter,
+        [order_text(f"${o.column}", o.descending, o.nulls_first) for o in a.order],
+        None if a.where is None else f"${a.where}",
+    )
+
+
+def call_text(
+    opening: str,
+    columns: Sequence[str],
+    parameter: float | str | None,
+    order: Sequence[str],
+    where: str | None,
+) -> str:
+    """A call of an aggregate that begins with `opening`, its parenthesis included."""
+    given = [*columns, *([] if parameter is None else [repr(parameter)])]
+    by = f" order {', '.join(order)}" if order else ""
+    return f"{opening}{', '.join(given) or '*'}{by}){'' if where is None else f' where {where}'}"
+
+
+def window_call_text(call: WindowCall) -> str:
+    """A call over a window of numbered columns."""
+    second = call.default if call.other is None else call.other
+    argument, other = (None if c is None else f"${c}" for c in (call.column, second))
+    return framed_text(call.function, argument, call.count, other, call.frame)
+
+
+def framed_text(
+    function: str, argument: str | None, count: int, second: str | None, frame: Frame
+) -> str:
+    """A call over a window, with its frame where that is not the usual one."""
+    given = [part for part in (argument, second) if part is not None]
+    if function in ("lag", "lead", "nth_value", "ntile"):
+        given.insert(1 if argument is not None else 0, str(count))
+    if function == "count" and not given:
+        given = ["*"]
+    text = f"{function}({', '.join(given)})"
+    if frame == UP_TO_PEERS:
+        return text
+    return f"{text} {frame.unit} {_end(frame.start, 'first')} to {_end(frame.end, 'last')}"
+
+
+def _end(end: float | None, unbounded: str) -> str:
+    return unbounded if end is None else f"{end:+}" if end else "here"

@@ -1,0 +1,149 @@
+"""Traversal of dataflows: the nodes, expressions and names that a node reads.
+
+Every function here is a `match` over all nodes: a node that it forgets does not pass mypy.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import assert_never
+
+import pyarrow as pa
+
+from ivm.dataflow.expressions import Expression
+from ivm.dataflow.nodes import (
+    Arrange,
+    Concat,
+    Consolidate,
+    Constant,
+    DeltaJoin,
+    Distinct,
+    Due,
+    EnterAt,
+    Filter,
+    FlatMap,
+    Get,
+    Iterate,
+    Join,
+    Map,
+    Negate,
+    Node,
+    Recursive,
+    Reduce,
+    Threshold,
+    TopK,
+    Window,
+)
+
+_REMEMBERED = 4096
+"""Nodes of which the functions below remember the answer: a node may lie on many paths."""
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """The nodes that `node` reads directly; of a delta join, the arrangements of its paths."""
+    match node:
+        case Get() | Constant() | Recursive():
+            return ()
+        case Filter() | Map() | FlatMap() | Consolidate() | Negate() | Arrange() | EnterAt():
+            return (node.input,)
+        case Reduce() | Distinct() | Threshold() | TopK() | Window():
+            return (node.input,)
+        case Concat() | DeltaJoin():
+            return node.inputs
+        case Join():
+            return (node.left, node.right)
+        case Due():
+            return (node.events, node.clock)
+        case Iterate():
+            return tuple(body for _, body in node.bindings)
+        case _:
+            assert_never(node)
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """`node` and all that it reads, each once, a node before those that it reads."""
+    met: set[Node] = set()  # a dataflow whose nodes share inputs has more paths than nodes
+    waiting = [node]
+    while waiting:
+        each = waiting.pop()
+        if each not in met:
+            met.add(each)
+            yield each
+            waiting += children(each)
+
+
+def expressions(node: Node) -> tuple[Expression, ...]:
+    """The expressions that `node` evaluates over the rows of its input."""
+    match node:
+        case Filter():
+            return (node.predicate,)
+        case Map():
+            return tuple(expression for _, expression in node.outputs)
+        case EnterAt():
+            return (node.priority,)
+        case Get() | Constant() | FlatMap() | Consolidate() | Concat() | Negate() | Arrange():
+            return ()
+        case Join() | DeltaJoin() | Reduce() | Distinct() | Threshold() | TopK() | Window():
+            return ()
+        case Due() | Recursive() | Iterate():
+            return ()
+        case _:
+            assert_never(node)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def free_names(node: Node) -> frozenset[str]:
+    """The recursive names that `node` refers to and does not bind."""
+    below = frozenset[str]().union(*map(free_names, children(node)))
+    match node:
+        case Recursive():
+            return frozenset([node.name])
+        case EnterAt():
+            return below | {node.into}
+    return below - _bound(node)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def passed_names(node: Node) -> frozenset[str]:
+    """The free recursive names whose rows reach `node` without being summed up on the way."""
+    if isinstance(node, Recursive):
+        return frozenset([node.name])
+    if not _passes(node):
+        return frozenset()
+    return frozenset[str]().union(*map(passed_names, children(node))) - _bound(node)
+
+
+def _passes(node: Node) -> bool:
+    """Whether `node` hands rows on as they come, so that it brings no equal ones together."""
+    match node:
+        case Filter() | Map() | FlatMap() | Concat() | Negate() | Iterate() | EnterAt():
+            return True
+        case Get() | Constant() | Recursive() | Consolidate() | Arrange() | Due():
+            return False
+        case Join() | DeltaJoin() | Reduce() | Distinct() | Threshold() | TopK() | Window():
+            return False
+        case _:
+            assert_never(node)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def recursive_schemas(node: Node) -> dict[str, pa.Schema]:
+    """The schema under which each free recursive name is referred to."""
+    if isinstance(node, Recursive):
+        return {node.name: node.schema}
+    found: dict[str, pa.Schema] = {}
+    for child in children(node):
+        found |= recursive_schemas(child)
+    return {name: schema for name, schema in found.items() if name not in _bound(node)}
+
+
+def _bound(node: Node) -> frozenset[str]:
+    """The recursive names that `node` binds."""
+    return frozenset(n for n, _ in node.bindings) if isinstance(node, Iterate) else frozenset()
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def reads(node: Node) -> frozenset[str]:
+    """The names of the inputs and dataflows that `node` refers to."""
+    if isinstance(node, Get):
+        return frozenset([node.name])
+    return frozenset[str]().union(*map(reads, children(node)))

@@ -1,0 +1,77 @@
+"""Functions and casts written in Python as steps."""
+
+from collections.abc import Mapping
+
+from ivm.dataflow.expressions import Call
+from ivm.errors import Unsupported
+from ivm.expressions.compiler import Assembly, Lowering
+from ivm.expressions.families import family, gives, literal_text, wants
+from ivm.expressions.kernels.python import Routine, Search
+from ivm.expressions.python import (
+    arrays,
+    documents,
+    forms,
+    intervals,
+    moments,
+    numbers,
+    patterns,
+    sets,
+    texts,
+)
+from ivm.expressions.python.script import Script
+
+SCRIPTS: Mapping[str, Script] = {
+    **texts.SCRIPTS,
+    **patterns.SCRIPTS,
+    **numbers.SCRIPTS,
+    **intervals.SCRIPTS,
+    **moments.SCRIPTS,
+    **documents.SCRIPTS,
+    **arrays.SCRIPTS,
+    **sets.SCRIPTS,
+}
+CASTS: Mapping[tuple[str, str], Script] = {
+    **forms.CASTS,
+    **moments.CASTS,
+    **documents.CASTS,
+    **arrays.CASTS,
+}
+
+
+def _scripted(a: Assembly, call: Call) -> int:
+    script = SCRIPTS[call.function]
+    given = [family(e.type) for e in call.arguments]
+    if len(given) != len(script.takes) or any(
+        wanted not in ("any", name) for name, wanted in zip(given, script.takes, strict=True)
+    ):
+        types = ", ".join(str(e.type) for e in call.arguments)
+        raise Unsupported(f"{call.function} of ({types})")
+    return run_script(a, call, script)
+
+
+def run_script(a: Assembly, call: Call, script: Script) -> int:
+    """`script` applied to the arguments of `call`."""
+    function = script.function(call) if script.made else script.function
+    varying = [e for i, e in enumerate(call.arguments) if i not in script.constants]
+    registers = tuple(a.register(e) for e in varying)
+    return a.emit(
+        "scripted",
+        registers,
+        call.type,
+        nullable=True if script.nullable or not script.strict else None,
+        message=a.complaint("no result for these arguments", call),
+        overflow=a.complaint(f"{call.type} out of range", call),
+        routine=Routine(function, [e.type for e in varying], call.type, script.strict),
+    )
+
+
+def _search(a: Assembly, call: Call) -> int:
+    """`regexp_like(text, pattern, flags)`."""
+    wants(call, "text", "text", "text")
+    gives(call, "bool")
+    find = patterns.searcher(literal_text(call, 1), literal_text(call, 2))
+    text = a.register(call.arguments[0])
+    return a.emit("search", (text,), call.type, routine=Search(find))
+
+
+SCRIPTED: dict[str, Lowering] = {**dict.fromkeys(SCRIPTS, _scripted), "regexp_like": _search}

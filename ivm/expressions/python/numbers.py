@@ -1,0 +1,222 @@
+"""Functions of numbers, as PostgreSQL has them: what is out of a function's domain is an error."""
+
+import math
+from collections.abc import Callable
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
+from fractions import Fraction
+
+from ivm.dataflow.expressions import Call
+from ivm.expressions.python.script import Script, constant
+
+_WIDE = Context(prec=90)
+
+
+def _finite(function: Callable[[float], float]) -> Callable[[float], float]:
+    """An infinite result of a finite argument is an overflow; NaN gives NaN."""
+
+    def call(x: float) -> float:
+        if math.isnan(x):
+            return x
+        answer = function(x)
+        if math.isinf(answer) and not math.isinf(x):
+            raise OverflowError
+        return answer
+
+    return call
+
+
+def _exp(x: float) -> float:
+    answer = math.exp(x)
+    if answer == 0 and not math.isinf(x):
+        raise OverflowError
+    return answer
+
+
+def power(x: float, y: float) -> float:
+    """`x` to the power `y`, with PostgreSQL's errors of underflow and of complex results."""
+    if math.isnan(x) or math.isnan(y):
+        return 1.0 if x == 1 or y == 0 else math.nan
+    if (x == 0 and y < 0) or (x < 0 and not math.isinf(y) and y != math.floor(y)):
+        raise ValueError((x, y))
+    if math.isinf(x) or math.isinf(y):
+        return math.pow(x, y)
+    answer = math.pow(x, y)
+    if math.isinf(answer) or (answer == 0 and x != 0):
+        raise OverflowError
+    return answer
+
+
+def _sign(x: float) -> float:
+    """NaN has none."""
+    return float((x > 0) - (x < 0))
+
+
+def _cot(x: float) -> float:
+    return 1 / math.tan(x) if x else math.inf
+
+
+def _beyond(function: Callable[[float], float]) -> Callable[[float], float]:
+    """A hyperbolic function, which is infinite beyond the range."""
+
+    def call(x: float) -> float:
+        try:
+            return function(x)
+        except OverflowError:
+            return math.copysign(math.inf, function(math.copysign(1, x)))
+
+    return call
+
+
+def _atanh(x: float) -> float:
+    return math.copysign(math.inf, x) if abs(x) == 1 else math.atanh(x)
+
+
+def _positive(x: Decimal) -> Decimal:
+    if x <= 0:
+        raise ValueError(x)
+    return x
+
+
+def power_exact(x: Decimal, y: Decimal) -> Decimal:
+    """A power of decimals; whole exponents exactly as far as digits go."""
+    if x == 0 and y < 0:
+        raise ValueError(x)
+    if x == 0 or y == 0:
+        return Decimal(1) if y == 0 else Decimal(0)
+    if x < 0 and y != y.to_integral_value():
+        raise ValueError(x)
+    if abs(y) * abs(x.log10(_WIDE) if x > 0 else (-x).log10(_WIDE)) > 60:
+        if (abs(x) > 1) == (y > 0):
+            raise OverflowError
+        return Decimal(0)
+    return _WIDE.power(x, y)
+
+
+def log_exact(base: Decimal, x: Decimal) -> Decimal:
+    logarithm = _positive(base).ln(_WIDE)
+    return _WIDE.divide(_positive(x).ln(_WIDE), logarithm)
+
+
+def _exp_exact(x: Decimal) -> Decimal:
+    if x > 100:
+        raise OverflowError
+    return Decimal(0) if x < -100 else x.exp(_WIDE)
+
+
+def _quantized(rounding: str) -> Callable[[Decimal, int], Decimal]:
+    def quantize(x: Decimal, digits: int) -> Decimal:
+        if digits > 40:
+            return x
+        if digits < -40:
+            return Decimal(0)
+        return x.quantize(Decimal(1).scaleb(-digits), rounding, _WIDE)
+
+    return quantize
+
+
+def _sign_of(x: Decimal) -> Decimal:
+    return Decimal((x > 0) - (x < 0))
+
+
+def _quotient(a: Decimal, b: Decimal) -> Decimal:
+    """Truncated."""
+    return _WIDE.divide_int(a, b)
+
+
+def _bits(call: Call) -> int:
+    return int(call.type.bit_width)
+
+
+def _wrapped(value: int, bits: int) -> int:
+    """The low bits, as a signed integer."""
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if value >> (bits - 1) else value
+
+
+def _shift_left(call: Call) -> Callable[[int, int], int]:
+    bits = _bits(call)
+    return lambda a, n: _wrapped(a << (n % max(bits, 32)), bits)
+
+
+def _shift_right(call: Call) -> Callable[[int, int], int]:
+    bits = max(_bits(call), 32)
+    return lambda a, n: a >> (n % bits)
+
+
+def _bucket(call: Call) -> Callable[[Decimal], int]:
+    """`width_bucket(x, low, high, count)` whose bounds and count are constant."""
+    low, high, count = (Fraction(constant(call, i)) for i in (1, 2, 3))  # type: ignore[arg-type]
+
+    def bucket(x: Decimal) -> int:
+        at = (Fraction(x) - low) / (high - low)
+        return 0 if at < 0 else int(count) + 1 if at >= 1 else int(at * count) + 1
+
+    return bucket
+
+
+def factorial(n: int) -> Decimal:
+    if n < 0:
+        raise ValueError(n)
+    if n > 40:
+        raise OverflowError
+    return Decimal(math.factorial(n))
+
+
+_FLOATS: dict[str, Callable[[float], float]] = {
+    "sqrt": math.sqrt,
+    "cbrt": math.cbrt,
+    "exp": _exp,
+    "ln": math.log,
+    "log10": math.log10,
+    "sign": _sign,
+    "trunc": lambda x: float(math.trunc(x)) if math.isfinite(x) else x,
+    "degrees": math.degrees,
+    "radians": math.radians,
+    "sin": math.sin,
+    "cos": math.cos,
+    "tan": math.tan,
+    "cot": _cot,
+    "asin": math.asin,
+    "acos": math.acos,
+    "atan": math.atan,
+    "sinh": _beyond(math.sinh),
+    "cosh": _beyond(math.cosh),
+    "tanh": math.tanh,
+    "asinh": math.asinh,
+    "acosh": math.acosh,
+    "atanh": _atanh,
+}
+_UNCHECKED = frozenset({"sinh", "cosh", "cot", "atanh", "sign"})
+_DECIMALS: dict[str, Callable[[Decimal], Decimal]] = {
+    "sqrt_exact": lambda x: x.sqrt(_WIDE),
+    "exp_exact": _exp_exact,
+    "ln_exact": lambda x: _positive(x).ln(_WIDE),
+    "log10_exact": lambda x: _positive(x).log10(_WIDE),
+    "sign_exact": _sign_of,
+}
+SCRIPTS: dict[str, Script] = {
+    **{
+        name: Script(f if name in _UNCHECKED else _finite(f), ("float",))
+        for name, f in _FLOATS.items()
+    },
+    **{name: Script(f, ("decimal",)) for name, f in _DECIMALS.items()},
+    "power": Script(power, ("float", "float")),
+    "power_exact": Script(power_exact, ("decimal", "decimal")),
+    "log_exact": Script(log_exact, ("decimal", "decimal")),
+    "atan2": Script(math.atan2, ("float", "float")),
+    "quotient": Script(_quotient, ("decimal", "decimal")),
+    "round_to": Script(_quantized(ROUND_HALF_UP), ("decimal", "signed")),
+    "trunc_to": Script(_quantized(ROUND_DOWN), ("decimal", "signed")),
+    "gcd": Script(math.gcd, ("signed", "signed")),
+    "lcm": Script(math.lcm, ("signed", "signed")),
+    "width_bucket": Script(
+        _bucket, ("decimal", "decimal", "decimal", "signed"), made=True, constants=(1, 2, 3)
+    ),
+    "factorial": Script(factorial, ("signed",)),
+    "bit_and": Script(lambda a, b: a & b, ("signed", "signed")),
+    "bit_or": Script(lambda a, b: a | b, ("signed", "signed")),
+    "bit_xor": Script(lambda a, b: a ^ b, ("signed", "signed")),
+    "bit_not": Script(lambda a: ~a, ("signed",)),
+    "shift_left": Script(_shift_left, ("signed", "signed"), made=True),
+    "shift_right": Script(_shift_right, ("signed", "signed"), made=True),
+}

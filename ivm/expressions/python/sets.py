@@ -1,0 +1,81 @@
+"""What functions that return sets return, as arrays."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ivm.dataflow.expressions import Call
+from ivm.expressions.python import documents, patterns
+from ivm.expressions.python.intervals import moved, span
+from ivm.expressions.python.script import Script, constant
+from ivm.values.types import Interval
+
+MOST = 1_000_000
+
+
+def series(first: int, last: int, step: int) -> list[int]:
+    """`generate_series` of integers (raises OverflowError beyond a million)."""
+    if step == 0:
+        raise ValueError(step)
+    if (last - first) // step >= MOST:
+        raise OverflowError
+    return list(range(first, last + (1 if step > 0 else -1), step))
+
+
+def moments(first: int, last: int, step: Interval) -> list[int]:
+    """`generate_series` of timestamps: each a step after the one before."""
+    length = span(step)
+    if length == 0:
+        raise ValueError(step)
+    out: list[int] = []
+    at = first
+    while (at <= last) if length > 0 else (at >= last):
+        if len(out) == MOST:
+            raise OverflowError
+        out.append(at)
+        at = moved(at, step)
+    return out
+
+
+def _items(show: Callable[[Any], Any]) -> Callable[[str], list[Any]]:
+    def items(text: str) -> list[Any]:
+        document = documents.parse(text)
+        if not isinstance(document, list):
+            raise ValueError(text)
+        return [show(item) for item in document]
+
+    return items
+
+
+def _members(text: str) -> list[tuple[str, Any]]:
+    document = documents.parse(text)
+    if not isinstance(document, dict):
+        raise ValueError(text)
+    return sorted(document.items(), key=lambda m: (len(m[0].encode()), m[0].encode()))
+
+
+def _matches(call: Call) -> Callable[[str], list[list[str | None]]]:
+    """`regexp_matches(text, pattern, flags)`: with the flag `g` all matches, else the first."""
+    pattern = patterns.extracting(call, 2)
+    every = "g" in str(constant(call, 2))
+
+    def find(text: str) -> list[list[str | None]]:
+        found: list[list[str | None]] = []
+        for start, end in pattern.matches(text):
+            groups = pattern.groups(text, start, end) if pattern.whole.groups else ()
+            found.append(list(groups) or [text[start:end]])
+            if not every:
+                break
+        return found
+
+    return find
+
+
+SCRIPTS: dict[str, Script] = {
+    "series": Script(series, ("signed", "signed", "signed")),
+    "moment_series": Script(moments, ("timestamp", "timestamp", "interval")),
+    "json_items": Script(_items(documents.dump), ("json",)),
+    "json_items_text": Script(_items(documents.plain), ("json",)),
+    "json_keys": Script(lambda text: [key for key, _ in _members(text)], ("json",)),
+    "json_pairs": Script(lambda text: [documents.dump([*m]) for m in _members(text)], ("json",)),
+    "regexp_matches": Script(_matches, ("text", "text", "text"), made=True, constants=(1, 2)),
+}

@@ -1,0 +1,25 @@
+from ivm.physical.plan cimport PiecePlan
+from ivm.trace.spine cimport Trace
+
+
+# A piece of a plan as it was built, and the pieces that it reads.
+cdef class Piece:
+    cdef readonly str name
+    cdef readonly PiecePlan plan
+    cdef readonly list stages       # those of the root, upstream first
+    cdef readonly dict operators    # of the stages that hold something, by number: one for each shard
+    cdef readonly list needs        # other pieces, each once
+    cdef int users                  # collections and living pieces that need it directly
+
+
+cdef Piece new_piece(str name, PiecePlan plan, list stages, dict operators)
+
+
+# An arrangement: its node, how its rows lie, and its trace.
+cdef class Index:
+    cdef readonly object node
+    cdef readonly object shape
+    cdef readonly Trace trace
+
+
+cdef Index new_index(node, shape, Trace trace)

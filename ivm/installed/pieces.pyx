@@ -1,0 +1,124 @@
+"""What the pool maintains: pieces, each the stages that produce one arrangement or one capture.
+
+A piece lives while an input or a dataflow needs it, directly or through other pieces. Pieces and
+indexes are compiled, since a dataflow that comes and goes costs little else than making them.
+"""
+
+cimport cython
+
+import pyarrow as pa
+
+from ivm.physical.plan cimport PiecePlan
+
+from ivm.results import Found
+from ivm.rows.layout import Layout
+from ivm.runtime.lookups import look_up
+
+
+@cython.freelist(16)    # they come and go with dataflows
+cdef class Piece:
+    """The stages and operators of a piece of a plan, and the pieces that it `needs`."""
+
+    def __init__(self, str name, PiecePlan plan, list stages, dict operators, needs=()):
+        self.name = name
+        self.plan = plan
+        self.stages = stages
+        self.operators = operators
+        self.needs = list(needs)
+        self.users = 0
+
+    def all_needed(self):
+        """This piece and all that it needs, each once."""
+        seen = set()
+        pending = [self]
+        while pending:
+            piece = pending.pop()
+            if piece not in seen:
+                seen.add(piece)
+                yield piece
+                pending += (<Piece> piece).needs
+
+    @property
+    def arranged(self):
+        """The node whose arrangement it is, unless it is a dataflow's own."""
+        return self.plan.arranged
+
+    @property
+    def failed(self):
+        """Whether a loop in it did not converge."""
+        return any([loop.failed for stage in self.plan.loops for loop in self.operators[stage]])
+
+    @property
+    def fallible(self):
+        """The operators whose rows may be errors."""
+        return [operator for stage in self.plan.fallible for operator in self.operators[stage]]
+
+    @property
+    def traces(self):
+        """All that its operators seal."""
+        return [operator.trace for stage in self.plan.traces for operator in self.operators[stage]]
+
+    @property
+    def groups(self):
+        """The tables of keys that its operators hold."""
+        return self._held(self.plan.groups)
+
+    @property
+    def curves(self):
+        """The histories that its operators hold."""
+        return self._held(self.plan.curves)
+
+    @property
+    def states(self):
+        """What its operators hold beside traces, each with its kind."""
+        return [(kind, state) for kind, stage, attribute in self.plan.states
+                for state in self._held([(stage, attribute)])]
+
+    def _held(self, parts):
+        return [operator if attribute is None else getattr(operator, attribute)
+                for stage, attribute in parts for operator in self.operators[stage]]
+
+
+@cython.freelist(16)    # they come and go with dataflows
+cdef class Index:
+    """An arrangement: its node, how its rows lie, and its trace."""
+
+    def __init__(self, node, shape, Trace trace):
+        self.node = node
+        self.shape = shape
+        self.trace = trace
+
+    @property
+    def key_schema(self):
+        """The key's columns."""
+        return pa.schema(list(self.node.schema)[:len(self.node.key)])
+
+    @property
+    def key_names(self):
+        """Their names."""
+        return tuple(self.key_schema.names)
+
+    def look_up(self, keys, layout, interner):
+        """The published rows, laid out by `layout`, with each of `keys` (raises SchemaMismatch)."""
+        key = Layout(self.key_schema)
+        chosen = keys.select(self.key_names)
+        return Found(*look_up(self.trace, self.shape.restored, layout, interner, chosen, key))
+
+
+# These two spare the protocol of a call.
+cdef Piece new_piece(str name, PiecePlan plan, list stages, dict operators):
+    cdef Piece piece = Piece.__new__(Piece)
+    piece.name = name
+    piece.plan = plan
+    piece.stages = stages
+    piece.operators = operators
+    piece.needs = []
+    return piece
+
+
+cdef Index new_index(node, shape, Trace trace):
+    cdef Index index = Index.__new__(Index)
+    index.node = node
+    index.shape = shape
+    index.trace = trace
+    return index

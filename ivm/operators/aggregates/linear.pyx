@@ -1,0 +1,355 @@
+"""Counts, sums, averages and comoments: linear in their input, so that a state holds a group.
+
+Integers and decimals add up in 192 bits: what a type cannot hold must be seen to overflow, and
+may come back into its range. Floats add up exactly, in a fixed-point number as wide as the
+format's range, so that a sum depends on the values only and not on the order in which they came
+and went.
+"""
+
+from libc.math cimport isinf
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memset
+from libcpp.vector cimport vector
+
+from ivm.operators.aggregates.comoment cimport (
+    FLOAT_WORDS,
+    NUMBER_WORDS,
+    PAIR_WORDS,
+    add_float,
+    add_number,
+    add_pair,
+    comoment_of_floats,
+    comoment_of_numbers,
+    comoment_of_pairs,
+    int128,
+)
+from ivm.operators.aggregates.exact_sum cimport EXACT_WORDS, exact_add, exact_value
+from ivm.operators.aggregates.aggregate cimport Logic
+from ivm.operators.aggregates.ordering cimport Candidate
+from ivm.expressions.kernels.decimals cimport power_of_ten, quotient_digits, round_division
+from ivm.rows.updates cimport Updates, push
+from ivm.rows.words cimport decode_double, encode_double
+
+import pyarrow as pa
+
+from ivm.dataflow.aggregates import LINEAR as _LINEAR
+from ivm.errors import Unsupported
+from ivm.dataflow.exhaustive import check_complete
+
+cdef enum:
+    COUNT_ROWS = 0
+    COUNT = 1
+    SUM = 2
+    AVERAGE = 3
+    COMOMENT = 4
+
+cdef enum:
+    SIGNED = 0      # one word, sign bit flipped
+    UNSIGNED = 1
+    DECIMAL = 2     # two words, high first, sign bit flipped
+    FLOAT = 3       # one word, order-preserving
+
+cdef enum:
+    WIDE_WORDS = 3  # of an exact sum, the highest first
+    DIGITS_AT_ONCE = 9      # of an average: what they multiply mostly stays within 64 bits
+
+cdef uint64_t SIGN = <uint64_t> 1 << 63
+
+
+_FUNCTIONS = {"count": COUNT, "sum": SUM, "avg": AVERAGE, "comoment": COMOMENT}
+check_complete("the table of accumulated aggregates", _FUNCTIONS, _LINEAR)
+
+
+def _kind(type_) -> int:
+    if pa.types.is_floating(type_):
+        return FLOAT
+    if pa.types.is_decimal(type_):
+        return DECIMAL
+    if pa.types.is_unsigned_integer(type_):
+        return UNSIGNED
+    if pa.types.is_signed_integer(type_):
+        return SIGNED
+    raise Unsupported(f"a sum or average of {type_}: cast it to a number")
+
+
+def _out_kind(kind, given, wanted) -> int:
+    """How a sum or average of `given`, of this kind, is encoded as `wanted`."""
+    cdef int out = _kind(wanted)
+    if out == UNSIGNED or (kind == FLOAT and out != FLOAT) or (kind == DECIMAL and out == FLOAT):
+        raise Unsupported(f"a sum or average of {given} as {wanted}")
+    return out
+
+
+cdef int128 _bound(type_):
+    cdef int128 bound = 1
+    if pa.types.is_decimal(type_):
+        for _ in range(type_.precision):
+            bound *= 10
+        return bound - 1
+    bits = 63 if pa.types.is_floating(type_) else type_.bit_width - 1
+    return (bound << <int> bits) - 1
+
+
+cdef class Accumulation(Logic):
+    """`aggregates` over the columns of `fields`, which lie in `source` (an ordered format).
+
+    The output is one word for an error (`overflow`, a string's word) and the results in the ordered format `target`.
+    """
+
+    def __init__(self, aggregates, fields, source, target, uint64_t overflow):
+        cdef Term term
+        cdef int at = 1
+        self.overflow = overflow
+        self.nets = True
+        for a, out in zip(aggregates, target.places, strict=True):
+            memset(&term, 0, sizeof(Term))
+            term.state = at
+            term.out_null = out.null_word + 1 if out.null_word >= 0 else -1
+            term.out = out.word + 1
+            term.function = COUNT_ROWS
+            term.other = -1
+            if a.column is not None:
+                place = source.places[a.column]
+                term.function = _FUNCTIONS[a.function]
+                term.null_word = place.null_word
+                term.word = place.word
+                term.words = place.words
+                at += 1
+            if term.function >= SUM:
+                term.kind = _kind(fields[a.column].type)
+            if term.function in (SUM, AVERAGE):
+                term.out_kind = _out_kind(term.kind, fields[a.column].type, a.type)
+                term.narrow = pa.types.is_float32(a.type)
+                term.bound = _bound(a.type)
+                term.scale = getattr(fields[a.column].type, "scale", 0)
+                term.more = self._more_digits(fields[a.column].type, a.type)
+                term.limit = term.bound / power_of_ten(term.more)
+                at += EXACT_WORDS if term.kind == FLOAT else WIDE_WORDS
+            elif a.type != (pa.float64() if term.function == COMOMENT else pa.int64()):
+                raise Unsupported(f"a {a.function} as {a.type}")
+            if term.function == COMOMENT:
+                term.scale = getattr(fields[a.column].type, "scale", 0)
+                at += NUMBER_WORDS if term.kind != FLOAT else FLOAT_WORDS
+                if a.other is not None:
+                    self._check_pair(fields[a.column].type, fields[a.other].type)
+                    term.other_null = source.places[a.other].null_word
+                    term.other = source.places[a.other].word
+                    at += PAIR_WORDS - FLOAT_WORDS
+            self.terms.push_back(term)
+        self.state_words = at
+        self.out_words = target.words + 1
+
+    def _more_digits(self, given, wanted) -> int:
+        if pa.types.is_floating(given) or pa.types.is_floating(wanted):
+            return 0
+        up = getattr(wanted, "scale", 0) - getattr(given, "scale", 0)
+        if up < 0:
+            raise Unsupported(f"a sum or average of {given} as {wanted}, which has fewer decimal places")
+        return up
+
+    def _check_pair(self, one, other):
+        if not (pa.types.is_floating(one) and pa.types.is_floating(other)):
+            raise Unsupported(f"a comoment of {one} and {other}: cast them to floats")
+
+    cdef void add(self, uint64_t* state, const uint64_t* val, int64_t diff) noexcept nogil:
+        cdef Term* t
+        cdef size_t i
+        cdef int128 value
+        state[0] += <uint64_t> diff
+        for i in range(self.terms.size()):
+            t = &self.terms[i]
+            if t.function == COUNT_ROWS or (t.null_word >= 0 and val[t.null_word] != 0):
+                continue
+            if t.other >= 0 and t.other_null >= 0 and val[t.other_null] != 0:
+                continue
+            state[t.state] += <uint64_t> diff
+            if t.function == COUNT:
+                continue
+            if t.kind == FLOAT:
+                _add_float(t, state + t.state + 1, val, diff)
+                continue
+            if t.kind == DECIMAL:
+                value = _int128(val[t.word] ^ SIGN, val[t.word + 1])
+            elif t.kind == UNSIGNED:
+                value = _int128(0, val[t.word])
+            else:
+                value = <int64_t> (val[t.word] ^ SIGN)
+            if t.function == COMOMENT:
+                add_number(state + t.state + 1, value, diff)
+            else:
+                _wide_add(state + t.state + 1, value, diff)
+
+    cdef void finish(self, const uint64_t* state, uint64_t* out) noexcept nogil:
+        cdef Term* t
+        cdef size_t i
+        cdef int64_t count
+        cdef int128 total
+        memset(out, 0, self.out_words * sizeof(uint64_t))
+        for i in range(self.terms.size()):
+            t = &self.terms[i]
+            count = <int64_t> state[0 if t.function == COUNT_ROWS else t.state]
+            if t.function <= COUNT:
+                out[t.out] = <uint64_t> count ^ SIGN
+            elif count <= 0:
+                if t.out_null >= 0:
+                    out[t.out_null] = 1
+            elif t.function == COMOMENT:
+                out[t.out] = _comoment(t, state + t.state + 1, count)
+                if isinf(decode_double(out[t.out])):
+                    out[0] = self.overflow
+            elif t.kind == FLOAT:
+                if not exact_value(state + t.state + 1, count if t.function == AVERAGE else 1,
+                                   &out[t.out]) or (t.narrow and not _narrow(&out[t.out])):
+                    out[0] = self.overflow
+            elif _wide_value(state + t.state + 1, t, count, &total):
+                _write(t, total, out)
+            else:
+                out[0] = self.overflow
+
+    cdef int apply(self, vector[Candidate]* group, Updates* result) except -1 nogil:
+        cdef vector[uint64_t] state
+        cdef uint64_t* update
+        cdef size_t i
+        if group.empty():
+            return 0
+        state.resize(self.state_words, 0)
+        for i in range(group.size()):
+            self.add(state.data(), group[0][i].val, group[0][i].count)
+        if <int64_t> state[0] <= 0:
+            return 0
+        update = push(result)
+        if update == NULL:
+            with gil:
+                raise MemoryError("no memory for an aggregate")
+        self.finish(state.data(), update)
+        update[result.stride - 1] = 1
+        return 0
+
+
+cdef void _add_float(const Term* t, uint64_t* sums, const uint64_t* val, int64_t diff) noexcept nogil:
+    if t.function != COMOMENT:
+        exact_add(sums, val[t.word], diff)
+    elif t.other < 0:
+        add_float(sums, val[t.word], diff)
+    else:
+        add_pair(sums, val[t.word], val[t.other], diff)
+
+
+cdef uint64_t _comoment(const Term* t, const uint64_t* sums, int64_t count) noexcept nogil:
+    if t.kind != FLOAT:
+        return comoment_of_numbers(sums, count, t.scale)
+    if t.other < 0:
+        return comoment_of_floats(sums, count)
+    return comoment_of_pairs(sums, count)
+
+
+cdef void _write(const Term* t, int128 total, uint64_t* out) noexcept nogil:
+    if t.out_kind == DECIMAL:
+        out[t.out] = <uint64_t> (total >> 64) ^ SIGN
+        out[t.out + 1] = <uint64_t> total
+    elif t.out_kind == FLOAT:
+        out[t.out] = encode_double(<float> total if t.narrow else <double> total)
+    else:
+        out[t.out] = <uint64_t> total ^ SIGN
+
+
+# Rounds to a float32; False for what is beyond its range.
+cdef inline bint _narrow(uint64_t* word) noexcept nogil:
+    cdef double value = decode_double(word[0])
+    word[0] = encode_double(<float> value)
+    return isinf(value) or not isinf(<float> value)
+
+
+cdef inline int128 _int128(uint64_t high, uint64_t low) noexcept nogil:
+    return ((<int128> <int64_t> high) << 64) | <int128> low
+
+
+# Adds value * diff.
+cdef inline void _wide_add(uint64_t* sum, int128 value, int64_t diff) noexcept nogil:
+    cdef int128 low = <int128> <uint64_t> value * diff
+    cdef int128 carry = <int128> sum[2] + <int128> <uint64_t> low
+    cdef int128 high = _int128(sum[0], sum[1]) + (value >> 64) * diff + (low >> 64) + (carry >> 64)
+    sum[0] = <uint64_t> (high >> 64)
+    sum[1] = <uint64_t> high
+    sum[2] = <uint64_t> carry
+
+
+# The sum, or the average of `count` values, as the term's output; False where its type cannot hold it.
+cdef bint _wide_value(const uint64_t* sum, const Term* t, int64_t count, int128* total) noexcept nogil:
+    cdef int128 high = _int128(sum[0], sum[1]), rest, bound = t.bound
+    cdef uint64_t low = sum[2]
+    cdef bint negative = high < 0
+    if negative:
+        high = ~high + (1 if low == 0 else 0)
+        low = ~low + 1
+        bound += 1 if t.out_kind == SIGNED else 0
+    if t.function != AVERAGE:
+        if high >> 63 != 0:
+            return False
+        total[0] = (high << 64) + <int128> low
+    elif high == 0:         # most often: a division of 128 bits takes much longer
+        total[0] = low // <uint64_t> count
+        rest = low % <uint64_t> count
+    else:                   # long division, by parts of 64 bits
+        rest = ((high % count) << 64) | <int128> low
+        high = high / count
+        if high >> 63 != 0:
+            return False
+        total[0] = (high << 64) + rest / count
+        rest %= count
+    if total[0] > (bound if t.more == 0 else t.limit):
+        return False
+    if t.function == AVERAGE:
+        _append_digits(total, rest, count, _kept_digits(sum, t, count), t.more)
+    else:
+        total[0] *= power_of_ten(t.more)
+    if total[0] > bound:
+        return False
+    if negative:
+        total[0] = -total[0]
+    return True
+
+
+# How many digits more than the input an average has, of those that its type has place for; or how
+# many less.
+cdef inline int _kept_digits(const uint64_t* sum, const Term* t, int64_t count) noexcept nogil:
+    cdef int128 total
+    if t.more == 0 or _int128(sum[0], sum[1]) >> 63 != <int128> (<int64_t> sum[0] >> 63):
+        return t.more
+    total = _int128(sum[1], sum[2])
+    if total == 0:
+        return 0
+    return min(quotient_digits(total, t.scale, count, 0) - t.scale, t.more)
+
+
+# Appends `kept` digits of rest / count, with half rounded up, away from zero, as PostgreSQL's numeric
+# does, and zeros up to `more`.
+cdef inline void _append_digits(
+    int128* total, int128 rest, int64_t count, int kept, int more
+) noexcept nogil:
+    cdef int step, left = kept
+    cdef int128 unit
+    if kept < 0:
+        unit = power_of_ten(-kept)
+        total[0] = round_division(total[0], unit) * unit * power_of_ten(more)
+        return
+    while left > 0:
+        step = min(left, DIGITS_AT_ONCE)
+        unit = power_of_ten(step)
+        total[0] = total[0] * unit + _divide(&rest, unit, count)
+        left -= step
+    if rest >= count - rest:
+        total[0] += 1
+    total[0] *= power_of_ten(more - kept)
+
+
+# rest * unit / count, where `rest` is less than `count` and becomes what is left over.
+cdef inline int128 _divide(int128* rest, int128 unit, int64_t count) noexcept nogil:
+    cdef int128 dividend = rest[0] * unit
+    cdef uint64_t low
+    if dividend >> 64 == 0:     # most often: a division of 128 bits takes much longer
+        low = <uint64_t> dividend
+        rest[0] = low % <uint64_t> count
+        return low // <uint64_t> count
+    rest[0] = dividend % count
+    return dividend / count

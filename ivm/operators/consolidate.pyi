@@ -1,6 +1,0 @@
-from ivm.operators.operator import Operator, Region
-
-class Consolidate(Operator):
-    """The updates of `source`, consolidated."""
-
-    def __init__(self, region: Region, row_words: int, source: Operator) -> None: ...

@@ -1,0 +1,16 @@
+from ivm.operators.base.operator cimport Operator
+from ivm.expressions.program cimport Program
+from ivm.rows.updates cimport Updates
+
+
+# An operator that sends rows to errors: their messages, one word each.
+cdef class Fallible(Operator):
+    cdef Updates errors     # of this step, all rounds; the runner takes them at its end
+
+
+cdef class Evaluate(Fallible):
+    cdef Operator source
+    cdef Program program
+    cdef Py_ssize_t taken   # of the source's updates, before this activation
+    # Evaluates what the source has so far, and empties it: the source calls this while it steps.
+    cdef int take(self) except -1 nogil

@@ -1,7 +1,0 @@
-from ivm.operators.operator import Operator, Reader
-
-class Grouped(Operator):
-    """Looks at the whole group of each touched key of `reader`'s trace."""
-
-    @property
-    def reader(self) -> Reader: ...

@@ -1,6 +1,0 @@
-from ivm.operators.operator import Operator, Region
-
-class Input(Operator):
-    """Updates that were fed from outside, by time."""
-
-    def __init__(self, region: Region, row_words: int) -> None: ...

@@ -1,6 +1,0 @@
-from ivm.operators.gathering import Gathering
-
-class Joining(Gathering):
-    """Gathers texts with `separator` between them."""
-
-    def __init__(self, *gathered: object, separator: bytes) -> None: ...

@@ -1,0 +1,222 @@
+"""Join of two arrangements on their keys.
+
+New left updates meet the right's history, then new right updates meet all of the left: each pair
+of updates meets once. A pair's time is the least upper bound of both times; inside a loop this may
+be a later round, and the pair flows on at once: only what evaluates at a time waits for it. The
+keys of the smaller side are sought in the larger one, by galloping or, if they are few, by probes;
+so the work is at most linear in the smaller side, up to a logarithm, plus the output.
+"""
+
+cimport cython
+from libc.stdint cimport uint64_t
+from libc.string cimport memcpy
+
+from ivm.operators.errors.evaluate cimport Evaluate
+from ivm.operators.base.operator cimport Operator, Reader, Region, first_of, read_alone, takes_part
+from ivm.rows.packing cimport Packing, pack
+from ivm.rows.updates cimport push
+from ivm.expressions.kernels.vectors cimport VECTOR
+from ivm.trace.batch cimport (
+    Batch, diff_of, first_update, first_val, key_at, seek_key, time_of, val_at,
+)
+from ivm.trace.probe cimport GROUP, SPARSE, probe
+from ivm.trace.times cimport compare_words, join_into
+
+cdef Py_ssize_t MOST = 0x7FFFFFFFFFFFFFFF
+
+
+@cython.final
+cdef class Join(Operator):
+    """Pairs of `left` and `right`; `packing` makes a row from (key, left value, right value)."""
+
+    cdef readonly Reader left
+    cdef readonly Reader right
+    cdef Packing packing
+    cdef void* evaluate     # an Evaluate, borrowed: it holds this operator, and lives if it alone does
+    cdef Py_ssize_t most    # pairs that are held before they are evaluated
+
+    def __init__(self, Region region, int row_words, Reader left, Reader right, Packing packing):
+        self.seeks = self.slices = True
+        self.left = left
+        self.right = right
+        self.packing = packing
+        self.evaluate = NULL
+
+    # Pairs are handed over a vector at a time if `evaluate` alone reads them.
+    cdef void evaluated_by(self, Operator evaluate) noexcept:
+        self.evaluate = <void*> evaluate
+
+    cdef Py_ssize_t load(self) noexcept nogil:
+        return self._sought(self.left, self.right) + self._sought(self.right, self.left)
+
+    # How many keys are sought for what is new in `one`: those of the smaller side.
+    cdef inline Py_ssize_t _sought(self, Reader one, Reader other) noexcept nogil:
+        cdef Py_ssize_t waiting = one.waiting(self.region)
+        return 0 if waiting == 0 else min(waiting, other.held())
+
+    # The pairs that are found.
+    cdef Py_ssize_t foreseen(self) except -1 nogil:
+        cdef Py_ssize_t pairs = 0
+        self.left.look(self.region)
+        self.right.look(self.region)
+        if self.parts == 1:
+            return self._foreseen_of_part()
+        while takes_part(self):
+            pairs += self._foreseen_of_part()
+        return pairs
+
+    cdef Py_ssize_t _foreseen_of_part(self) noexcept nogil:
+        cdef Py_ssize_t pairs = 0, i, j, end_a, end_b
+        cdef Batch* a
+        cdef Batch* b
+        for a in self.left.delta:
+            for b in self.right.delta:
+                self._find_part(b, a, &j, &end_b, &i, &end_a)
+                if end_a - i <= end_b - j:
+                    pairs += found_pairs(a, i, end_a, b, j)
+                else:
+                    pairs += found_pairs(b, j, end_b, a, i)
+        return pairs
+
+    cdef bint yields(self) noexcept nogil:
+        return self.out.length > 0 or self._is_taken_from()
+
+    # Whether `evaluate` has taken pairs. It may be gone where the join has another reader too.
+    cdef inline bint _is_taken_from(self) noexcept nogil:
+        return (self.evaluate != NULL and read_alone(self)
+                and (<Evaluate> self.evaluate).taken > 0)
+
+    cdef int step(self) except -1 nogil:
+        self.out.length = 0
+        self.most = VECTOR if self.evaluate != NULL and read_alone(self) else MOST
+        self.left.look(self.region)
+        self.right.look(self.region)
+        if self.parts == 1:
+            return self._join_part()
+        while takes_part(self):
+            self._join_part()
+        return 0
+
+    cdef int _join_part(self) except -1 nogil:
+        cdef Batch* a
+        cdef Batch* b
+        for a in self.left.delta:
+            for b in self.right.history:
+                self._meet(a, b, True)
+        for b in self.right.delta:
+            for a in self.left.history:
+                self._meet(a, b, False)
+            for a in self.left.delta:
+                self._meet(a, b, False)
+        return 0
+
+    # Joins this operator's part of `a`, or of `b`, with all of the other.
+    cdef int _meet(self, const Batch* a, const Batch* b, bint of_a) except -1 nogil:
+        cdef Py_ssize_t i, j, end_a, end_b
+        if of_a:
+            self._find_part(a, b, &i, &end_a, &j, &end_b)
+        else:
+            self._find_part(b, a, &j, &end_b, &i, &end_a)
+        if (end_a - i) * SPARSE <= end_b - j or (end_b - j) * SPARSE <= end_a - i:
+            return self._probe(a, i, end_a, b, j, end_b)
+        return self._gallop(a, i, end_a, b, j, end_b)
+
+    # This operator's part of the keys of `one`, and where these would be in `other`: anywhere, if they are few. To
+    # seek the first and the last would take one miss after the other, and more than a probe's.
+    cdef void _find_part(self, const Batch* one, const Batch* other, Py_ssize_t* first, Py_ssize_t* end,
+                         Py_ssize_t* first_other, Py_ssize_t* end_other) noexcept nogil:
+        first[0] = first_of(one.keys, self.part, self.parts)
+        end[0] = first_of(one.keys, self.part + 1, self.parts)
+        first_other[0] = 0
+        end_other[0] = other.keys
+        if (end[0] - first[0]) * self.parts * SPARSE <= other.keys:
+            return
+        if first[0] > 0:
+            first_other[0] = seek_key(other, key_at(one, first[0]), 0)
+        if end[0] < one.keys:
+            end_other[0] = seek_key(other, key_at(one, end[0]), first_other[0])
+
+    cdef int _gallop(self, const Batch* a, Py_ssize_t i, Py_ssize_t end_a, const Batch* b, Py_ssize_t j,
+                     Py_ssize_t end_b) except -1 nogil:
+        cdef bint a_smaller = end_a - i <= end_b - j
+        while i < end_a and j < end_b:
+            if a_smaller:
+                j = seek_key(b, key_at(a, i), j)
+            else:
+                i = seek_key(a, key_at(b, j), i)
+            if i >= end_a or j >= end_b:
+                break
+            if compare_words(key_at(a, i), key_at(b, j), a.key_words) == 0:
+                self._pairs(a, i, b, j)
+                i += 1
+                j += 1
+            elif a_smaller:
+                i += 1
+            else:
+                j += 1
+        return 0
+
+    cdef int _probe(self, const Batch* a, Py_ssize_t in_a, Py_ssize_t end_a, const Batch* b,
+                    Py_ssize_t in_b, Py_ssize_t end_b) except -1 nogil:
+        cdef bint a_smaller = end_a - in_a <= end_b - in_b
+        cdef const Batch* few = a if a_smaller else b
+        cdef const Batch* many = b if a_smaller else a
+        cdef Py_ssize_t at[GROUP]
+        cdef Py_ssize_t first = in_a if a_smaller else in_b, end = end_a if a_smaller else end_b
+        cdef Py_ssize_t start = in_b if a_smaller else in_a
+        cdef int i, n
+        while first < end:
+            n = <int> min(GROUP, end - first)
+            start = probe(many, key_at(few, first), few.key_words, few.keys - first, n, start, at)
+            for i in range(n):
+                if at[i] >= 0 and a_smaller:
+                    self._pairs(a, first + i, b, at[i])
+                elif at[i] >= 0:
+                    self._pairs(a, at[i], b, first + i)
+            first += n
+        return 0
+
+    cdef int _pairs(self, const Batch* a, Py_ssize_t i, const Batch* b, Py_ssize_t j) except -1 nogil:
+        cdef Py_ssize_t v, w, t, u
+        cdef uint64_t* update
+        cdef uint64_t* time
+        for v in range(first_val(a, i), first_val(a, i + 1)):
+            for w in range(first_val(b, j), first_val(b, j + 1)):
+                for t in range(first_update(a, v), first_update(a, v + 1)):
+                    for u in range(first_update(b, w), first_update(b, w + 1)):
+                        update = push(&self.out)
+                        if update == NULL:
+                            with gil:
+                                raise MemoryError("no memory for a join's output")
+                        pack(self.packing, key_at(a, i), val_at(a, v), val_at(b, w), update)
+                        time = update + self.out.row_words
+                        memcpy(time, self.region.at, self.out.time_words * sizeof(uint64_t))
+                        time[0] = self.region.lower
+                        join_into(time, time_of(a, t), a.time_words)
+                        join_into(time, time_of(b, u), b.time_words)
+                        update[self.out.stride - 1] = <uint64_t> (diff_of(a, t) * diff_of(b, u))
+                        if self.out.length >= self.most:
+                            (<Evaluate> self.evaluate).take()
+        return 0
+
+
+# The pairs of updates of the keys of `few` from `first` to before `end` with those of `many` that have the same
+# key, from `start` on.
+cdef Py_ssize_t found_pairs(const Batch* few, Py_ssize_t first, Py_ssize_t end, const Batch* many,
+                            Py_ssize_t start) noexcept nogil:
+    cdef Py_ssize_t at[GROUP]
+    cdef Py_ssize_t pairs = 0
+    cdef int i, n
+    while first < end:
+        n = <int> min(GROUP, end - first)
+        start = probe(many, key_at(few, first), few.key_words, few.keys - first, n, start, at)
+        for i in range(n):
+            if at[i] >= 0:
+                pairs += updates_of(few, first + i) * updates_of(many, at[i])
+        first += n
+    return pairs
+
+
+# The updates of the key at `k`.
+cdef inline Py_ssize_t updates_of(const Batch* b, Py_ssize_t k) noexcept nogil:
+    return first_update(b, first_val(b, k + 1)) - first_update(b, first_val(b, k))

@@ -1,0 +1,12 @@
+from ivm.operators.base.operator import Operator, Region
+
+class Concat(Operator):
+    """All updates of `sources`; those marked in `negated` change sign."""
+
+    def __init__(
+        self,
+        region: Region,
+        row_words: int,
+        sources: tuple[Operator, ...],
+        negated: tuple[bool, ...],
+    ) -> None: ...

@@ -1,9 +1,0 @@
-from ivm.operators.operator import Operator, Region
-from ivm.rows.packing import Packing
-
-class Project(Operator):
-    """Each update of `source` with its row repacked by `packing`."""
-
-    def __init__(
-        self, region: Region, row_words: int, source: Operator, packing: Packing
-    ) -> None: ...

@@ -1,4 +1,0 @@
-from ivm.operators.arrange import Arrange
-
-class ArrangeRoundless(Arrange):
-    """Seals each activation's input as a batch, all of it in the loops' first rounds."""

@@ -1,4 +1,0 @@
-from ivm.operators.grouped import Grouped
-
-class Walk(Grouped):
-    """Steps through a group's values in order, to either side of a place."""

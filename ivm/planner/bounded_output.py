@@ -1,0 +1,21 @@
+"""Foresight: which plans tell, before they run, how much their stages put out.
+
+A join of two arrangements that the pool has can count its pairs, and most other operators put out
+about as much as they read. So a dataflow that reads little, by such stages alone, is little.
+"""
+
+from collections.abc import Iterable
+
+from ivm.physical.loop_operations import LoopOperation
+from ivm.physical.operation import Operation
+from ivm.physical.operations import Join
+
+
+def foreseeable(operations: Iterable[Operation | LoopOperation]) -> bool:
+    """Whether what `operations` read tells before they run how much they put out."""
+    return all(each.puts_out_what_it_reads or _counts_pairs(each) for each in operations)
+
+
+def _counts_pairs(operation: Operation | LoopOperation) -> bool:
+    """Whether it is a join of arrangements that are there before it runs."""
+    return isinstance(operation, Join) and operation.left.found and operation.right.found

@@ -1,0 +1,155 @@
+"""Planning of joins: of two arrangements, and of many without intermediate state."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+
+from ivm.dataflow.expressions import Call, Column
+from ivm.dataflow.nodes import Arrange, DeltaJoin, Join, Lookup, Map, columns
+from ivm.physical import operations as op
+from ivm.physical.arrangement import Arranged, places_in, shape_of
+from ivm.physical.scopes import Planned
+from ivm.planner.planning import Planning
+from ivm.rows.format import Format, followed_by, row_format
+from ivm.rows.packing import Packing
+
+
+def plan_join(planning: Planning, node: Join) -> Planned:
+    """Pairs of two arrangements' rows."""
+    node, form, packing = _paired(node)
+    left, right = planning.arranged(node.left), planning.arranged(node.right)
+    return planning.stage(form, op.Join(left, right, node.outputs, packing))
+
+
+def plan_delta_join(planning: Planning, node: DeltaJoin) -> Planned:
+    """The sum of its paths, each a chain of look-ups that adds to what the one before made."""
+    total: Planned | None = None
+    for start, path in enumerate(node.paths):
+        carried = _carried(node, path.lookups)
+        found = _changes(planning, node, start, carried[0])
+        for i in range(len(path.lookups)):
+            found = _looked_up(planning, node, start, i, found, carried[i : i + 2], total)
+        total = found
+    assert total is not None
+    return total
+
+
+def _changes(planning: Planning, node: DeltaJoin, start: int, carried: Sequence[int]) -> Planned:
+    """What is new in relation `start`, as the columns `carried`."""
+    path = node.paths[start]
+    index = planning.arranged(Arrange(node.relations[start], path.key))
+    later = tuple(
+        planning.arranged(Arrange(node.relations[lookup.relation], lookup.key))
+        for lookup in path.lookups
+        if lookup.relation > start
+    )
+    places = _places(index.node, _first(node, start))
+    form = row_format(_fields(node, carried))
+    packing = Packing((index.shape.key, index.shape.val), [places[c] for c in carried], form)
+    return planning.stage(form, op.Changes(index, later, carried, packing))
+
+
+def _looked_up(
+    planning: Planning,
+    node: DeltaJoin,
+    start: int,
+    number: int,
+    source: Planned,
+    columns: Sequence[Sequence[int]],
+    total: Planned | None,
+) -> Planned:
+    """`source` with its partners by a path's look-up `number`; `columns` are those of `source`
+    and those wanted. The path's last look-up adds to `total`."""
+    carried, wanted = columns
+    lookup, last = node.paths[start].lookups[number], number == len(node.relations) - 2
+    index = planning.arranged(Arrange(node.relations[lookup.relation], lookup.key))
+    others = [c for c in carried if c not in lookup.bound]
+    together = followed_by(index.shape.key, row_format(_fields(node, others)))
+    given = pa.schema(_fields(node, carried))
+    source = _without_nulls(
+        planning, source, given, [carried.index(c) for c in lookup.bound], index
+    )
+    picks = [(0, carried.index(c)) for c in (*lookup.bound, *others)]
+    source = planning.packed(source, picks, together)
+    places = _places(index.node, _first(node, lookup.relation))
+    places |= {c: (0, i) for i, c in enumerate((*lookup.bound, *others))}
+    form = row_format(_fields(node, wanted))
+    packing = Packing((together, index.shape.val), [places[c] for c in wanted], form)
+    older, before = lookup.relation > start, total if last else None
+    found = op.Lookup(source, index, lookup.bound, wanted, packing, older, before)
+    return planning.stage(form, found)
+
+
+def _without_nulls(
+    planning: Planning, source: Planned, given: pa.Schema, bound: Sequence[int], index: Arranged
+) -> Planned:
+    """Drops rows with a NULL where the arrangement's key has none: they have no partners."""
+    predicates = [
+        Call("is_not_null", (Column(i, given.field(i).type, True),), pa.bool_(), False)
+        for i, key in zip(bound, list(index.node.schema)[: len(bound)], strict=True)
+        if given.field(i).nullable and not key.nullable
+    ]
+    if not predicates:
+        return source
+    rules = op.Rules(given, tuple(predicates), None, planning.interner)
+    return planning.stage(source.format, op.Evaluate(source, rules))
+
+
+@lru_cache
+def _paired(node: Join) -> tuple[Join, Format, Packing]:
+    """`node` with keys of one format, the format of its rows, and what makes them of pairs."""
+    form = row_format(node.schema)
+    left, right = shape_of(node.left), shape_of(node.right)
+    if left.key != right.key:
+        node = Join(_nullable_key(node.left), _nullable_key(node.right), node.outputs)
+        left, right = shape_of(node.left), shape_of(node.right)
+    keys, lefts = len(node.left.key), len(node.left.schema)
+    picks = [
+        (0, i) if i < keys else (1, i - keys) if i < lefts else (2, i - lefts)
+        for _, i in node.outputs
+    ]
+    return node, form, Packing((left.key, left.val, right.val), picks, form)
+
+
+def _fields(node: DeltaJoin, numbers: Sequence[int]) -> list[pa.Field]:
+    """The columns `numbers` over all relations."""
+    fields = [f for relation in node.relations for f in relation.schema]
+    return [fields[i] for i in numbers]
+
+
+def _first(node: DeltaJoin, relation: int) -> int:
+    """The number of the relation's first column."""
+    return sum(len(before.schema) for before in node.relations[:relation])
+
+
+def _carried(node: DeltaJoin, lookups: Sequence[Lookup]) -> list[list[int]]:
+    """The columns before each look-up and, last, after all of them: the outputs."""
+    outputs = [column for _, column in node.outputs]
+    carried, needed = [outputs], outputs
+    for i in reversed(range(len(lookups))):
+        first = _first(node, lookups[i].relation)
+        found = range(first, first + len(node.relations[lookups[i].relation].schema))
+        needed = [c for c in needed if c not in found and c not in lookups[i].bound]
+        needed = list(dict.fromkeys((*lookups[i].bound, *needed)))
+        carried.append(needed)
+    return carried[::-1]
+
+
+def _places(node: Arrange, first: int) -> dict[int, tuple[int, int]]:
+    """Where an arrangement has its columns, numbered from `first`: (0: key or 1: value, which)."""
+    places = places_in(node, range(len(node.schema)))
+    return {first + column: place for column, place in enumerate(places)}
+
+
+def _nullable_key(node: Arrange) -> Arrange:
+    """`node` with a key whose columns may be NULL, so that its format meets another's."""
+    if all(node.input.schema.field(i).nullable for i in node.key):
+        return node
+    outputs: list[tuple[str, Any]] = []
+    for i, column in enumerate(columns(node.input)):
+        nullable = column.nullable or i in node.key
+        name = node.input.schema.field(i).name
+        outputs.append((name, Column(i, column.type, nullable)))
+    return Arrange(Map(node.input, tuple(outputs)), node.key)

@@ -1,0 +1,77 @@
+"""Which collections only grow: no row of theirs is ever retracted.
+
+Inputs declared insert-only do, and what operators without negation or aggregation make of
+collections that do. A loop's names do if all its bodies do, taking for granted that its names do:
+its rounds then climb to the least fixed point, unless the loop stops before.
+"""
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from ivm.dataflow.nodes import (
+    Arrange,
+    Concat,
+    Consolidate,
+    Constant,
+    DeltaJoin,
+    Distinct,
+    Due,
+    EnterAt,
+    Filter,
+    FlatMap,
+    Get,
+    Iterate,
+    Join,
+    Map,
+    Negate,
+    Node,
+    Recursive,
+    Reduce,
+    Threshold,
+    TopK,
+    Window,
+)
+from ivm.dataflow.traversal import children, reads
+from ivm.installed.collection import Collection
+
+
+class Growth:
+    """Answers for the nodes of one dataflow over `collections`."""
+
+    def __init__(self, collections: Mapping[str, Collection]) -> None:
+        self._collections = collections
+        self._known: dict[Node, bool] = {}
+
+    def grows(self, node: Node) -> bool:
+        """Whether `node` only grows if the recursive names that it refers to do."""
+        if node not in self._known:
+            self._known[node] = self._reads_what_grows(node) and self._grows(node)
+        return self._known[node]
+
+    def _reads_what_grows(self, node: Node) -> bool:
+        found = map(self._collections.get, reads(node))
+        return all(collection is not None and collection.insert_only for collection in found)
+
+    def _grows(self, node: Node) -> bool:
+        return _keeps_growth(node) and all(map(self.grows, children(node)))
+
+
+def _keeps_growth(node: Node) -> bool:
+    """Whether `node` only grows where everything that it reads does."""
+    match node:
+        case Get() | Constant() | Recursive() | Filter() | Map() | FlatMap() | Consolidate():
+            return True
+        case Concat() | Arrange() | Join() | DeltaJoin() | Distinct():
+            return True
+        case Reduce():
+            return not node.aggregates
+        case Threshold():
+            return node.limit == 1
+        case Iterate():
+            return not node.stops
+        case EnterAt():  # the rounds of its loop start anew with each priority
+            return False
+        case Negate() | TopK() | Due() | Window():
+            return False
+        case _:
+            assert_never(node)

@@ -1,0 +1,30 @@
+"""Planning of rows that wait for their moment."""
+
+import pyarrow as pa
+
+from ivm.dataflow.nodes import Due
+from ivm.errors import SchemaMismatch, Unsupported
+from ivm.physical import loop_operations as op
+from ivm.physical.scopes import Planned
+from ivm.planner.planning import Planning
+from ivm.rows.format import followed_by, row_format, string_words
+
+
+def plan_due(planning: Planning, node: Due) -> Planned:
+    """Events in the order of their moments, and the clock that releases them.
+
+    Raises SchemaMismatch, and Unsupported in a loop.
+    """
+    if planning.scope.parent is not None:
+        raise Unsupported("rows that wait for their moment in a loop")
+    schema, clock = node.events.schema, node.clock.schema
+    if schema.field(0).nullable or clock != pa.schema(
+        [schema.field(0).with_name(name) for name in clock.names[:1]]
+    ):
+        raise SchemaMismatch(f"moments {schema.field(0)} for a clock of {clock}")
+    form = row_format(node.schema)
+    others = tuple(range(1, len(schema)))
+    moments = followed_by(row_format(list(schema)[:1]), form)
+    source = planning.keyed(node.events, others, [0, *others], moments, gathers=False)
+    strings = string_words(schema.types, moments)
+    return planning.stage(form, op.Due(source, planning.planned(node.clock), strings))

@@ -1,0 +1,302 @@
+"""Planning of window functions: where their arguments lie, and which kernel each call is."""
+
+import math
+from dataclasses import dataclass
+from typing import assert_never, get_args
+
+import pyarrow as pa
+
+from ivm.dataflow.aggregates import Aggregate, FrameUnit, Order, WindowCall, window_kind
+from ivm.dataflow.nodes import Window
+from ivm.dataflow.text import window_call_text
+from ivm.errors import Unsupported
+from ivm.operators.aggregates.aggregate import Logic
+from ivm.operators.aggregates.linear import Accumulation
+from ivm.operators.aggregates.ordering import Ordering
+from ivm.operators.windows.frames import Frame
+from ivm.operators.windows.functions import (
+    FrameExtreme,
+    FrameSum,
+    FrameValue,
+    Neighbour,
+    Numbering,
+    WindowFunction,
+)
+from ivm.operators.windows.in_loop import Windowing
+from ivm.operators.windows.window import Window as WindowOperator
+from ivm.physical.build import New, TracePlan
+from ivm.physical.operation import Names, Operation, State
+from ivm.physical.operations import KeyOrder
+from ivm.physical.reduce_operations import LogicPlan, ReduceInLoop, Settle, SettlingPlan
+from ivm.physical.scopes import Planned
+from ivm.planner.planning import Planning
+from ivm.planner.reduce import OVERFLOW
+from ivm.rows.format import (
+    Format,
+    Place,
+    followed_by,
+    is_interned,
+    ordered_format,
+    row_format,
+    string_words,
+)
+from ivm.rows.hashing import Partitioner
+from ivm.rows.interner import Interner, pinned_word_of
+from ivm.rows.layout import Layout
+from ivm.rows.packing import Packing
+
+
+class Values:
+    """How a partition's rows lie: in order, with the columns of `node` and where each is.
+
+    The columns of the order come first and then the others, but for the key's. An argument that is
+    among the key, or lies complemented because it is ordered by, has a plain copy behind them.
+    """
+
+    def __init__(self, node: Window) -> None:
+        self.schema = node.input.schema
+        named: dict[int, Order] = {}
+        for o in node.order:
+            named.setdefault(o.column, o)
+        self.order = tuple(named.values())
+        others = [i for i in range(len(self.schema)) if i not in node.key and i not in named]
+        read = [c for call in node.calls for c in (call.column, call.default, call.other)]
+        arguments = [c for c in read if c is not None]
+        copied = [c for c in dict.fromkeys(arguments) if not _plain(c, node.key, named)]
+        self.columns = [*named, *others, *copied]
+        self.format = ordered_format(
+            [self.schema.field(c) for c in self.columns],
+            [o.descending for o in self.order] + [False] * len([*others, *copied]),
+            [o.nulls_first for o in self.order] + [False] * len([*others, *copied]),
+            prefixed=True,
+        )
+        self.strings = [is_interned(self.schema.field(c).type) for c in self.columns]
+
+    @property
+    def order_words(self) -> int:
+        """The leading words in which peers agree."""
+        if not self.order:
+            return 0
+        last = self.format.places[len(self.order) - 1]
+        return last.word + last.words
+
+    def argument(self, column: int) -> int:
+        """Which of `columns` has this one's values plain."""
+        return len(self.columns) - 1 - self.columns[::-1].index(column)
+
+
+@dataclass(frozen=True)
+class WindowPlan(LogicPlan):
+    """The calls of `node` over partitions whose rows lie as `values` says."""
+
+    node: Window
+    values: Values
+    results: Format
+    interner: Interner
+
+    def ordering(self) -> Ordering:
+        """The order of a partition's rows."""
+        return Ordering(self.values.format, self.values.strings, self.interner)
+
+    def functions(self) -> tuple[WindowFunction, ...]:
+        """The kernels of the calls (raises Unsupported)."""
+        return tuple(
+            _function(call, self.values, place, self.interner)
+            for call, place in zip(self.node.calls, self.results.places, strict=True)
+        )
+
+    def make(self) -> Logic:
+        parts = (self.ordering(), self.values.order_words, self.functions(), self.results.words)
+        return Windowing(*parts)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{c.name} := {window_call_text(c)}" for c in self.node.calls)
+
+
+@dataclass(frozen=True)
+class WindowOperation(
+    Operation,
+    makes=WindowOperator,
+    puts_out_what_it_reads=False,
+    state=State("totals", "groups", "totals", "totals"),
+):
+    """Windows at the root, over the rows of changed partitions in order."""
+
+    trace: TracePlan
+    by: KeyOrder
+    owners: Partitioner
+    calls: WindowPlan
+
+    @property
+    def arguments(self) -> tuple[object, ...]:
+        ordering, functions = New(self.calls.ordering), New(self.calls.functions)
+        peers, width = self.calls.values.order_words, self.calls.results.words
+        return (self.trace, self.owners, ordering, peers, functions, width)
+
+    def text(self, names: Names) -> str:
+        return f"{names(self.trace)} {self.by}: {self.calls}"
+
+
+def plan_window(planning: Planning, node: Window) -> Planned:
+    """Partitions in order, and the calls over them."""
+    values = Values(node)
+    for call in node.calls:
+        _check_frame(call, values)
+        if not call.nullable and _may_be_null(call, values.schema):
+            raise Unsupported(
+                f"the {call.function} {call.name!r} may be NULL, but is said not to be"
+            )
+    key_format = row_format([values.schema.field(i) for i in node.key])
+    rows = followed_by(key_format, values.format)
+    taken = [*node.key, *values.columns]
+    types = [values.schema.field(i).type for i in taken]
+    fields = [pa.field(c.name, c.type, c.nullable) for c in node.calls]
+    plain = [False] * len(fields)
+    results = ordered_format(fields, plain, plain)
+    form = Format(rows.words + 1 + results.words, ())
+    calls = WindowPlan(node, values, results, planning.interner)
+    by = KeyOrder(node.key, values.order)
+    owners = planning.owners(pa.schema([values.schema.field(i) for i in node.key]), key_format)
+    words, strings = key_format.words, string_words(types, rows)
+    if planning.scope.depth > 1:
+        source = planning.keyed(node.input, node.key, taken, rows)
+        in_loop = ReduceInLoop(source, by, words, calls, strings, owners)
+        windowed = planning.stage(form, in_loop)
+    else:
+        source = planning.moved(node.input, taken, rows)
+        trace = planning.sealed(source, by, words, strings)
+        windowed = planning.stage(form, WindowOperation(trace, by, owners, calls))
+    return _unpacked(planning, node, windowed, taken, rows, results)
+
+
+def _unpacked(
+    planning: Planning,
+    node: Window,
+    windowed: Planned,
+    taken: list[int],
+    rows: Format,
+    results: Format,
+) -> Planned:
+    """The rows of `node` from the columns `taken` of its input, then the `results`."""
+    form = row_format(node.schema)
+    picks = [(0, taken.index(i)) for i in range(len(node.input.schema))]
+    picks += [(1, i) for i in range(len(node.calls))]
+    packing = Packing((rows, results), picks, form, planning.interner)
+    named = Layout(node.input.schema)
+    naming = Packing((rows,), picks[: len(node.input.schema)], row_format(named.schema))
+    settling = SettlingPlan(packing, naming, named, planning.interner)
+    return planning.stage(form, Settle(windowed, rows.words, settling))
+
+
+_FARTHEST = 1 << 62
+"""No partition has as many rows, and with a row's number added this is an int64."""
+
+
+def _function(
+    call: WindowCall, values: Values, result: Place, interner: Interner
+) -> WindowFunction:
+    """The kernel of one call (raises Unsupported)."""
+    count = min(max(call.count, -_FARTHEST), _FARTHEST)
+    match window_kind(call.function):
+        case "number":
+            _check_number(call)
+            return Numbering(call.function, count, result)
+        case "linear":
+            accumulation = _accumulation(call, values, interner)
+            return FrameSum(accumulation, _frame(call, values), result)
+        case "neighbour":
+            argument, _ = _argument(call, values)
+            ahead = count if call.function == "lead" else -count
+            default = None
+            if call.default is not None:
+                default = values.format.places[values.argument(call.default)]
+            return Neighbour(ahead, argument, default, result)
+        case "pick":
+            argument, _ = _argument(call, values)
+            return FrameValue(call.function, count, _frame(call, values), argument, result)
+        case "extreme":
+            argument, is_string = _argument(call, values)
+            frame = _frame(call, values)
+            return FrameExtreme(call.function, frame, argument, is_string, interner, result)
+        case kind:
+            assert_never(kind)
+
+
+def _argument(call: WindowCall, values: Values) -> tuple[Place, bool]:
+    """Where the value lies that a call may take as it is, and whether it is interned.
+
+    Raises Unsupported unless the call's result has its type.
+    """
+    for column in (call.column, call.default):
+        if column is not None and values.schema.field(column).type != call.type:
+            given = values.schema.field(column).type
+            raise Unsupported(f"a {call.function} of {given} as {call.type}")
+    assert call.column is not None  # as `checks` sees to
+    at = values.argument(call.column)
+    return values.format.places[at], values.strings[at]
+
+
+def _check_frame(call: WindowCall, values: Values) -> None:
+    """Raise Unsupported for a frame whose ends are no numbers of rows or groups, or distances."""
+    unit, ends = call.frame.unit, (call.frame.start, call.frame.end)
+    first = values.schema.field(values.columns[0]).type if values.order else None
+    whole = unit != "range" or first is None or not pa.types.is_floating(first)
+    numbers = int if whole else int | float
+    fits = all(e is None or (isinstance(e, numbers) and not math.isnan(e)) for e in ends)
+    without_order = unit == "range" and first is None and any(ends)
+    if unit not in get_args(FrameUnit) or not fits or without_order:
+        raise Unsupported(f"{unit} between {ends[0]!r} and {ends[1]!r} by an order of {first}")
+
+
+def _may_be_null(call: WindowCall, given: pa.Schema) -> bool:
+    """Whether a call may be NULL for a row of `given`."""
+    kind = window_kind(call.function)
+    if kind == "number" or call.function == "count":
+        return False
+    taken = [given.field(c) for c in (call.column, call.other, call.default) if c is not None]
+    if any(column.nullable for column in taken):
+        return True
+    if kind == "neighbour":
+        return call.count != 0 and call.default is None
+    start, end = call.frame.start, call.frame.end
+    holds_row = (start is None or start <= 0) and (end is None or end >= 0)
+    return not holds_row or (call.function == "nth_value" and call.count != 1)
+
+
+def _check_number(call: WindowCall) -> None:
+    """Raise Unsupported for a number of a row in another type, or for no bucket."""
+    fraction = call.function in ("percent_rank", "cume_dist")
+    fits = pa.types.is_float64 if fraction else pa.types.is_signed_integer
+    if not fits(call.type) or (call.function == "ntile" and call.count < 1):
+        raise Unsupported(f"a {call.function} of {call.count} as {call.type}")
+
+
+def _accumulation(call: WindowCall, values: Values, interner: Interner) -> Accumulation:
+    """The one aggregate of a call, with a result of its own."""
+    column, other = (None if c is None else values.argument(c) for c in (call.column, call.other))
+    aggregate = Aggregate(
+        call.function,  # type: ignore[arg-type]
+        column,
+        call.name,
+        call.type,
+        call.nullable,
+        other,
+    )
+    given = [values.schema.field(c) for c in values.columns]
+    result = ordered_format([pa.field(call.name, call.type, call.nullable)], [False], [False])
+    overflow = pinned_word_of(interner, OVERFLOW)
+    return Accumulation([aggregate], given, values.format, result, overflow)
+
+
+def _plain(column: int, key: tuple[int, ...], order: dict[int, Order]) -> bool:
+    """Whether a column lies among the values as it is."""
+    o = order.get(column)
+    return column not in key and (o is None or not (o.descending or o.nulls_first))
+
+
+def _frame(call: WindowCall, values: Values) -> Frame:
+    f = call.frame
+    if not values.order:
+        return Frame(f.unit, f.start, f.end, None, None)
+    place = values.format.places[0]
+    return Frame(f.unit, f.start, f.end, place, values.schema.field(values.columns[0]).type)

@@ -1,1 +1,0 @@
-"""Running operators: stages over all shards, loops, steps, and Arrow at the pool's edges."""

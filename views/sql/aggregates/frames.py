@@ -1,0 +1,140 @@
+"""Frames: ROWS, GROUPS or RANGE BETWEEN two ends, which are constant.
+
+The ends of a RANGE are distances in the one column ordered by, in its type or, of moments, as an
+interval without months; a time zone's days all have 24 hours.
+"""
+
+import math
+from decimal import Decimal
+from typing import get_args
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ivm.dataflow.aggregates import UP_TO_PEERS, Frame, FrameUnit
+from ivm.dataflow.expressions import Literal
+from ivm.values.types import INTERVAL
+from views.errors import InvalidLiteral, SqlSyntaxError
+from views.sql.base.binder import Binder, Ordering, name
+from views.sql.base.coercion import BIGINT, Bound, is_integer, scale_of
+
+_DAY = 86_400_000_000
+_MOST_DIGITS = 38
+
+
+def bind_frame(b: Binder, node: exp.WindowSpec | None, order: tuple[Ordering, ...]) -> Frame:
+    """The frame that `node` says (None: the default) over the rows in `order`."""
+    if node is None:
+        return UP_TO_PEERS
+    b.session.source.only(node, ("kind", "start", "start_side", "end", "end_side", "exclude"))
+    exclude = node.args.get("exclude")
+    if exclude is not None and exclude.name.upper() != "NO OTHERS":
+        raise b.session.source.unsupported(f"EXCLUDE {exclude.name.upper()}", node)
+    unit = _unit(str(node.args["kind"]))
+    start_side = _side(node.args["start"], node.args.get("start_side"))
+    end_side = _side(node.args.get("end") or "CURRENT ROW", node.args.get("end_side"))
+    _check_sides(b, node, start_side, end_side)
+    if unit == "groups" and not order:
+        raise b.fault(SqlSyntaxError, "GROUPS needs an ORDER BY", node)
+    start = _end(b, node.args["start"], start_side, unit, order, toward=start_side < 0)
+    end = _end(b, node.args.get("end") or "CURRENT ROW", end_side, unit, order, toward=end_side > 0)
+    return Frame(unit, start, end)
+
+
+def _unit(kind: str) -> FrameUnit:
+    unit = kind.lower()
+    return next(u for u in get_args(FrameUnit) if u == unit)
+
+
+def _side(end: exp.Expr | str, side: str | None) -> int:
+    """Where an end lies: -2 for UNBOUNDED PRECEDING to 2 for UNBOUNDED FOLLOWING."""
+    if side is None:
+        return 0
+    away = 2 if end == "UNBOUNDED" else 1
+    return away if side.upper() == "FOLLOWING" else -away
+
+
+def _check_sides(b: Binder, node: exp.WindowSpec, start: int, end: int) -> None:
+    """Refuse ends that PostgreSQL's grammar has in no such order."""
+    if start == 2 or end == -2:
+        raise b.fault(
+            SqlSyntaxError, "a frame cannot start at its last row, nor end at its first", node
+        )
+    if start > end:
+        raise b.fault(SqlSyntaxError, "the frame ends on a side before that of its start", node)
+
+
+def _end(
+    b: Binder,
+    end: exp.Expr | str,
+    side: int,
+    unit: FrameUnit,
+    order: tuple[Ordering, ...],
+    toward: bool,
+) -> int | float | None:
+    """One end, counted from the row on. Of a distance between two values of the type, the nearer
+    one is meant if the frame lies `toward` the row from here, else the farther one."""
+    if abs(side) == 2:
+        return None
+    if side == 0 or isinstance(end, str):
+        return 0
+    if unit == "range":
+        away = _distance(b, end, order, toward)
+    else:
+        away = constant(b, end, f"an end of {unit.upper()}", least=0)
+    return side * away
+
+
+def _distance(b: Binder, node: exp.Expr, order: tuple[Ordering, ...], toward: bool) -> int | float:
+    if len(order) != 1:
+        raise b.fault(SqlSyntaxError, "RANGE with an offset needs one ORDER BY column", node)
+    kind = order[0].value.type
+    bound = b.bind(node)
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        micros = Decimal(_micros(b, bound, node))
+        away: Decimal | float = micros / _DAY if pa.types.is_date(kind) else micros
+    else:
+        away = _number(b, bound, kind, node)
+    if away < 0 or away != away:
+        raise b.fault(InvalidLiteral, "an end of RANGE must not be negative", node)
+    if isinstance(away, float):
+        return away
+    return math.floor(away) if toward else math.ceil(away)
+
+
+def _micros(b: Binder, bound: Bound, node: exp.Expr) -> int:
+    length = b.typed(bound, INTERVAL, node)
+    if length.type != INTERVAL:
+        raise b.mismatch(f"an end of this RANGE must be an interval, not {name(length)}", node)
+    if not isinstance(length, Literal) or not isinstance(length.value, tuple):
+        raise b.session.source.unsupported("an end of RANGE that varies", node)
+    months, days, nanos = length.value
+    if months:
+        raise b.session.source.unsupported("a RANGE of months", node)
+    return int(days * _DAY + nanos // 1000)
+
+
+def _number(b: Binder, bound: Bound, kind: pa.DataType, node: exp.Expr) -> Decimal | float:
+    """The distance in units of the last place of `kind`, an exact number, or a float."""
+    value = b.typed(bound, kind, node)
+    if not isinstance(value, Literal):
+        raise b.session.source.unsupported("an end of RANGE that varies", node)
+    if isinstance(value.value, int | float | Decimal) and not isinstance(value.value, bool):
+        if pa.types.is_floating(kind):
+            return float(value.value)
+        if is_integer(kind) and is_integer(value.type):
+            return Decimal(value.value)
+        if pa.types.is_decimal(kind) and not pa.types.is_floating(value.type):
+            return Decimal(value.value).scaleb(scale_of(kind))
+    raise b.mismatch(f"no RANGE of {name(value)} over a column that has another type", node)
+
+
+def constant(b: Binder, node: exp.Expr, what: str, least: int | None = None) -> int:
+    """`node` as a constant whole number that is at least `least`."""
+    value = b.as_type(node, BIGINT, what)
+    if not isinstance(value, Literal):
+        raise b.session.source.unsupported(f"{what} that varies", node)
+    if not isinstance(value.value, int) or (least is not None and value.value < least):
+        below = "" if least is None else f" of at least {least}"
+        raise b.fault(InvalidLiteral, f"{what} must be a number{below}", node)
+    return value.value

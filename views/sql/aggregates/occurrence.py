@@ -1,0 +1,134 @@
+"""One aggregate where it stands in a query: what it may hold, and what it asks to be computed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ivm.dataflow.expressions import Call, Expression, Literal
+from ivm.values.types import JSON
+from views.errors import GroupingError, UnsupportedSql
+from views.plan.trees import free_columns
+from views.sql.base.binder import Aggregates, Binder, Computation, Ordering
+from views.sql.base.coercion import BOOL, Bound
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An aggregate's first argument with what stands beside it inside the parentheses."""
+
+    node: exp.Expr
+    distinct: bool
+    order: tuple[exp.Ordered, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """The aggregate `node` in the clause of `around`.
+
+    `binder` binds its arguments, `condition` is its FILTER.
+    """
+
+    around: Binder
+    binder: Binder
+    node: exp.Expr
+    condition: Expression | None
+
+    @classmethod
+    def of(cls, b: Binder, node: exp.Expr, only_if: exp.Expr | None) -> "Occurrence":
+        """The aggregate at `node` in a clause."""
+        inner = b.sibling("an aggregate's argument")
+        condition = None if only_if is None else inner.condition(only_if)
+        return cls(b, inner, node, condition)
+
+    @property
+    def over_groups(self) -> bool:
+        """Whether it is over a window, so that its argument may hold aggregates."""
+        return self.around.enclosing is not None
+
+    def aggregates(self) -> Aggregates:
+        """The aggregates of the query that computes this one, once its arguments are bound.
+
+        As in SQL that is the innermost query of whose columns it reads some; of none, its own.
+        Raises GroupingError where that query cannot have an aggregate, or this one holds another.
+        """
+        read = self.binder.read.union(*(free_columns(p.plan) for p in self.binder.pending))
+        own, found, clause = self.around.scope, self.around.aggregates, self.around.clause
+        if not self.over_groups:
+            owner = next((s for s in own.around() if s.numbers() & read), own)
+            if owner is not own:
+                found, clause = owner.aggregates, owner.clause
+        if found is not None and read.isdisjoint(a.number for a in found.calls.values()):
+            return found
+        place = clause if found is None else self.binder.clause
+        raise self.binder.fault(GroupingError, f"an aggregate cannot stand in {place}", self.node)
+
+    def argument(self, given: exp.Expr | None) -> Argument:
+        """`[DISTINCT] x [ORDER BY …]` (raises UnsupportedSql for several in place of x)."""
+        order: tuple[exp.Ordered, ...] = ()
+        if isinstance(given, exp.Order):
+            order, given = tuple(given.expressions), given.this
+        if given is None:
+            raise self.unsupported("an aggregate without an argument")
+        distinct = isinstance(given, exp.Distinct)
+        if distinct:
+            self.binder.session.source.only(given, ("expressions",))
+            if len(given.expressions) != 1 or isinstance(given.expressions[0], exp.Tuple):
+                raise self.unsupported("DISTINCT of several columns in an aggregate")
+            given = given.expressions[0]
+        return Argument(given, distinct, order)
+
+    def ordering(self, order: tuple[exp.Ordered, ...]) -> tuple[Ordering, ...]:
+        """The keys of an ORDER BY inside the aggregate."""
+        return tuple(ordering_of(self.binder, o, self.binder.value(o.this)) for o in order)
+
+    def check_distinct(self, order: tuple[Ordering, ...], value: Expression) -> None:
+        """See that distinct values are ordered by themselves (raises TypeMismatch)."""
+        if any(each.value != value for each in order):
+            raise self.binder.mismatch(
+                "in an aggregate with DISTINCT, ORDER BY takes the argument only", self.node
+            )
+
+    def counted(self, value: Expression) -> Expression:
+        """`value`, or NULL in a row that FILTER leaves out."""
+        return value if self.condition is None else only_where(self.condition, value)
+
+    def compute(self, computation: Computation, kind: pa.DataType) -> Expression:
+        """What `computation` is for each group, a value of type `kind`."""
+        known = self.aggregates().calls
+        if computation not in known:
+            function = computation.function
+            numbers = self.binder.session.numbers
+            known[computation] = numbers.new(function, kind, function != "count")
+        return known[computation].column
+
+    def unsupported(self, what: str) -> UnsupportedSql:
+        """The refusal of something in this aggregate."""
+        return self.binder.session.source.unsupported(what, self.node)
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateHandler:
+    """How to bind one class of aggregates, and which parts of the syntax that reads."""
+
+    bind: Callable[[Occurrence, Any], Bound]
+    reads: tuple[str, ...]
+
+
+def only_where(condition: Expression, value: Expression) -> Expression:
+    """`value` where `condition` is true, else NULL."""
+    return Call("case", (condition, value, Literal(None, value.type)), value.type, True)
+
+
+def ordering_of(b: Binder, node: exp.Ordered, value: Expression) -> Ordering:
+    """A sort key by `value`, in the direction that `node` says."""
+    b.session.source.only(node, ("this", "desc", "nulls_first"))
+    if value.type == JSON:
+        raise b.session.source.unsupported("an order by jsonb", node)
+    return Ordering(value, bool(node.args.get("desc")), bool(node.args.get("nulls_first")))
+
+
+TRUE_ROW = Literal(True, BOOL)
+"""What stands for a row where rows are counted."""

@@ -1,0 +1,141 @@
+"""Aggregates that look at a group's values in order: lists, texts, percentiles, extremes.
+
+`array_agg` and `string_agg` without ORDER BY take the values in ascending order, where PostgreSQL
+leaves it open. Of rows that tie, `arg_min` and `arg_max` take the least value; rows where one of
+their arguments is NULL do not count. `any_value` is the least. Of values that are equally frequent
+`mode` is the first one.
+"""
+
+from decimal import Decimal
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ivm.dataflow.expressions import Expression, Literal
+from ivm.values.types import JSON
+from views.errors import InvalidLiteral
+from views.plan.nodes import AggregateFunction
+from views.plan.scalars import test
+from views.sql.aggregates.occurrence import AggregateHandler, Argument, Occurrence, only_where
+from views.sql.base.binder import Computation, Ordering, name
+from views.sql.base.coercion import DOUBLE, TEXT, Bound, cast, is_number
+
+
+def array_agg(o: Occurrence, node: exp.ArrayAgg) -> Bound:
+    """`array_agg([DISTINCT] x [ORDER BY …])`: NULL counts, and FILTER leaves rows out."""
+    argument = o.argument(node.this)
+    value = o.binder.value(argument.node)
+    if pa.types.is_list(value.type):
+        raise o.unsupported("array_agg() of arrays")
+    order = _order(o, argument, value)
+    computation = Computation("list", value, argument.distinct, order=order, where=o.condition)
+    return o.compute(computation, pa.list_(value.type))
+
+
+def string_agg(o: Occurrence, node: exp.GroupConcat) -> Bound:
+    """`string_agg([DISTINCT] text, constant separator [ORDER BY …])`."""
+    argument = o.argument(node.this)
+    value = o.counted(o.binder.value(argument.node))
+    if value.type != TEXT:
+        raise o.binder.mismatch(f"string_agg() takes text, not {name(value)}; cast it", node)
+    if node.args.get("separator") is None:
+        raise o.binder.mismatch("string_agg() takes a separator as its second argument", node)
+    separator = o.binder.value(node.args["separator"])
+    if not isinstance(separator, Literal) or separator.type != TEXT:
+        raise o.unsupported("a separator of string_agg() that is not a constant text")
+    order = _order(o, argument, o.binder.value(argument.node), value)
+    computation = Computation(
+        "join", value, argument.distinct, order=order, parameter=str(separator.value or "")
+    )
+    return o.compute(computation, TEXT)
+
+
+def _order(
+    o: Occurrence, argument: Argument, value: Expression, counted: Expression | None = None
+) -> tuple[Ordering, ...]:
+    """The order that is asked for, in which `counted`, if given, stands for `value`."""
+    order = o.ordering(argument.order)
+    if argument.distinct:
+        o.check_distinct(order, value)
+    return tuple(
+        Ordering(counted or value, each.descending, each.nulls_first)
+        if each.value == value
+        else each
+        for each in order
+    )
+
+
+def any_value(o: Occurrence, node: exp.AnyValue) -> Bound:
+    """`any_value(x)`: some value that is not NULL."""
+    value = o.counted(o.binder.value(o.argument(node.this).node))
+    return o.compute(Computation("min", value), value.type)
+
+
+def extreme(o: Occurrence, node: exp.ArgMin | exp.ArgMax) -> Bound:
+    """`arg_min(x, y)` and `arg_max(x, y)`: x of the row with the least or the greatest y."""
+    if node.expression is None:
+        raise o.binder.mismatch("arg_min() and arg_max() take two arguments", node)
+    value, by = o.binder.value(node.this), o.counted(o.binder.value(node.expression))
+    if by.type == JSON:
+        raise o.unsupported("an order by jsonb")
+    if by.nullable:
+        value = only_where(test("is_not_null", by), value)
+    if value.nullable:
+        by = only_where(test("is_not_null", value), by)
+    order = (Ordering(by, isinstance(node, exp.ArgMax), False),)
+    return o.compute(Computation("first", value, order=order), value.type)
+
+
+def within_group(o: Occurrence, node: exp.WithinGroup) -> Bound:
+    """`mode()`, `percentile_cont(f)` and `percentile_disc(f)` WITHIN GROUP (ORDER BY x)."""
+    order = node.expression
+    if not isinstance(order, exp.Order) or len(order.expressions) != 1:
+        raise o.unsupported("WITHIN GROUP without one expression to order by")
+    (by,) = o.ordering(tuple(order.expressions))
+    value = o.counted(by.value)
+    match node.this:
+        case exp.Mode() if node.this.this is None:
+            return _ordered(o, "mode", value, by.descending, None)
+        case exp.PercentileDisc():
+            return _ordered(o, "percentile_disc", value, by.descending, _fraction(o, node.this))
+        case exp.PercentileCont():
+            if not is_number(value.type):
+                raise o.binder.mismatch(f"percentile_cont() takes numbers, not {name(value)}", node)
+            value = cast(value, DOUBLE)
+            return _ordered(o, "percentile_cont", value, by.descending, _fraction(o, node.this))
+    raise o.unsupported("WITHIN GROUP of anything but mode() and percentiles")
+
+
+def _ordered(
+    o: Occurrence,
+    function: AggregateFunction,
+    value: Expression,
+    descending: bool,
+    fraction: float | None,
+) -> Expression:
+    order = (Ordering(value, descending, False),)
+    return o.compute(Computation(function, value, order=order, parameter=fraction), value.type)
+
+
+def _fraction(o: Occurrence, node: exp.PercentileCont | exp.PercentileDisc) -> float:
+    if isinstance(node.this, exp.Array):
+        raise o.unsupported("a percentile of several fractions")
+    given = o.binder.value(node.this, DOUBLE)
+    if not isinstance(given, Literal) or not isinstance(given.value, int | float | Decimal):
+        raise o.unsupported("a percentile of a fraction that is not a constant number")
+    fraction = float(given.value)
+    if not 0 <= fraction <= 1:
+        raise o.binder.fault(
+            InvalidLiteral, f"the fraction {fraction:g} is not between 0 and 1", node
+        )
+    return fraction
+
+
+AGGREGATES: dict[type[exp.Expr] | str, AggregateHandler] = {
+    exp.ArrayAgg: AggregateHandler(array_agg, ("this", "nulls_excluded")),
+    exp.GroupConcat: AggregateHandler(string_agg, ("this", "separator")),
+    exp.AnyValue: AggregateHandler(any_value, ("this",)),
+    exp.ArgMin: AggregateHandler(extreme, ("this", "expression")),
+    exp.ArgMax: AggregateHandler(extreme, ("this", "expression")),
+    exp.WithinGroup: AggregateHandler(within_group, ("this", "expression")),
+}

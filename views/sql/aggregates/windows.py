@@ -1,0 +1,227 @@
+"""Window functions: what OVER says, and the calls that a query computes over its rows.
+
+They see the rows that WHERE, GROUP BY and HAVING leave, and stand in the select list and ORDER BY.
+An aggregate over a window is bound as any other; what it would have a grouped query compute
+becomes calls over the window. Counts, as of lag(), must be constants.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ivm.dataflow.aggregates import WindowFunction
+from ivm.dataflow.expressions import Call, Column, Expression, Literal
+from views.errors import DuplicateColumn, GroupingError, UnknownTable
+from views.plan.nodes import Attribute, Plan, Project, Window, WindowCall
+from views.sql.aggregates.calls import ordering
+from views.sql.aggregates.frames import bind_frame, constant
+from views.sql.base.binder import Aggregates, Binder, Computation, Handler, WindowUse
+from views.sql.base.coercion import BIGINT, BOOL, DOUBLE, INT, Bound
+from views.sql.base.scope import Session
+from views.sql.source.text import describe
+
+_NUMBERS: dict[type[exp.Expr], tuple[WindowFunction, pa.DataType]] = {
+    exp.RowNumber: ("row_number", BIGINT),
+    exp.Rank: ("rank", BIGINT),
+    exp.DenseRank: ("dense_rank", BIGINT),
+    exp.PercentRank: ("percent_rank", DOUBLE),
+    exp.CumeDist: ("cume_dist", DOUBLE),
+    exp.Ntile: ("ntile", INT),
+}
+_VALUES: dict[type[exp.Expr], WindowFunction] = {
+    exp.FirstValue: "first_value",
+    exp.LastValue: "last_value",
+    exp.NthValue: "nth_value",
+    exp.Lag: "lag",
+    exp.Lead: "lead",
+}
+_AGGREGATES: Mapping[str, WindowFunction] = {
+    "count": "count",
+    "sum": "sum",
+    "avg": "avg",
+    "comoment": "comoment",
+    "min": "min",
+    "max": "max",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The clauses of a window, with those that it takes over from another one by name."""
+
+    keys: Sequence[exp.Expr]
+    order: Sequence[exp.Ordered]
+    frame: exp.WindowSpec | None
+
+
+def window(b: Binder, node: exp.Window) -> Bound:
+    """`function(…) OVER (…)`."""
+    if b.windows is None:
+        raise b.fault(GroupingError, f"a window function cannot stand in {b.clause}", node)
+    kind = type(node.this)
+    inner = replace(b, clause="a window function", windows=None)
+    if kind in _NUMBERS:
+        function, result = _NUMBERS[kind]
+        count = 1 if kind is not exp.Ntile else _positive(inner, node.this, node.this.this)
+        b.session.source.only(node.this, ("this",) if kind is exp.Ntile else ())
+        attribute = b.session.numbers.new(function, result, False)
+        b.windows.append(replace(_over(inner, node, attribute, function), count=count))
+        return attribute.column
+    if kind in _VALUES:
+        b.windows.append(_of_value(inner, node, _VALUES[kind]))
+        return b.windows[-1].attribute.column
+    return _aggregate(b, inner, node)
+
+
+def _over(b: Binder, node: exp.Window, attribute: Attribute, function: WindowFunction) -> WindowUse:
+    """A call of `function` over the window that `node` describes."""
+    shape = _shape(b, node, list(b.windows_named))
+    keys = tuple(b.value(key) for key in shape.keys)
+    order = ordering(b, shape.order)
+    return WindowUse(keys, order, attribute, function, frame=bind_frame(b, shape.frame, order))
+
+
+def _shape(b: Binder, node: exp.Window, visible: Sequence[str]) -> Shape:
+    """The clauses of `node`, which may name one of the windows `visible`."""
+    b.session.source.only(node, _READ)
+    order = node.args.get("order")
+    keys = node.args.get("partition_by") or ()
+    own = Shape(keys, order.expressions if order is not None else (), node.args.get("spec"))
+    alias = node.args.get("alias")
+    if alias is None:
+        return own
+    if alias.name not in visible:
+        raise b.fault(UnknownTable, f"no window {alias.name!r} in WINDOW", node)
+    before = visible[: visible.index(alias.name)]
+    base = _shape(b, b.windows_named[alias.name], before)
+    twice = "PARTITION BY" if own.keys else "a second ORDER BY" if own.order and base.order else ""
+    if base.frame is not None and (own.order or own.frame):
+        twice = "more clauses, as it has a frame"
+    if twice:
+        raise b.session.source.unsupported(f"giving the window {alias.name!r} {twice}", node)
+    return Shape(base.keys, own.order or base.order, own.frame or base.frame)
+
+
+def check_named(b: Binder, nodes: Sequence[exp.Window]) -> None:
+    """See that the windows of WINDOW have different names and mean something, used or not."""
+    names = [node.name for node in nodes]
+    for i, node in enumerate(nodes):
+        if node.name in names[:i]:
+            raise b.fault(DuplicateColumn, f"WINDOW defines {node.name!r} twice", node)
+        shape = _shape(b, node, names[:i])
+        for key in shape.keys:
+            b.value(key)
+        bind_frame(b, shape.frame, ordering(b, shape.order))
+
+
+def _of_value(b: Binder, node: exp.Window, function: WindowFunction) -> WindowUse:
+    """A call for a value of another row: `lag(value [, count [, default]])` and the like."""
+    given = node.this
+    parts = {"nth_value": ("this", "offset"), "lag": ("this", "offset", "default")}
+    b.session.source.only(given, parts.get("lag" if function == "lead" else function, ("this",)))
+    default: Expression | None = None
+    if given.args.get("default") is None:
+        argument = b.value(given.this)
+    else:
+        argument, default = b.same_type([given.this, given.args["default"]], f"{function}()")
+    count, offset = 1, given.args.get("offset")
+    if function == "nth_value":
+        count = _positive(b, given, offset)
+    elif offset is not None:
+        count = constant(b, offset, f"the distance of {function}()")
+    attribute = b.session.numbers.new(function, argument.type, True)
+    over = _over(b, node, attribute, function)
+    return replace(over, argument=argument, default=default, count=count)
+
+
+def _positive(b: Binder, function: exp.Expr, count: exp.Expr | None) -> int:
+    what = f"the number of {describe(function)}"
+    if count is None:
+        raise b.session.source.unsupported(f"{describe(function)} without a number", function)
+    return constant(b, count, what, least=1)
+
+
+def _aggregate(b: Binder, inner: Binder, node: exp.Window) -> Bound:
+    """An aggregate over a window, whose argument may hold aggregates of the query itself."""
+    assert b.windows is not None
+    if isinstance(node.this, exp.IgnoreNulls | exp.RespectNulls):
+        raise b.session.source.unsupported("IGNORE NULLS or RESPECT NULLS", node)
+    if isinstance(node.this, exp.WithinGroup):
+        raise b.session.source.unsupported("WITHIN GROUP over a window", node)
+    if not isinstance(node.this, exp.AggFunc | exp.Filter | exp.Anonymous):
+        raise b.fault(GroupingError, f"{describe(node.this)} is no window function", node)
+    found = Aggregates()
+    made = replace(inner, aggregates=found, enclosing=b.aggregates or Aggregates())
+    bound = made.bind(node.this)
+    b.pending.extend(found.pending)
+    for computation, attribute in found.calls.items():
+        function = _AGGREGATES.get(computation.function)
+        extra = computation.order or computation.parameter is not None
+        if function is None or extra or computation.distinct:
+            what = "DISTINCT" if computation.distinct else describe(node.this)
+            raise b.session.source.unsupported(f"{what} over a window", node)
+        over = _over(inner, node, attribute, function)
+        b.windows.append(replace(over, argument=_filtered(computation), other=computation.other))
+    return bound
+
+
+def _filtered(computation: Computation) -> Expression | None:
+    """What is aggregated, NULL where the aggregate's condition does not hold."""
+    value, where = computation.argument, computation.where
+    if where is None:
+        return value
+    kept = Literal(True, BOOL) if value is None else value
+    return Call("case", (where, kept, Literal(None, kept.type)), kept.type, True)
+
+
+def computed(session: Session, plan: Plan, uses: Sequence[WindowUse]) -> Plan:
+    """`plan` with the results of `uses`; those over the same window agree on the order of ties."""
+    read = [e for use in uses for e in use.reads()]
+    plan, columns = _with_columns(session, plan, read)
+    for over in dict.fromkeys((use.keys, use.order) for use in uses):
+        keys, order = over
+        calls = tuple(_call(u, columns) for u in uses if (u.keys, u.order) == over)
+        sorted_by = tuple(o.key(columns[o.value]) for o in order)
+        plan = Window(plan, tuple(columns[k].column for k in keys), sorted_by, calls)
+    return plan
+
+
+def _call(use: WindowUse, columns: Mapping[Expression, Attribute]) -> WindowCall:
+    argument, default, other = (
+        None if e is None else columns[e].column for e in (use.argument, use.default, use.other)
+    )
+    return WindowCall(use.attribute, use.function, argument, default, use.count, use.frame, other)
+
+
+def _with_columns(
+    session: Session, plan: Plan, values: Sequence[Expression]
+) -> tuple[Plan, dict[Expression, Attribute]]:
+    """`plan` with every one of `values` as a column, and which it is."""
+    known = {a.number: a for a in plan.attributes}
+    found: dict[Expression, Attribute] = {}
+    outputs: list[tuple[Attribute, Expression]] = [(a, a.column) for a in plan.attributes]
+    for value in dict.fromkeys(values):
+        if isinstance(value, Column) and value.index in known:
+            found[value] = known[value.index]
+        else:
+            found[value] = session.numbers.fresh("window", value)
+            outputs.append((found[value], value))
+    if len(outputs) == len(known):
+        return plan, found
+    return Project(plan, tuple(outputs)), found
+
+
+def _alone(b: Binder, node: exp.Func) -> Bound:
+    raise b.fault(GroupingError, f"{describe(node)} needs an OVER clause", node)
+
+
+_READ = ("this", "partition_by", "order", "over", "alias", "spec")
+HANDLERS: dict[type[exp.Expr] | str, Handler] = {
+    exp.Window: Handler(window, _READ),
+    **{
+        kind: Handler(_alone, ("this", "expressions", "offset", "default"))
+        for kind in (*_NUMBERS, *_VALUES)
+    },
+}

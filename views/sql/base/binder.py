@@ -1,0 +1,362 @@
+"""What binding any scalar expression needs: scopes, coercion and faults.
+
+The families of expressions (operators, functions, dates, aggregates, subqueries) are tables from a
+syntax class to a handler and the parts of the syntax that it reads; any other part is refused.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ivm.dataflow.aggregates import UP_TO_PEERS, Frame, WindowFunction
+from ivm.dataflow.expressions import Call, Expression, Literal
+from views.errors import (
+    AmbiguousColumn,
+    InvalidLiteral,
+    SqlError,
+    TypeMismatch,
+    UnknownColumn,
+    UnknownFunction,
+    suggestion,
+)
+from views.plan.constants import read
+from views.plan.failures import may_fail
+from views.plan.nodes import (
+    AggregateFunction,
+    Apply,
+    Attribute,
+    JoinKind,
+    Plan,
+    SortKey,
+)
+from views.plan.scalars import TRUE, columns_of, conjunction, conjuncts, test
+from views.plan.trees import numbers_of
+from views.sql.base.coercion import (
+    BOOL,
+    TEXT,
+    Bound,
+    Untyped,
+    cast,
+    castable,
+    common_of,
+    common_type,
+    fitted,
+)
+from views.sql.base.scope import Environment, Scope, Session
+from views.sql.source.text import QUERIES, describe
+from views.types import type_name
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A subquery met in an expression: an Apply that its clause still has to put in its plan.
+
+    What it gives matters only for rows where `guard` holds, so that it need not be evaluated for
+    others.
+    """
+
+    kind: JoinKind
+    plan: Plan
+    predicate: Expression = TRUE
+    mark: Attribute | None = None
+    guard: Expression = TRUE
+
+    @property
+    def numbers(self) -> set[int]:
+        """The columns that it gives."""
+        return {a.number for a in self.plan.attributes} | (
+            {self.mark.number} if self.mark else set()
+        )
+
+    def attach(self, plan: Plan) -> Apply:
+        """`plan` joined with the subquery.
+
+        Its guard is what reads columns of `plan`. What comes after a condition that does not may
+        fail where that one does not hold, and is then left out as well.
+        """
+        own, holds = numbers_of(plan), list[Expression]()
+        for i, part in enumerate(conjuncts(self.guard)):
+            if columns_of(part) <= own and (len(holds) == i or not may_fail(part)):
+                holds.append(part)
+        guard = conjunction(holds)
+        return Apply(self.kind, plan, self.plan, self.predicate, self.mark, guard)
+
+
+def attach(plan: Plan, pending: Sequence[Pending]) -> Plan:
+    """`plan` joined with all the subqueries."""
+    for subquery in pending:
+        plan = subquery.attach(plan)
+    return plan
+
+
+@dataclass(frozen=True, slots=True)
+class Ordering:
+    """A sort key whose expression is not yet a column."""
+
+    value: Expression
+    descending: bool
+    nulls_first: bool
+
+    def key(self, attribute: Attribute) -> SortKey:
+        """The key, once its expression is the column `attribute`."""
+        return SortKey(attribute.column, self.descending, self.nulls_first)
+
+
+@dataclass(frozen=True, slots=True)
+class Computation:
+    """What an `AggregateCall` computes, over expressions that are not yet columns."""
+
+    function: AggregateFunction
+    argument: Expression | None
+    distinct: bool = False
+    other: Expression | None = None
+    order: tuple[Ordering, ...] = ()
+    where: Expression | None = None
+    parameter: float | str | None = None
+
+    def reads(self) -> list[Expression]:
+        """The expressions that it reads of each row."""
+        given = [self.argument, self.other, self.where, *(o.value for o in self.order)]
+        return [e for e in given if e is not None]
+
+
+@dataclass(slots=True)
+class Aggregates:
+    """What a grouped query computes, each thing once, and the subqueries in the arguments.
+
+    `groupings` are the columns of `grouping(…)`, by its arguments, and its first place.
+    """
+
+    calls: dict[Computation, Attribute] = field(default_factory=dict)
+    groupings: dict[tuple[Expression, ...], tuple[Attribute, exp.Expr]] = field(
+        default_factory=dict
+    )
+    pending: list[Pending] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowUse:
+    """What a `WindowCall` computes, over expressions that are not yet columns."""
+
+    keys: tuple[Expression, ...]
+    order: tuple[Ordering, ...]
+    attribute: Attribute
+    function: WindowFunction
+    argument: Expression | None = None
+    default: Expression | None = None
+    count: int = 1
+    frame: Frame = UP_TO_PEERS
+    other: Expression | None = None
+
+    def reads(self) -> list[Expression]:
+        """The expressions that it reads of each row."""
+        given = [self.argument, self.default, self.other]
+        order = [o.value for o in self.order]
+        return [*self.keys, *order, *(e for e in given if e is not None)]
+
+    def mapped(self, to: Callable[[Expression], Expression]) -> "WindowUse":
+        """The same over other expressions."""
+        return replace(
+            self,
+            keys=tuple(to(k) for k in self.keys),
+            order=tuple(replace(o, value=to(o.value)) for o in self.order),
+            argument=None if self.argument is None else to(self.argument),
+            default=None if self.default is None else to(self.default),
+            other=None if self.other is None else to(self.other),
+        )
+
+
+@dataclass(slots=True)
+class Binder:
+    """Binds the expressions of one clause.
+
+    `aggregates` and `windows` collect what the clause may hold, or are None where it may not;
+    `pending` collects its subqueries, of which nobody asks where one of `guards` does not hold.
+    `enclosing` is what an aggregate's argument may hold, which only one over a window may: the
+    aggregates of the query. `read` are the columns that names were found to mean.
+    """
+
+    session: Session
+    environment: Environment
+    scope: Scope
+    clause: str
+    aggregates: Aggregates | None = None
+    windows: list[WindowUse] | None = None
+    windows_named: Mapping[str, exp.Window] = field(default_factory=dict)
+    enclosing: Aggregates | None = None
+    pending: list[Pending] = field(default_factory=list)
+    guards: tuple[Expression, ...] = ()
+    read: set[int] = field(default_factory=set)
+    handlers: Mapping[type[exp.Expr] | str, "Handler"] = field(default_factory=dict)
+
+    def bind(self, node: exp.Expr) -> Bound:
+        """The typed expression that `node` denotes."""
+        handler = self.handlers.get(key_of(node), self.handlers.get(type(node)))
+        if handler is None:
+            raise self.session.source.unsupported(_construct(node), node)
+        if any(needed and node.args.get(part) is None for part, needed in node.arg_types.items()):
+            raise self.fault(UnknownFunction, f"{_construct(node)} takes more arguments", node)
+        self.session.source.only(node, handler.reads)
+        return handler.bind(self, node)
+
+    def sibling(self, clause: str) -> "Binder":
+        """A binder for an aggregate's argument inside this expression."""
+        return replace(
+            self,
+            clause=clause,
+            aggregates=self.enclosing,
+            windows=None,
+            enclosing=None,
+            pending=[],
+            guards=(),
+            read=set(),
+        )
+
+    def under(self, node: exp.Expr, conditions: Iterable[Expression]) -> "Binder":
+        """A binder of `node`, whose value matters only where all of `conditions` are true."""
+        if node.find(*QUERIES) is None:
+            return self
+        return replace(self, guards=(*self.guards, *conditions))
+
+    def value(self, node: exp.Expr, wanted: pa.DataType = TEXT) -> Expression:
+        """`node` as a value of some type; a quoted constant is `wanted`."""
+        return self.typed(self.bind(node), wanted, node)
+
+    def typed(self, bound: Bound, wanted: pa.DataType, node: exp.Expr) -> Expression:
+        """What was bound at `node`, as a value; a quoted constant is read as `wanted`."""
+        if not isinstance(bound, Untyped):
+            return bound
+        if bound.text is None:
+            return Literal(None, wanted)
+        try:
+            return read(bound.text, wanted)
+        except ValueError as error:
+            raise self.fault(
+                InvalidLiteral, f"{bound.text!r} is no value of type {type_name(wanted)}", node
+            ) from error
+
+    def as_type(self, node: exp.Expr, wanted: pa.DataType, what: str) -> Expression:
+        """`node` as the argument `what` of type `wanted`, converted if that happens implicitly."""
+        bound = self.value(node, wanted)
+        if bound.type == wanted:
+            return bound
+        if isinstance(bound, Literal) and (literal := fitted(bound, wanted)) is not None:
+            return literal
+        if common_type(bound.type, wanted) == wanted:
+            return cast(bound, wanted)
+        raise self.mismatch(f"{what} must be {type_name(wanted)}, not {name(bound)}", node)
+
+    def condition(self, node: exp.Expr) -> Expression:
+        """`node` as a condition."""
+        bound = self.value(node, BOOL)
+        if bound.type != BOOL:
+            raise self.mismatch(f"{self.clause} must be a condition, not {name(bound)}", node)
+        return bound
+
+    def same_type(
+        self, nodes: Sequence[exp.Expr], what: str, bounds: Sequence[Bound] | None = None
+    ) -> list[Expression]:
+        """The values of `nodes`, all converted to their common type."""
+        given = list(bounds) if bounds is not None else [self.bind(n) for n in nodes]
+        kinds = [_kind(b) for b in given if not isinstance(b, Untyped)]
+        if any(k is None for k in kinds):
+            raise self.session.source.unsupported("a value of type interval", nodes[0])
+        target = _fitting_type(given) or common_of([k for k in kinds if k is not None])
+        if target is None:
+            spelled = " and ".join(dict.fromkeys(type_name(k) for k in kinds if k is not None))
+            raise self.mismatch(f"{what} cannot mix {spelled}; cast one of them", nodes[0])
+        return [cast(self.typed(b, target, n), target) for b, n in zip(given, nodes, strict=True)]
+
+    def explicit_cast(self, bound: Bound, target: pa.DataType, node: exp.Expr) -> Expression:
+        """`cast(… as target)`."""
+        value = self.typed(bound, target, node)
+        if not castable(value.type, target):
+            raise self.mismatch(f"cannot cast {name(value)} to {type_name(target)}", node)
+        return cast(value, target)
+
+    def put_out(self, bound: Bound, node: exp.Expr) -> Expression:
+        """A value as it is put out: as `cast(… as text)`, but a boolean as t or f."""
+        value = self.typed(bound, TEXT, node)
+        if value.type != pa.bool_():
+            return self.explicit_cast(value, TEXT, node)
+        either = (value, Literal("t", TEXT), Literal("f", TEXT))
+        if not value.nullable:
+            return Call("case", either, TEXT, False)
+        return Call("case", (test("is_null", value), Literal(None, TEXT), *either), TEXT, True)
+
+    def column(self, node: exp.Column) -> Expression:
+        """The column that a name means, in this query or one around it."""
+        source = self.session.source
+        source.only(node, ("this", "table"))
+        table = node.table or None
+        scope: Scope | None = self.scope
+        while scope is not None:
+            found = scope.lookup(node.name, table)
+            if len(found) > 1:
+                raise self.fault(
+                    AmbiguousColumn, f"column {node.name!r} is ambiguous; name its table", node
+                )
+            if found:
+                self.read.add(found[0].number)
+                return found[0].column
+            scope = scope.outer
+        shown = f"{table}.{node.name}" if table else node.name
+        near = suggestion(node.name, self.scope.names())
+        raise self.fault(UnknownColumn, f"no column {shown!r} here{near}", node)
+
+    def fault(self, kind: type[SqlError], message: str, node: exp.Expr) -> SqlError:
+        """An error at the place of `node`."""
+        return self.session.source.fault(kind, message, node)
+
+    def mismatch(self, message: str, node: exp.Expr) -> SqlError:
+        """A type error at the place of `node`."""
+        return self.fault(TypeMismatch, message, node)
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """How to bind one class of syntax, and which of its parts that reads (or may ignore)."""
+
+    bind: Callable[[Binder, Any], Bound]
+    reads: tuple[str, ...]
+
+
+def key_of(node: exp.Expr) -> type[exp.Expr] | str:
+    """What `node` is bound by: its class, or the name of a function that has none."""
+    return node.name.lower() if isinstance(node, exp.Anonymous) else type(node)
+
+
+def name(bound: Bound) -> str:
+    """The type of what was bound, for a message."""
+    if isinstance(bound, Untyped):
+        return "unknown"
+    return type_name(bound.type)
+
+
+def _kind(bound: Bound) -> pa.DataType | None:
+    if isinstance(bound, Untyped):
+        return None
+    return bound.type
+
+
+def _fitting_type(bounds: Sequence[Bound]) -> pa.DataType | None:
+    """The one exact type of the values that are no constants, if all constants fit into it.
+
+    Thus a column is compared with a constant in the column's own type, unconverted.
+    """
+    constants = [b for b in bounds if isinstance(b, Literal)]
+    others = {b.type for b in bounds if not isinstance(b, Untyped | Literal)}
+    if len(others) != 1 or not constants:
+        return None
+    kind = next(iter(others))
+    exact = pa.types.is_integer(kind) or pa.types.is_decimal(kind)
+    if exact and all(fitted(c, kind) is not None or c.value is None for c in constants):
+        return kind
+    return None
+
+
+def _construct(node: exp.Expr) -> str:
+    return f"the function {describe(node)}" if isinstance(node, exp.Func) else describe(node)

@@ -1,0 +1,81 @@
+"""The scales of products, quotients and averages: as many digits as 38 have place for.
+
+PostgreSQL gives each value digits of its own; a type here has them for all of its values. A product
+keeps all digits, or as many as leave the place that its factors may need before the point. A
+quotient has place for the digits that PostgreSQL gives the least one that there can be; at least
+16, and 18 digits before the point or those that it can have.
+"""
+
+from decimal import Decimal
+
+import pyarrow as pa
+
+from ivm.dataflow.expressions import Expression, Literal
+from views.sql.base.coercion import DIGITS, scale_of, whole_digits
+
+_PRODUCT_SCALE = 18
+_ROOM = 18
+_SPARE = 8
+_SIGNIFICANT = 16
+_LIMB = 4
+_AVERAGE_SCALE = 20
+_WHOLE_AVERAGE_SCALE = 16
+
+
+def product(one: Expression, other: Expression) -> pa.DataType:
+    """The type of `one * other`, exact numbers."""
+    scales = (scale_of(one.type), scale_of(other.type))
+    whole = _whole(one) + _whole(other)
+    kept = max(DIGITS - whole, *scales, _PRODUCT_SCALE)
+    return pa.decimal128(DIGITS, min(sum(scales), kept))
+
+
+def quotient(dividend: Expression, divisor: Expression) -> pa.DataType:
+    """The type of `dividend / divisor`, exact numbers."""
+    scales = (scale_of(dividend.type), scale_of(divisor.type))
+    whole = _whole(dividend) - _least(divisor)
+    room = min(whole + _SPARE, _ROOM)
+    if not _is_of_any_size(dividend):
+        room = max(whole, room)
+    smallest = -(-(scales[0] + _whole(divisor)) // _LIMB) * _LIMB
+    kept = min(_SIGNIFICANT + _LIMB + max(smallest, 0), DIGITS - max(room, 0))
+    return pa.decimal128(DIGITS, max(kept, *scales, _SIGNIFICANT))
+
+
+def average(argument: pa.DataType) -> pa.DataType:
+    """The type of an average of exact numbers: it is not greater than they are."""
+    scale = scale_of(argument)
+    most = _AVERAGE_SCALE
+    if argument == pa.decimal128(DIGITS, 0):
+        most = _WHOLE_AVERAGE_SCALE
+    elif not _fills(argument):
+        most = min(most, DIGITS - whole_digits(argument))
+    return pa.decimal128(DIGITS, max(scale, most))
+
+
+def _fills(kind: pa.DataType) -> bool:
+    """Whether the type has all digits, which says nothing of how large its numbers are."""
+    return isinstance(kind, pa.Decimal128Type) and kind.precision == DIGITS
+
+
+def _is_of_any_size(number: Expression) -> bool:
+    return _fills(number.type) and not isinstance(number, Literal)
+
+
+def _whole(number: Expression) -> int:
+    """How many digits a number has before its point at most; below 0: zeros after it."""
+    if isinstance(number, Literal) and number.value:
+        return _magnitude(number) + 1
+    return whole_digits(number.type)
+
+
+def _least(divisor: Expression) -> int:
+    """The power of ten below which the absolute value of a divisor is not."""
+    if isinstance(divisor, Literal) and divisor.value:
+        return _magnitude(divisor)
+    return -scale_of(divisor.type)
+
+
+def _magnitude(number: Literal) -> int:
+    assert isinstance(number.value, int | Decimal)
+    return Decimal(number.value).adjusted()

@@ -1,0 +1,129 @@
+"""Which names mean which columns, from the innermost query outwards."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from views.catalog import Catalog
+from views.plan.nodes import Attribute, Plan
+from views.plan.trees import Numbers
+from views.sql.source.text import Source
+
+if TYPE_CHECKING:
+    from views.sql.base.binder import Aggregates
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """One item of a FROM clause: its alias and its columns by name.
+
+    `whole` is what the alias alone means, of a function's rows of one value.
+    """
+
+    alias: str
+    columns: tuple[tuple[str, Attribute], ...]
+    whole: Attribute | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A WITH query as its references see it; `make` gives it anew with fresh columns."""
+
+    make: Callable[[], tuple[Plan, tuple[tuple[str, Attribute], ...]]]
+
+
+@dataclass(slots=True)
+class Scope:
+    """The relations of one FROM clause, and the scope of the query around it.
+
+    `visible` are the columns that need no relation's name, in the order of `*`: a column of USING
+    is there once. Seen from a subquery, `clause` is where that stands, and `aggregates` collects
+    those of this scope's query that it holds, or is None where there may be none.
+    """
+
+    outer: "Scope | None" = None
+    relations: list[Relation] = field(default_factory=list)
+    visible: list[tuple[str, Attribute]] = field(default_factory=list)
+    clause: str = "FROM"
+    aggregates: "Aggregates | None" = None
+
+    def lookup(self, column: str, table: str | None) -> list[Attribute]:
+        """The columns of this scope alone that the name may mean."""
+        found = [attribute for name, attribute in self.star(table) if name == column]
+        if found or table is not None:
+            return found
+        return [r.whole for r in self.relations if r.alias == column and r.whole is not None]
+
+    def star(self, table: str | None = None) -> list[tuple[str, Attribute]]:
+        """What `*` or `table.*` stands for."""
+        if table is None:
+            return self.visible
+        return [c for r in self.relations if r.alias == table for c in r.columns]
+
+    def attributes(self) -> list[Attribute]:
+        """Every column that can be named."""
+        named = [c for relation in self.relations for c in relation.columns]
+        return [attribute for _, attribute in [*self.visible, *named]]
+
+    def numbers(self) -> set[int]:
+        """The columns that can be named, and the aggregates collected over them."""
+        computed = () if self.aggregates is None else self.aggregates.calls.values()
+        return {a.number for a in (*self.attributes(), *computed)}
+
+    def around(self) -> "Iterator[Scope]":
+        """This scope and those further out."""
+        yield self
+        if self.outer is not None:
+            yield from self.outer.around()
+
+    def names(self) -> list[str]:
+        """Every column name visible here or further out."""
+        own = [name for relation in self.relations for name, _ in relation.columns]
+        return own + (self.outer.names() if self.outer else [])
+
+    def widened(self) -> "Scope":
+        """The same where every column may be NULL, as an outer join may fill it in."""
+        relations = [_widened_relation(r) for r in self.relations]
+        return Scope(self.outer, relations, list(_widened(self.visible)))
+
+
+def _widened_relation(relation: Relation) -> Relation:
+    whole = None if relation.whole is None else relation.whole.widened()
+    return Relation(relation.alias, _widened(relation.columns), whole)
+
+
+def _widened(columns: Sequence[tuple[str, Attribute]]) -> tuple[tuple[str, Attribute], ...]:
+    return tuple((name, attribute.widened()) for name, attribute in columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What surrounds a query: the WITH queries it may name and the scope it may correlate to."""
+
+    named: Mapping[str, Named] = field(default_factory=dict)
+    outer: Scope | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BoundQuery:
+    """A query's plan and its columns by name, in order."""
+
+    plan: Plan
+    columns: tuple[tuple[str, Attribute], ...]
+
+
+@dataclass(slots=True)
+class Session:
+    """What one compilation shares: text, catalog, column numbers, and the tables it has met.
+
+    `keyed` holds the columns of tables that have a primary key, with that key.
+    """
+
+    source: Source
+    catalog: Catalog
+    bind_query: Callable[["Session", Environment, exp.Expr], BoundQuery]
+    numbers: Numbers = field(default_factory=Numbers)
+    dependencies: set[str] = field(default_factory=set)
+    keyed: dict[int, tuple[Attribute, frozenset[int]]] = field(default_factory=dict)

@@ -1,0 +1,35 @@
+"""Every class of scalar syntax that views have, with its handler; all others are refused."""
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from views.sql.aggregates import calls, windows
+from views.sql.base.binder import Handler
+from views.sql.clauses import quantifiers, subqueries, temporal_filter
+from views.sql.functions import (
+    arrays,
+    documents,
+    general,
+    named,
+    numbers,
+    operators,
+    patterns,
+    temporal,
+)
+
+HANDLERS: Mapping[type[exp.Expr] | str, Handler] = {
+    **operators.HANDLERS,
+    **general.HANDLERS,
+    **numbers.HANDLERS,
+    **patterns.HANDLERS,
+    **documents.HANDLERS,
+    **arrays.HANDLERS,
+    **named.HANDLERS,
+    **temporal.HANDLERS,
+    **temporal_filter.HANDLERS,
+    **calls.HANDLERS,
+    **subqueries.HANDLERS,
+    **quantifiers.HANDLERS,
+    **windows.HANDLERS,
+}

@@ -1,0 +1,83 @@
+"""LIMIT, OFFSET and FETCH FIRST [WITH TIES]."""
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from ivm.dataflow.expressions import Literal
+from views.errors import InvalidLiteral
+from views.plan.nodes import Plan, SortKey, TopK
+from views.sql.base.binder import Binder
+from views.sql.base.coercion import BIGINT, Untyped, is_integer
+from views.sql.base.scope import Environment, Scope, Session
+from views.sql.clauses.handlers import HANDLERS
+
+# The sum of a limit and an offset fits the engine's 64 bits.
+_MOST = 10**18
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How many rows are left (None: all), after how many; `ties`: with all that equal the last."""
+
+    count: int | None
+    offset: int
+    ties: bool = False
+
+    @property
+    def bounds(self) -> bool:
+        """Whether it leaves any row out."""
+        return self.count is not None or self.offset > 0
+
+    def of(self, plan: Plan, order: tuple[SortKey, ...]) -> Plan:
+        """What is left of `plan` in this order."""
+        if not self.bounds:
+            return plan
+        return TopK(plan, (), order, self.count, self.offset, self.ties and bool(self.count))
+
+
+def bind_limit(session: Session, node: exp.Expr) -> Limit:
+    """The rows that the end of a query asks for."""
+    clause, after = node.args.get("limit"), node.args.get("offset")
+    offset = 0
+    if after is not None:
+        session.source.only(after, ("expression",))
+        offset = _count(session, after.expression) or 0
+    if clause is None:
+        return Limit(None, offset)
+    if isinstance(clause, exp.Fetch):
+        return _fetched(session, clause, offset, ordered=node.args.get("order") is not None)
+    session.source.only(clause, ("expression",))
+    return Limit(_count(session, clause.expression), offset)
+
+
+def _fetched(session: Session, clause: exp.Fetch, offset: int, ordered: bool) -> Limit:
+    session.source.only(clause, ("direction", "count", "limit_options"))
+    options, count = clause.args.get("limit_options"), clause.args.get("count")
+    if options is not None and options.args.get("percent"):
+        raise session.source.unsupported("FETCH with PERCENT", clause)
+    ties = options is not None and bool(options.args.get("with_ties"))
+    if ties and not ordered:
+        raise session.source.fault(InvalidLiteral, "WITH TIES needs an ORDER BY", clause)
+    return Limit(1 if count is None else _count(session, count), offset, ties)
+
+
+def _count(session: Session, node: exp.Expr) -> int | None:
+    """A constant number of rows; None for ALL or NULL."""
+    if isinstance(node, exp.Var) and node.name.upper() == "ALL":
+        return None
+    binder = Binder(session, Environment(), Scope(), "LIMIT", handlers=HANDLERS)
+    bound = binder.bind(node)
+    if isinstance(bound, Untyped):
+        bound = binder.typed(bound, BIGINT, node)
+    if isinstance(bound, Literal):
+        if bound.value is None:
+            return None
+        if is_integer(bound.type) and isinstance(bound.value, int) and 0 <= bound.value < _MOST:
+            return bound.value
+    raise session.source.fault(
+        InvalidLiteral,
+        f"LIMIT and OFFSET take a constant number from 0 to {_MOST - 1}; the rows of a number that "
+        "changes are those that row_number() numbers up to it",
+        node,
+    )

@@ -1,0 +1,137 @@
+"""WITH MUTUALLY RECURSIVE, as Materialize has it: names that read one another, and themselves.
+
+All names are empty at first. In every round the queries are evaluated in order, each replacing what
+its name has, until none changes any more. So a query may also take rows away again, and the writer
+sees to it that the rounds end; a limit on their number may be an error, or the end.
+"""
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ivm.dataflow.expressions import Literal
+from views.errors import BadDefinition, InvalidLiteral, TypeMismatch, UnknownColumn
+from views.plan.nodes import Attribute, Fixpoint, Plan, Project, Recursive
+from views.plan.trees import walk
+from views.sql.base.coercion import TEXT, cast, castable, common_type, is_number
+from views.sql.base.scope import BoundQuery, Environment, Named, Session
+from views.sql.source.dialect import MutuallyRecursive
+from views.types import parse_type, type_name
+
+
+@dataclass(frozen=True, slots=True)
+class _Binding:
+    """A name with the columns that it declares; `label` is unique in the plan."""
+
+    cte: exp.CTE
+    label: str
+    columns: tuple[Attribute, ...]
+
+    def fresh(self, session: Session) -> tuple[Attribute, ...]:
+        """The columns once more."""
+        return tuple(session.numbers.fresh(a.name, a) for a in self.columns)
+
+
+def bind_mutual(
+    session: Session, env: Environment, clause: MutuallyRecursive
+) -> dict[str, BoundQuery]:
+    """The fixed points that the names denote."""
+    session.source.only(clause, ("expressions", "recursive", "limit", "stops"))
+    bindings = [_declared(session, cte) for cte in clause.expressions]
+    named = {b.cte.alias: Named(lambda b=b: _reference(session, b)) for b in bindings}  # type: ignore[misc]
+    inner = Environment({**env.named, **named}, env.outer)
+    bodies = {b.label: _body(session, inner, b) for b in bindings}
+    rounds, stops = _limit(session, clause), bool(clause.args.get("stops"))
+    if rounds is not None and not stops:
+        rounds -= 1  # the last of them must not change anything
+    found = {}
+    for b in bindings:
+        read = _read(b.label, bodies)
+        parts = tuple((label, body) for label, body in bodies.items() if label in read)
+        columns = b.fresh(session)
+        plan = Fixpoint(parts, b.label, columns, rounds, stops)
+        found[b.cte.alias] = BoundQuery(plan, tuple((a.name, a) for a in columns))
+    return found
+
+
+def _reference(
+    session: Session, binding: _Binding
+) -> tuple[Plan, tuple[tuple[str, Attribute], ...]]:
+    columns = binding.fresh(session)
+    return Recursive(binding.label, columns), tuple((a.name, a) for a in columns)
+
+
+def _declared(session: Session, cte: exp.CTE) -> _Binding:
+    columns = []
+    for column in cte.args["alias"].args["columns"]:
+        session.source.only(column, ("this", "kind"))
+        kind = column.args.get("kind")
+        if kind is None:
+            raise session.source.fault(
+                InvalidLiteral, f"{cte.alias!r} must declare its columns: name type, …", column
+            )
+        try:
+            declared = parse_type(kind.sql(dialect="postgres"))
+        except BadDefinition as error:
+            raise session.source.unsupported(str(error), column) from error
+        columns.append(session.numbers.new(column.name, declared, nullable=True))
+    return _Binding(cte, f"{cte.alias}#{columns[0].number}", tuple(columns))
+
+
+def _body(session: Session, env: Environment, binding: _Binding) -> Plan:
+    """The query of a name, with the columns that this declares."""
+    cte = binding.cte
+    bound = session.bind_query(session, env, cte.this)
+    if len(bound.columns) != len(binding.columns):
+        raise session.source.fault(
+            UnknownColumn,
+            f"{cte.alias!r} declares {len(binding.columns)} columns, its query has "
+            f"{len(bound.columns)}",
+            cte,
+        )
+    outputs = []
+    for wanted, (_, given) in zip(binding.columns, bound.columns, strict=True):
+        if not (_is_null(bound, given) or _assignable(given.type, wanted.type)):
+            raise session.source.fault(
+                TypeMismatch,
+                f"column {wanted.name!r} of {cte.alias!r} is declared as {type_name(wanted.type)} "
+                f"and computed as {type_name(given.type)}; cast one of them",
+                cte,
+            )
+        value = cast(given.column, wanted.type)
+        outputs.append((session.numbers.fresh(wanted.name, value), value))
+    return Project(bound.plan, tuple(outputs))
+
+
+def _is_null(bound: BoundQuery, column: Attribute) -> bool:
+    return isinstance(bound.plan, Project) and (column, Literal(None, TEXT)) in bound.plan.outputs
+
+
+def _assignable(given: pa.DataType, wanted: pa.DataType) -> bool:
+    """Whether a value is converted where it is assigned: between numbers, and to text."""
+    if common_type(given, wanted) == wanted or (is_number(given) and is_number(wanted)):
+        return True
+    return bool(wanted == TEXT) and castable(given, wanted)
+
+
+def _limit(session: Session, clause: MutuallyRecursive) -> int | None:
+    limit = clause.args.get("limit")
+    if limit is None:
+        return None
+    if not (isinstance(limit, exp.Literal) and limit.this.isdigit() and int(limit.this) > 0):
+        raise session.source.fault(
+            InvalidLiteral, "a RECURSION LIMIT is a positive number of rounds", clause
+        )
+    return int(limit.this)
+
+
+def _read(label: str, bodies: dict[str, Plan]) -> set[str]:
+    """The names that `label` depends on, itself among them."""
+    read, pending = {label}, [label]
+    while pending:
+        for plan in walk(bodies[pending.pop()]):
+            if isinstance(plan, Recursive) and plan.name in bodies and plan.name not in read:
+                read.add(plan.name)
+                pending.append(plan.name)
+    return read

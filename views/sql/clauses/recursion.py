@@ -1,0 +1,161 @@
+"""WITH RECURSIVE: a base, and a step over what was found so far.
+
+UNION makes a set, and the step may then read the set more than once. UNION ALL makes a bag that
+each round adds to, and the step reads it exactly once. Where more rows found could take rows of
+the result away (negation, aggregation, ordering), the recursion has no least fixed point and is
+refused.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sqlglot import exp
+
+from views.errors import TypeMismatch, UnknownColumn
+from views.plan.nodes import (
+    Aggregate,
+    Apply,
+    Attribute,
+    Distinct,
+    Except,
+    Fixpoint,
+    Join,
+    Plan,
+    Project,
+    Recursive,
+    TopK,
+    Union,
+    Window,
+)
+from views.plan.trees import inputs
+from views.sql.base.coercion import cast, common_type, is_integer
+from views.sql.base.scope import BoundQuery, Environment, Named, Session
+from views.types import type_name
+
+
+def is_recursive(cte: exp.CTE) -> bool:
+    """Whether a WITH query reads itself."""
+    return any(t.name == cte.alias and not t.args.get("db") for t in cte.this.find_all(exp.Table))
+
+
+def bind_recursive(session: Session, env: Environment, cte: exp.CTE) -> BoundQuery:
+    """The fixed point that a recursive WITH query denotes."""
+    body, source = cte.this, session.source
+    if not isinstance(body, exp.Union):
+        raise source.unsupported("a recursive query that is not base UNION [ALL] step", cte)
+    source.only(body, ("this", "expression", "distinct"))
+    base = session.bind_query(session, env, body.this)
+    names = [c.name for c in cte.args["alias"].args.get("columns") or []]
+    if len(names) > len(base.columns):
+        raise source.fault(
+            UnknownColumn, f"{len(names)} names for {len(base.columns)} columns", cte
+        )
+    names += [name for name, _ in base.columns[len(names) :]]
+    mark = session.numbers.new(cte.alias, base.columns[0][1].type, nullable=False)
+    label = f"{cte.alias}#{mark.number}"
+    shape = [a for _, a in base.columns]
+    while True:
+        step = _bind_step(session, env, cte, label, names, shape)
+        wider = [_wider(a, b) for a, (_, b) in zip(shape, step.columns, strict=True)]
+        if wider == shape:
+            break
+        shape = wider
+    distinct = bool(body.args.get("distinct"))
+    _check_step(session, cte, step.plan, label, distinct)
+    parts = tuple(_cast_columns(session, q, names, shape).plan for q in (base, step))
+    columns, attributes = (
+        tuple(session.numbers.fresh(n, a) for n, a in zip(names, shape, strict=True))
+        for _ in range(2)
+    )
+    rows = Union(parts, columns)
+    plan = Fixpoint(((label, Distinct(rows) if distinct else rows),), label, attributes)
+    return BoundQuery(plan, tuple(zip(names, attributes, strict=True)))
+
+
+def _bind_step(
+    session: Session,
+    env: Environment,
+    cte: exp.CTE,
+    label: str,
+    names: list[str],
+    shape: list[Attribute],
+) -> BoundQuery:
+    """The step, where the query's own name has columns of types and nullability `shape`."""
+
+    def make() -> tuple[Plan, tuple[tuple[str, Attribute], ...]]:
+        attributes = tuple(session.numbers.fresh(n, a) for n, a in zip(names, shape, strict=True))
+        return Recursive(label, attributes), tuple(zip(names, attributes, strict=True))
+
+    inner = Environment({**env.named, cte.alias: Named(make)}, env.outer)
+    step = session.bind_query(session, inner, cte.this.expression)
+    if len(step.columns) != len(shape):
+        raise session.source.fault(
+            UnknownColumn,
+            f"the step of {cte.alias!r} has {len(step.columns)} columns, its base {len(shape)}",
+            cte,
+        )
+    for name, wanted, (_, found) in zip(names, shape, step.columns, strict=True):
+        if _wider(wanted, found).type != common_type(wanted.type, found.type):
+            raise session.source.fault(
+                TypeMismatch,
+                f"column {name!r} of {cte.alias!r} is {type_name(wanted.type)} in its base and "
+                f"{type_name(found.type)} in its step; cast one of them",
+                cte,
+            )
+    return step
+
+
+def _wider(base: Attribute, step: Attribute) -> Attribute:
+    """The base's column, nullable where the step's is and, of integers, the wider."""
+    both = common_type(base.type, step.type)
+    grows = both is not None and is_integer(both) and is_integer(base.type)
+    kind = both if both is not None and grows else base.type
+    return replace(base, type=kind, nullable=base.nullable or step.nullable)
+
+
+def _cast_columns(
+    session: Session, query: BoundQuery, names: list[str], shape: list[Attribute]
+) -> BoundQuery:
+    """`query` with the types of `shape`."""
+    values = [cast(a.column, w.type) for (_, a), w in zip(query.columns, shape, strict=True)]
+    fresh = [session.numbers.fresh(n, v) for n, v in zip(names, values, strict=True)]
+    plan = Project(query.plan, tuple(zip(fresh, values, strict=True)))
+    return BoundQuery(plan, tuple(zip(names, fresh, strict=True)))
+
+
+def _check_step(session: Session, cte: exp.CTE, step: Plan, label: str, distinct: bool) -> None:
+    """See that the step can only add rows as the rows found grow."""
+    references = list(_references(step, label, monotone=True))
+    if not references:
+        raise session.source.unsupported("a recursive query that reads itself in its base", cte)
+    if not all(references):
+        raise session.source.unsupported(
+            f"{cte.alias!r} reading itself under an aggregate, LIMIT, NOT EXISTS, EXCEPT or on "
+            "the optional side of an outer join",
+            cte,
+        )
+    if not distinct and len(references) > 1:
+        raise session.source.unsupported(
+            f"{cte.alias!r} reading itself twice in a step of UNION ALL; use UNION", cte
+        )
+
+
+def _references(plan: Plan, label: str, monotone: bool) -> Iterator[bool]:
+    """For each reading of `label`, whether only monotone operators stand above it."""
+    match plan:
+        case Recursive():
+            if plan.name == label:
+                yield monotone
+        case Aggregate() | TopK() | Window():
+            yield from _references(plan.input, label, monotone=False)
+        case Except():
+            yield from _references(plan.inputs[0], label, monotone)
+            yield from _references(plan.inputs[1], label, monotone=False)
+        case Join() | Apply():
+            left = monotone and plan.kind != "full"
+            yield from _references(plan.left, label, left)
+            right = monotone and plan.kind in ("inner", "semi")
+            yield from _references(plan.right, label, right)
+        case _:
+            for below in inputs(plan):
+                yield from _references(below, label, monotone)

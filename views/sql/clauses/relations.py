@@ -1,0 +1,175 @@
+"""FROM: tables, views, WITH queries, subqueries and lists of them."""
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from views.catalog import Table
+from views.errors import DuplicateColumn, UnknownColumn, UnknownTable, suggestion
+from views.plan.nodes import Apply, Attribute, Join, JoinKind, Plan, Scan, Values
+from views.plan.scalars import TRUE
+from views.plan.trees import free_columns, numbers_of
+from views.sql.base.binder import Binder
+from views.sql.base.scope import Environment, Relation, Scope, Session
+from views.sql.clauses.handlers import HANDLERS
+from views.sql.functions import set_returning
+from views.sql.source.text import describe
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Relations that belong together: their rows, and how their columns are named.
+
+    A `lateral` one may read the columns of items before it.
+    """
+
+    plan: Plan
+    scope: Scope
+    lateral: bool = False
+
+
+def one_row(session: Session) -> Values:
+    """One row without a column that could be named."""
+    return Values(((True,),), (session.numbers.fresh("", TRUE),))
+
+
+def bind_relation(session: Session, env: Environment, before: Scope | None, node: exp.Expr) -> Item:
+    """A table or a subquery; if it is LATERAL, it may read the columns of `before`."""
+    match node:
+        case exp.Table() if isinstance(node.this, exp.Values):
+            return _subquery(session, env, node.this, node)
+        case exp.Table() if isinstance(node.this, exp.Func):
+            return _function(session, env, before, node.this, node)
+        case exp.Unnest():
+            return _function(session, env, before, node, node)
+        case exp.Table():
+            return _table(session, env, node)
+        case exp.Lateral() if isinstance(node.this, exp.Func):
+            return _function(session, env, before, node.this, node)
+        case exp.Lateral():
+            session.source.only(node, ("this", "alias", "joins"))
+            inner = Environment(env.named, before)
+            found = _subquery(session, inner, node.this, node)
+            return Item(found.plan, found.scope, lateral=True)
+        case exp.Subquery() | exp.Values():
+            return _subquery(session, env, node, node)
+        case _:
+            raise session.source.unsupported(f"{node.key.upper()} in FROM", node)
+
+
+def is_join_in_parentheses(node: exp.Expr) -> bool:
+    """Whether parentheses hold joined relations, rather than a query."""
+    if not isinstance(node, exp.Subquery):
+        return False
+    inner = node.this
+    if not isinstance(inner, exp.Subquery):
+        return isinstance(inner, exp.Table)
+    return bool(inner.alias or inner.args.get("joins")) or is_join_in_parentheses(inner)
+
+
+def _subquery(session: Session, env: Environment, query: exp.Expr, node: exp.Expr) -> Item:
+    alias = node.args.get("alias")
+    bare = query.copy()
+    bare.set("alias", None)
+    bare.set("joins", None)
+    bound = session.bind_query(session, env, bare)
+    return Item(bound.plan, aliased(session, env, alias, bound.columns, "", node))
+
+
+def _function(
+    session: Session, env: Environment, before: Scope | None, called: exp.Expr, node: exp.Expr
+) -> Item:
+    """A function that returns a set; it may read the items before it, LATERAL or not."""
+    session.source.only(node, ("this", "expressions", "alias", "joins", "ordinality", "offset"))
+    function = set_returning.function_of(called)
+    if function is None:
+        raise session.source.unsupported(f"{describe(called)} in FROM", called)
+    binder = Binder(session, env, Scope(before), "FROM", handlers=HANDLERS)
+    found = set_returning.rows_of(session, binder, called, one_row(session), *function)
+    if binder.pending:
+        raise session.source.unsupported("a subquery in a function in FROM", called)
+    alias, columns = node.args.get("alias") or called.args.get("alias"), found.columns
+    offset = node.args.get("offset") or called.args.get("offset")
+    if offset or node.args.get("ordinality"):
+        name = offset.name if isinstance(offset, exp.Identifier) else "ordinality"
+        columns = (*columns, (name, found.position))
+    if alias is not None and len(found.columns) == 1 and not function[0].startswith("json"):
+        columns = ((alias.name or function[0], columns[0][1]), *columns[1:])
+    scope = aliased(session, env, alias, columns, function[0], called)
+    (relation,) = scope.relations
+    whole = columns[0][1] if len(found.columns) == 1 else None
+    named = Scope(scope.outer, [replace(relation, whole=whole)], scope.visible)
+    return Item(found.plan, named, lateral=True)
+
+
+def _table(session: Session, env: Environment, node: exp.Table) -> Item:
+    session.source.only(node, ("this", "alias", "joins"))
+    if not isinstance(node.this, exp.Identifier):
+        raise session.source.unsupported("a function in FROM", node)
+    name, alias = node.name, node.args.get("alias")
+    if name in env.named:
+        plan, columns = env.named[name].make()
+        return Item(plan, aliased(session, env, alias, columns, name, node))
+    entry = session.catalog.get(name)
+    if entry is None:
+        known = [*session.catalog, *env.named]
+        raise session.source.fault(
+            UnknownTable, f"no table or view {name!r}{suggestion(name, known)}", node
+        )
+    attributes = tuple(session.numbers.new(f.name, f.type, f.nullable) for f in entry.schema)
+    columns = tuple((a.name, a) for a in attributes)
+    key = tuple(a.number for a in attributes if a.name in entry.unique)
+    session.dependencies.add(name)
+    if key and isinstance(entry, Table):
+        session.keyed.update({a.number: (a, frozenset(key)) for a in attributes})
+    return Item(Scan(name, attributes, key), aliased(session, env, alias, columns, name, node))
+
+
+def aliased(
+    session: Session,
+    env: Environment,
+    alias: exp.TableAlias | None,
+    columns: tuple[tuple[str, Attribute], ...],
+    name: str,
+    node: exp.Expr,
+) -> Scope:
+    """The columns under the alias, renamed if that lists names."""
+    if alias is not None:
+        session.source.only(alias, ("this", "columns"))
+        names = [c.name for c in alias.args.get("columns") or []]
+        if len(names) > len(columns):
+            raise session.source.fault(
+                UnknownColumn, f"{len(names)} names for {len(columns)} columns", node
+            )
+        renamed = zip(names, (a for _, a in columns), strict=False)
+        columns = (*renamed, *columns[len(names) :])
+        name = alias.name or name
+    return Scope(env.outer, [Relation(name, columns)], list(columns))
+
+
+def seen(scope: Scope, before: Scope | None) -> Scope:
+    """What a LATERAL item sees after the relations of `scope`."""
+    return Scope(before, scope.relations, scope.visible)
+
+
+def together(session: Session, left: Item, right: Item, node: exp.Expr) -> Scope:
+    """The names of both items (raises DuplicateColumn where two relations have one)."""
+    taken = {r.alias for r in left.scope.relations}
+    for relation in right.scope.relations:
+        if relation.alias and relation.alias in taken:
+            raise session.source.fault(
+                DuplicateColumn, f"{relation.alias!r} stands twice in FROM; give it an alias", node
+            )
+    relations = [*left.scope.relations, *right.scope.relations]
+    return Scope(left.scope.outer, relations, [*left.scope.visible, *right.scope.visible])
+
+
+def reads_before(left: Item, right: Item) -> bool:
+    """Whether `right` reads columns of `left`."""
+    return right.lateral and not free_columns(right.plan).keys().isdisjoint(numbers_of(left.plan))
+
+
+def paired(kind: JoinKind, left: Item, right: Item) -> Join | Apply:
+    """The items joined without a condition."""
+    form = Apply if reads_before(left, right) else Join
+    return form(kind, left.plan, right.plan, TRUE)

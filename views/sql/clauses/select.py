@@ -1,0 +1,323 @@
+"""One SELECT, clause by clause in the order of their meaning.
+
+FROM, WHERE, GROUP BY with its aggregates, HAVING, windows, the select list, DISTINCT, and ORDER BY
+with LIMIT. An ORDER BY without LIMIT or OFFSET is checked and then has no effect: a view
+is a bag of rows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from ivm.dataflow.expressions import Expression
+from views.errors import GroupingError, QueryTooLarge, UnknownColumn, UnsupportedSql
+from views.plan.nodes import Attribute, Distinct, During, Filter, Plan, Project, TopK
+from views.plan.scalars import TRUE, columns_of, conjunction
+from views.plan.trees import free_columns
+from views.sql.aggregates.occurrence import ordering_of
+from views.sql.aggregates.windows import check_named, computed
+from views.sql.base.binder import Aggregates, Binder, Ordering, Pending, WindowUse, attach
+from views.sql.base.scope import BoundQuery, Environment, Scope, Session
+from views.sql.clauses.grouping import Grouping
+from views.sql.clauses.grouping_sets import Outputs, Set, grouping_sets
+from views.sql.clauses.handlers import HANDLERS
+from views.sql.clauses.joins import bind_from
+from views.sql.clauses.limits import bind_limit
+from views.sql.clauses.quantifiers import decided
+from views.sql.clauses.temporal_filter import bounds, conjuncts, reads_clock
+from views.sql.source.text import function_name
+
+MAX_COLUMNS = 1664
+_CLAUSES = (
+    "with_", "expressions", "distinct", "from_", "joins", "where", "group", "having",
+    "windows", "order", "limit", "offset",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One column of the select list."""
+
+    name: str
+    value: Expression
+    node: exp.Expr
+
+
+@dataclass(slots=True)
+class Select:
+    """A SELECT while it is bound: its rows so far and what its clauses may name."""
+
+    session: Session
+    env: Environment
+    node: exp.Select
+    plan: Plan
+    scope: Scope
+    aggregates: Aggregates = field(default_factory=Aggregates)
+    windows: list[WindowUse] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
+    order: list[tuple[Ordering, exp.Expr]] = field(default_factory=list)
+    on: list[Expression] = field(default_factory=list)
+    sets: tuple[Set, ...] = ((),)
+    repeated: list[tuple[Attribute, Expression]] = field(default_factory=list)
+
+    def binder(self, clause: str) -> Binder:
+        """A binder for a clause without aggregates."""
+        return Binder(self.session, self.env, self.scope, clause, handlers=HANDLERS)
+
+    def grouped_binder(self, clause: str, windows: bool = True) -> Binder:
+        """A binder for a clause over groups."""
+        binder = self.binder(clause)
+        binder.aggregates = self.aggregates
+        binder.windows = self.windows if windows else None
+        binder.windows_named = {w.name: w for w in self.node.args.get("windows") or ()}
+        return binder
+
+    def where(self) -> None:
+        """Keep the rows that WHERE asks for."""
+        clause = self.node.args.get("where")
+        if clause is not None:
+            binder = self.binder("WHERE")
+            parts = list(conjuncts(clause.this)) if reads_clock(clause.this) else [clause.this]
+            begin, end = bounds(binder, [part for part in parts if reads_clock(part)])
+            condition = conjunction(decided(binder, p) for p in parts if not reads_clock(p))
+            self.plan = Filter(attach(self.plan, binder.pending), condition)
+            if begin is not None or end is not None:
+                self.plan = During(self.plan, begin, end)
+
+    def bind_items(self) -> Binder:
+        """Bind the select list."""
+        binder = self.grouped_binder("the select list")
+        for node in self.node.expressions:
+            table = node.table if isinstance(node, exp.Column) else None
+            if isinstance(node, exp.Star) or (
+                table is not None and isinstance(node.this, exp.Star)
+            ):
+                self.items.extend(self._star(node, table))
+                continue
+            inner = node.this if isinstance(node, exp.Alias) else node
+            self.items.append(Item(_output_name(node), binder.value(inner), inner))
+        return binder
+
+    def _star(self, node: exp.Expr, table: str | None) -> list[Item]:
+        self.session.source.only(node.this if table else node, ())
+        columns = self.scope.star(table or None)
+        if not columns:
+            what = f"relation {table!r}" if table else "relation for *"
+            raise self.session.source.fault(UnknownColumn, f"no {what} in FROM", node)
+        return [Item(name, attribute.column, node) for name, attribute in columns]
+
+    def bind_group(self) -> Binder:
+        """Bind GROUP BY; outputs that it tells apart from equal ones get a column of their own."""
+        binder, clause = self.binder("GROUP BY"), self.node.args.get("group")
+        if clause is None:
+            return binder
+        made = _made(self)
+        outputs = Outputs([item.value for item in self.items])
+
+        def bind(node: exp.Expr) -> Expression:
+            by_name = isinstance(node, exp.Column) and not self.scope.lookup(node.name, None)
+            item = self.output(node, by_name)
+            value = binder.value(node) if item is None else item.value
+            if columns_of(value) & made:
+                raise binder.fault(GroupingError, "an aggregate cannot stand in GROUP BY", node)
+            return outputs.key_of(value) if item is None else outputs.key(self.items.index(item))
+
+        sets = grouping_sets(self.session, clause, bind)
+        self.sets, repeated = outputs.told_apart(sets, self.session.numbers)
+        for position, attribute in repeated.items():
+            item = self.items[position]
+            self.repeated.append((attribute, item.value))
+            self.items[position] = replace(item, value=attribute.column)
+        return binder
+
+    def bind_order(self, binder: Binder) -> None:
+        """Bind ORDER BY: an output's name or number, else an expression over the rows."""
+        clause = self.node.args.get("order")
+        for node in clause.expressions if clause is not None else ():
+            item = self.output(node.this, by_name=True)
+            value = binder.value(node.this) if item is None else item.value
+            self.order.append((ordering_of(binder, node, value), node))
+
+    def bind_on(self, binder: Binder) -> None:
+        """Bind DISTINCT ON, which must be what ORDER BY begins with."""
+        distinct = self.node.args.get("distinct")
+        on = None if distinct is None else distinct.args.get("on")
+        if on is None:
+            return
+        for node in on.expressions if isinstance(on, exp.Tuple) else [on]:
+            item = self.output(node, by_name=True)
+            self.on.append(binder.value(node) if item is None else item.value)
+        leading = {ordering.value for ordering, _ in self.order[: len(set(self.on))]}
+        if leading and not leading <= set(self.on):
+            raise self.session.source.unsupported(
+                "DISTINCT ON that is not what ORDER BY begins with", on
+            )
+
+    def output(self, node: exp.Expr, by_name: bool) -> Item | None:
+        """The output column that `node` names or numbers in ORDER BY or GROUP BY, if it does."""
+        if isinstance(node, exp.Literal) and not node.is_string:
+            number = int(node.this) if node.this.isdigit() else 0
+            if not 1 <= number <= len(self.items):
+                raise self.session.source.fault(
+                    UnknownColumn, f"{node.this} is not the number of an output column", node
+                )
+            return self.items[number - 1]
+        if by_name and isinstance(node, exp.Column) and not node.table:
+            return next((i for i in self.items if i.name == node.name), None)
+        return None
+
+
+def bind_select(session: Session, env: Environment, node: exp.Select) -> BoundQuery:
+    """The plan of one SELECT."""
+    session.source.only(node, _CLAUSES)
+    _check_lengths(session, node)
+    plan, scope = bind_from(session, env, node)
+    select = Select(session, env, node, plan, scope)
+    select.where()
+    check_named(select.grouped_binder("WINDOW"), node.args.get("windows") or ())
+    items = select.bind_items()
+    having = select.grouped_binder("HAVING", windows=False)
+    clause = node.args.get("having")
+    condition = None if clause is None else decided(having, clause.this)
+    group = select.bind_group()
+    order = select.grouped_binder("ORDER BY")
+    select.bind_order(order)
+    select.bind_on(order)
+    pending = [*items.pending, *order.pending]
+    aggregated = select.aggregates.calls or select.aggregates.groupings
+    if node.args.get("group") is not None or clause is not None or aggregated:
+        pending = _group(select, group, condition, having.pending, pending)
+    made = {w.attribute.number for w in select.windows}
+    later = [p for p in pending if made & (columns_of(p.predicate) | free_columns(p.plan).keys())]
+    plan = attach(select.plan, [p for p in pending if p not in later])
+    select.plan = attach(computed(session, plan, select.windows), later)
+    return _output(select)
+
+
+def _check_lengths(session: Session, node: exp.Select) -> None:
+    """See that no list is longer than PostgreSQL has them."""
+    clauses = (node, node.args.get("group"), node.args.get("order"))
+    for clause in clauses:
+        listed = clause.expressions if clause is not None else []
+        if len(listed) > MAX_COLUMNS:
+            raise session.source.fault(
+                QueryTooLarge, f"a list has at most {MAX_COLUMNS:,} columns", listed[MAX_COLUMNS]
+            )
+
+
+def _group(
+    select: Select,
+    group: Binder,
+    condition: Expression | None,
+    having: list[Pending],
+    pending: list[Pending],
+) -> list[Pending]:
+    """Group the rows and map everything bound so far onto the groups."""
+    grouped_by = [*(e for each in select.sets for e in each), *(e for _, e in select.repeated)]
+    keys = _read_by(set(columns_of(*grouped_by)), pending)
+    _refuse_aggregates(select, keys)
+    pending = [p for p in pending if p not in keys]
+    select.plan = attach(select.plan, [*keys, *group.pending])
+    if select.repeated:
+        own = ((a, a.column) for a in select.plan.attributes)
+        select.plan = Project(select.plan, (*own, *select.repeated))
+    grouping = Grouping(select.session, select.plan, select.sets, select.aggregates)
+    select.items = [replace(i, value=grouping.regroup(i.value, i.node)) for i in select.items]
+    select.order = [(replace(o, value=grouping.regroup(o.value, n)), n) for o, n in select.order]
+    select.on = [grouping.regroup(value, select.node) for value in select.on]
+    select.windows = [w.mapped(lambda e: grouping.regroup(e, select.node)) for w in select.windows]
+    pending = [grouping.regroup_pending(p, select.node) for p in pending]
+    having = [grouping.regroup_pending(p, select.node) for p in having]
+    if condition is not None:
+        condition = grouping.regroup(condition, select.node.args["having"])
+    select.plan = attach(grouping.aggregate(select.plan), having)
+    if condition is not None:
+        select.plan = Filter(select.plan, condition)
+    return pending
+
+
+def _read_by(numbers: set[int], pending: Sequence[Pending]) -> list[Pending]:
+    """The subqueries that give columns among `numbers`, and those that these read themselves."""
+    read, found = set(numbers), []
+    for subquery in reversed(pending):
+        if subquery.numbers & read:
+            read |= columns_of(subquery.predicate) | free_columns(subquery.plan).keys()
+            found.append(subquery)
+    return found[::-1]
+
+
+def _refuse_aggregates(select: Select, keys: Sequence[Pending]) -> None:
+    """See that no subquery to group by reads an aggregate."""
+    made = _made(select)
+    for subquery in keys:
+        if made & (columns_of(subquery.predicate) | free_columns(subquery.plan).keys()):
+            raise select.session.source.fault(
+                GroupingError, "an aggregate cannot stand in GROUP BY", select.node.args["group"]
+            )
+
+
+def _made(select: Select) -> set[int]:
+    """The columns of the aggregates and window functions met so far."""
+    made = {a.number for a in select.aggregates.calls.values()}
+    made |= {a.number for a, _ in select.aggregates.groupings.values()}
+    return made | {w.attribute.number for w in select.windows}
+
+
+def _output(select: Select) -> BoundQuery:
+    """The select list, DISTINCT, and the rows that LIMIT leaves."""
+    session, distinct = select.session, select.node.args.get("distinct")
+    limit = bind_limit(session, select.node)
+    outputs = [(session.numbers.fresh(i.name, i.value), i.value) for i in select.items]
+    columns = tuple((i.name, a) for i, (a, _) in zip(select.items, outputs, strict=True))
+    of_value = {value: attribute for attribute, value in reversed(outputs)}
+    hidden: list[tuple[Attribute, Expression]] = []
+    sorted_by = [o.value for o, _ in select.order] if select.on or limit.bounds else []
+    for value in [*sorted_by, *select.on]:
+        if value not in of_value:
+            of_value[value] = session.numbers.fresh("sort", value)
+            hidden.append((of_value[value], value))
+    if distinct is not None and not select.on:
+        _check_ordered_by_outputs(select, outputs)
+    if not outputs:
+        hidden = hidden or [(session.numbers.fresh("", TRUE), TRUE)]
+    plan: Plan = Project(select.plan, tuple(outputs + hidden))
+    order = tuple(o.key(of_value[o.value]) for o, _ in select.order) if sorted_by else ()
+    if select.on:
+        plan = TopK(plan, tuple(of_value[value].column for value in select.on), order, 1)
+    elif distinct is not None:
+        plan = Distinct(plan)
+    plan = limit.of(plan, order)
+    if hidden and outputs:
+        plan = Project(plan, tuple((a, a.column) for a, _ in outputs))
+    return BoundQuery(plan, columns)
+
+
+def _check_ordered_by_outputs(
+    select: Select, outputs: Sequence[tuple[Attribute, Expression]]
+) -> None:
+    values = {value for _, value in outputs}
+    for ordering, node in select.order:
+        if ordering.value not in values:
+            raise select.session.source.fault(
+                UnsupportedSql,
+                "with SELECT DISTINCT, ORDER BY takes columns of the select list only",
+                node,
+            )
+
+
+def _output_name(node: exp.Expr) -> str:
+    """The name PostgreSQL gives an output column."""
+    if isinstance(node, exp.Alias | exp.Column):
+        return node.alias_or_name
+    while isinstance(node, exp.Paren | exp.Filter | exp.WithinGroup | exp.Window):
+        node = node.this
+    if isinstance(node, exp.Cast):
+        inner = _output_name(node.this)
+        return inner if inner != UNNAMED else node.args["to"].sql(dialect="postgres").lower()
+    if isinstance(node, exp.Func) and not isinstance(node, exp.Connector):
+        return function_name(node)
+    return UNNAMED
+
+
+UNNAMED = "?column?"

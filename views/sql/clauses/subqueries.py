@@ -1,0 +1,107 @@
+"""Subqueries in expressions: EXISTS, and those that are a value or a row of values.
+
+Each becomes a join that its clause applies to its rows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from ivm.dataflow.expressions import Call, Expression, Literal
+from views.plan.failures import may_fail, plan_may_fail
+from views.plan.keys import has_at_most_one_row, has_one_row
+from views.plan.nodes import Aggregate, AggregateCall, Attribute, Plan, Project
+from views.plan.scalars import TRUE, conjunction, predicate
+from views.sql.base.binder import Binder, Handler, Pending
+from views.sql.base.coercion import BIGINT, BOOL, TEXT, Bound, cast
+from views.sql.base.scope import BoundQuery, Environment
+
+_TOO_MANY = "more than one row returned by a subquery used as an expression"
+
+
+def bind_query(b: Binder, node: exp.Expr) -> BoundQuery:
+    """A query that may read the columns of the row it is evaluated for."""
+    scope = replace(b.scope, clause=b.clause, aggregates=b.aggregates)
+    inner = Environment(b.environment.named, scope)
+    return b.session.bind_query(b.session, inner, node)
+
+
+def exists(b: Binder, node: exp.Exists) -> Bound:
+    return mark(b, bind_query(b, node.this).plan, TRUE)
+
+
+def mark(b: Binder, plan: Plan, condition: Expression) -> Expression:
+    """A column that says whether a row of `plan` satisfies `condition`."""
+    attribute = b.session.numbers.fresh("exists", TRUE)
+    _add(b, Pending("mark", plan, condition, attribute))
+    return attribute.column
+
+
+def one_row(b: Binder, plan: Plan, attributes: Sequence[Attribute]) -> list[Expression]:
+    """Columns of `plan`, which has one row; they may be NULL where nobody asks for them."""
+    is_guarded = _add(b, Pending("inner", plan))
+    return [a.widened().column if is_guarded else a.column for a in attributes]
+
+
+def _add(b: Binder, subquery: Pending) -> bool:
+    """Let the clause of `b` have a subquery; whether that is evaluated for some rows only.
+
+    One that cannot fail is simpler if it is evaluated for all.
+    """
+    is_guarded = b.guards and (may_fail(subquery.predicate) or plan_may_fail(subquery.plan))
+    if is_guarded:
+        subquery = replace(subquery, guard=conjunction(b.guards))
+    b.pending.append(subquery)
+    return bool(is_guarded)
+
+
+def scalar(b: Binder, node: exp.Subquery) -> Bound:
+    """A subquery as a value: NULL for no row, and an error for more than one."""
+    bound = bind_query(b, node)
+    if len(bound.columns) != 1:
+        raise b.mismatch("a subquery used as a value must have one column", node)
+    return _only_row(b, bound)[0]
+
+
+def row_of(b: Binder, node: exp.Expr, other: exp.Expr) -> list[tuple[exp.Expr, Bound]] | None:
+    """The columns of `node`, if it is a subquery that is compared with a row of values."""
+    if not (isinstance(node, exp.Subquery) and isinstance(other, exp.Tuple)):
+        return None
+    return [(node, value) for value in _only_row(b, bind_query(b, node))]
+
+
+def _only_row(b: Binder, bound: BoundQuery) -> list[Expression]:
+    """The columns of a query's one row: all NULL for no row, and an error for more than one."""
+    attributes = [attribute for _, attribute in bound.columns]
+    if has_one_row(bound.plan):
+        return one_row(b, bound.plan, attributes)
+    if has_at_most_one_row(bound.plan):
+        _add(b, Pending("left", bound.plan))
+        return [a.widened().column for a in attributes]
+    return _checked(b, bound)
+
+
+def _checked(b: Binder, bound: BoundQuery) -> list[Expression]:
+    """The values of a subquery that might have several rows, which is an error then."""
+    numbers = b.session.numbers
+    rows = numbers.fresh("rows", Literal(0, BIGINT))
+    several = predicate("gt", rows.column, Literal(1, BIGINT))
+    said = Call("case", (several, Literal(_TOO_MANY, TEXT), Literal("false", TEXT)), TEXT, False)
+    failing = cast(said, BOOL)
+    calls = [AggregateCall(rows, "count", None)]
+    outputs: list[tuple[Attribute, Expression]] = []
+    for name, attribute in bound.columns:
+        none = Literal(None, attribute.type)
+        value = numbers.fresh("value", none)
+        calls.append(AggregateCall(value, "min", attribute.column))
+        checked = Call("case", (failing, none, value.column), attribute.type, True)
+        outputs.append((numbers.fresh(name, checked), checked))
+    plan = Project(Aggregate(bound.plan, (), tuple(calls)), tuple(outputs))
+    return one_row(b, plan, [attribute for attribute, _ in outputs])
+
+
+HANDLERS: dict[type[exp.Expr] | str, Handler] = {
+    exp.Exists: Handler(exists, ("this",)),
+    exp.Subquery: Handler(scalar, ("this",)),
+}

@@ -1,0 +1,246 @@
+"""Functions of numbers, text and NULLs."""
+
+from collections.abc import Callable
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ivm.dataflow.expressions import Call, Expression, Literal
+from views.errors import UnknownFunction
+from views.plan.scalars import call, negation, predicate, test
+from views.sql.base.binder import Binder, Handler, name
+from views.sql.base.coercion import (
+    BIGINT,
+    BYTEA,
+    DIGITS,
+    INT,
+    TEXT,
+    Bound,
+    Untyped,
+    cast,
+    is_number,
+    promoted,
+)
+from views.sql.functions import arrays, numbers, patterns, strings
+from views.sql.functions.operators import compare
+
+
+def _text(b: Binder, node: exp.Expr, what: str) -> Expression:
+    value = b.value(node)
+    if value.type != TEXT:
+        raise b.mismatch(f"{what} must be text, not {name(value)}; cast it", node)
+    return value
+
+
+def _texts(function: str, *parts: str, result: pa.DataType = TEXT) -> Handler:
+    """A function whose arguments are all text."""
+
+    def bind(b: Binder, node: exp.Func) -> Bound:
+        if any(node.args.get(p) is None for p in parts):
+            raise b.fault(UnknownFunction, f"{function}() takes {len(parts)} arguments", node)
+        arguments = [_text(b, node.args[p], f"an argument of {function}()") for p in parts]
+        return call(function, *arguments, result=result)
+
+    return Handler(bind, parts)
+
+
+def _numeric(function: str) -> Callable[[Binder, exp.Func], Bound]:
+    """A function of one number that keeps its type."""
+
+    def bind(b: Binder, node: exp.Func) -> Bound:
+        value = _number(b, node.this, function)
+        return call(function, value, result=value.type)
+
+    return bind
+
+
+def _number(b: Binder, node: exp.Expr, function: str) -> Expression:
+    value = b.value(node, pa.float64())
+    if not is_number(value.type):
+        raise b.mismatch(f"{function}() takes a number, not {name(value)}", node)
+    return cast(value, promoted(value.type))
+
+
+def _to_whole(function: str) -> Callable[[Binder, exp.Func], Bound]:
+    """`floor` and `ceil`: of an integer it is itself, of a decimal one of scale 0."""
+
+    def bind(b: Binder, node: exp.Func) -> Bound:
+        value = _number(b, node.this, function)
+        if pa.types.is_integer(value.type):
+            return value
+        return call(function, value, result=_whole(value.type))
+
+    return bind
+
+
+def _whole(kind: pa.DataType) -> pa.DataType:
+    """The type of a number without its fraction, which may have one digit more before the point."""
+    return pa.decimal128(DIGITS, 0) if pa.types.is_decimal(kind) else kind
+
+
+def round_(b: Binder, node: exp.Round) -> Bound:
+    """`round(x)` and, for exact numbers, `round(x, constant digits)`."""
+    value = _number(b, node.this, "round")
+    digits = node.args.get("decimals")
+    if digits is None:
+        if pa.types.is_integer(value.type):
+            return value
+        return call("round", value, result=_whole(value.type))
+    places = b.as_type(digits, BIGINT, "the digits of round()")
+    if not (pa.types.is_decimal(value.type) or pa.types.is_integer(value.type)):
+        raise b.mismatch("round() to digits takes numeric; cast the number", node.this)
+    if not isinstance(places, Literal) or not isinstance(places.value, int):
+        exact = value if pa.types.is_decimal(value.type) else cast(value, pa.decimal128(38, 0))
+        return numbers.round_varying(exact, places)
+    exact = value if pa.types.is_decimal(value.type) else cast(value, pa.decimal128(38, 0))
+    kept = numbers.kept(exact.type, places.value)
+    return call("round", exact, Literal(places.value, BIGINT), result=kept)
+
+
+def concat(b: Binder, node: exp.Concat) -> Bound:
+    """`concat(…)`: any types; NULL counts as empty."""
+    parts: list[Expression] = []
+    for argument in node.expressions:
+        value = b.put_out(b.bind(argument), argument)
+        parts.append(_or_empty(value) if value.nullable else value)
+    return parts[0] if len(parts) == 1 else call("concat", *parts, result=TEXT)
+
+
+def _or_empty(value: Expression) -> Expression:
+    return Call("coalesce", (value, Literal("", TEXT)), TEXT, False)
+
+
+def pipes(b: Binder, node: exp.DPipe) -> Bound:
+    """`a || b` of texts, arrays, documents or bytes."""
+    bounds = (b.bind(node.left), b.bind(node.right))
+    joined = arrays.concatenated(b, *bounds, node)
+    if joined is not None:
+        return joined
+    values = [b.typed(x, TEXT, n) for x, n in zip(bounds, (node.left, node.right), strict=True)]
+    if all(v.type == BYTEA for v in values):
+        return call("concat_bytes", *values, result=BYTEA)
+    if all(v.type != TEXT for v in values):
+        raise b.mismatch(f"no operator {name(values[0])} || {name(values[1])}", node)
+    return call("concat", *(b.explicit_cast(v, TEXT, node) for v in values), result=TEXT)
+
+
+def trim(b: Binder, node: exp.Trim) -> Bound:
+    """`trim([leading | trailing | both] [characters] from text)`."""
+    text = _text(b, node.this, "an argument of trim()")
+    side = str(node.args.get("position") or "BOTH").upper()
+    spaces, others = {
+        "LEADING": ("ltrim", "lstrip"),
+        "TRAILING": ("rtrim", "rstrip"),
+        "BOTH": ("trim", "strip"),
+    }[side]
+    characters = node.args.get("expression")
+    if characters is None:
+        return call(spaces, text, result=TEXT)
+    return call(others, text, _text(b, characters, "the characters of trim()"), result=TEXT)
+
+
+def substring(b: Binder, node: exp.Substring) -> Bound:
+    text = _text(b, node.this, "an argument of substring()")
+    if node.args.get("start") is None:
+        raise b.session.source.unsupported("substring() without a position or pattern", node)
+    pattern = b.value(node.args["start"], BIGINT if node.args.get("length") else TEXT)
+    if pattern.type == TEXT:
+        if node.args.get("length") is not None:
+            raise b.session.source.unsupported("substring() of a SIMILAR pattern", node)
+        return patterns.part(b, node, text, pattern)
+    start = b.as_type(node.args["start"], BIGINT, "a position")
+    length = node.args.get("length")
+    count = Literal(2**31 - 1, BIGINT) if length is None else b.as_type(length, BIGINT, "a length")
+    return call("substring", text, start, count, result=TEXT)
+
+
+def split_part(b: Binder, node: exp.SplitPart) -> Bound:
+    if any(node.args.get(part) is None for part in ("delimiter", "part_index")):
+        raise b.fault(UnknownFunction, "split_part() takes 3 arguments", node)
+    text = _text(b, node.this, "an argument of split_part()")
+    delimiter = _text(b, node.args["delimiter"], "the delimiter")
+    part = b.as_type(node.args["part_index"], BIGINT, "the part's number")
+    return call("split_part", text, delimiter, part, result=TEXT)
+
+
+def like(b: Binder, node: exp.Like | exp.ILike, escape: str = "\\") -> Bound:
+    """`[I]LIKE`."""
+    b.session.source.only(node, ("this", "expression", "negate"))
+    function = "ilike" if isinstance(node, exp.ILike) else "like"
+    text = _text(b, node.this, "LIKE's left side")
+    pattern = _text(b, node.expression, "LIKE's pattern")
+    if isinstance(pattern, Literal) and isinstance(pattern.value, str):
+        pattern = Literal(_backslashed(pattern.value, escape), TEXT)
+    elif not isinstance(pattern, Literal) and escape != "\\":
+        raise b.session.source.unsupported("ESCAPE of a pattern that is not constant", node)
+    matched = predicate(function, text, pattern)
+    return negation(matched) if node.args.get("negate") else matched
+
+
+def escaped(b: Binder, node: exp.Escape) -> Bound:
+    """`LIKE … ESCAPE 'c'`."""
+    if not isinstance(node.this, exp.Like | exp.ILike) or len(node.expression.name) != 1:
+        raise b.session.source.unsupported("ESCAPE of anything but one character", node)
+    return like(b, node.this, node.expression.name)
+
+
+def _backslashed(pattern: str, escape: str) -> str:
+    if escape == "\\":
+        return pattern
+    out, characters = [], iter(pattern)
+    for c in characters:
+        if c == escape:
+            out.append("\\" + next(characters, ""))
+        else:
+            out.append("\\\\" if c == "\\" else c)
+    return "".join(out)
+
+
+def coalesce(b: Binder, node: exp.Coalesce) -> Bound:
+    nodes, bounds = [node.this, *node.expressions], list[Bound]()
+    for each in nodes:
+        missing = (test("is_null", v) for v in bounds if not isinstance(v, Untyped))
+        bounds.append(b.under(each, missing).bind(each))
+    values = b.same_type(nodes, "COALESCE", bounds)
+    nullable = all(v.nullable for v in values)
+    return (
+        values[0] if len(values) == 1 else Call("coalesce", tuple(values), values[0].type, nullable)
+    )
+
+
+def nullif(b: Binder, node: exp.Nullif) -> Bound:
+    value = b.value(node.this)
+    equal = compare(b, "eq", "=", node.this, node.expression)
+    return Call("case", (equal, Literal(None, value.type), value), value.type, True)
+
+
+def extremum(b: Binder, node: exp.Greatest | exp.Least) -> Bound:
+    function = "greatest" if isinstance(node, exp.Greatest) else "least"
+    values = b.same_type([node.this, *node.expressions], function.upper())
+    return Call(function, tuple(values), values[0].type, all(v.nullable for v in values))
+
+
+HANDLERS: dict[type[exp.Expr] | str, Handler] = {
+    exp.Abs: Handler(_numeric("abs"), ("this",)),
+    exp.Floor: Handler(_to_whole("floor"), ("this",)),
+    exp.Ceil: Handler(_to_whole("ceil"), ("this",)),
+    exp.Round: Handler(round_, ("this", "decimals")),
+    exp.Lower: _texts("lower", "this"),
+    exp.Upper: _texts("upper", "this"),
+    exp.StrPosition: _texts("position", "this", "substr", result=INT),
+    exp.StartsWith: _texts("starts_with", "this", "expression", result=pa.bool_()),
+    exp.Replace: _texts("replace", "this", "expression", "replacement"),
+    exp.Concat: Handler(concat, ("expressions", "safe", "coalesce")),
+    exp.DPipe: Handler(pipes, ("this", "expression", "safe")),
+    exp.Overlay: Handler(strings.overlay, ("this", "expression", "from_", "for_")),
+    exp.Trim: Handler(trim, ("this", "expression", "position")),
+    exp.Substring: Handler(substring, ("this", "start", "length")),
+    exp.SplitPart: Handler(split_part, ("this", "delimiter", "part_index")),
+    exp.Like: Handler(like, ("this", "expression", "negate")),
+    exp.ILike: Handler(like, ("this", "expression", "negate")),
+    exp.Escape: Handler(escaped, ("this", "expression")),
+    exp.Coalesce: Handler(coalesce, ("this", "expressions")),
+    exp.Nullif: Handler(nullif, ("this", "expression")),
+    exp.Greatest: Handler(extremum, ("this", "expressions", "ignore_nulls")),
+    exp.Least: Handler(extremum, ("this", "expressions", "ignore_nulls")),
+}

@@ -1,0 +1,126 @@
+"""Functions of dates, times, timestamps and intervals by name."""
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ivm.dataflow.expressions import Expression, Literal
+from ivm.values.templates import formatter, parser
+from ivm.values.types import INTERVAL
+from views.errors import UnknownFunction
+from views.plan.scalars import call
+from views.sql.base.binder import Binder
+from views.sql.base.coercion import (
+    BIGINT,
+    BOOL,
+    DATE,
+    DOUBLE,
+    INT,
+    TEXT,
+    TIME,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    Bound,
+    cast,
+)
+from views.sql.base.signatures import Signature, Signatures, checked, constant_texts, same_as
+
+_NONE = Literal(0, INT)
+_PARTS = ("years", "months", "weeks", "days", "hours", "mins", "secs")
+
+
+def _timestamp(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+    """`make_timestamp(year, month, day, hour, minute, seconds)`."""
+    day = call("make_date", *arguments[:3], result=DATE)
+    return call("combine", day, call("make_time", *arguments[3:], result=TIME), result=TIMESTAMP)
+
+
+def _timestamptz(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+    return cast(_timestamp(b, node, arguments), TIMESTAMPTZ)
+
+
+def _interval(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+    """`make_interval(years, months, weeks, days, hours, mins, secs)`."""
+    wide = [cast(a, BIGINT) for a in arguments[:6]]
+
+    def times(value: Expression, factor: int) -> Expression:
+        return call("multiply", value, Literal(factor, BIGINT), result=BIGINT)
+
+    def plus(x: Expression, y: Expression) -> Expression:
+        return call("add", x, y, result=BIGINT)
+
+    years, months, weeks, days, hours, minutes = wide
+    micros = plus(times(hours, 3_600_000_000), times(minutes, 60_000_000))
+    seconds = call("multiply", arguments[6], Literal(1e6, DOUBLE), result=DOUBLE)
+    micros = plus(micros, cast(seconds, BIGINT))
+    parts = (plus(times(years, 12), months), plus(times(weeks, 7), days), micros)
+    return call("make_interval", *parts, result=INTERVAL)
+
+
+def make_interval(b: Binder, node: exp.Anonymous) -> Bound:
+    """`make_interval` with named arguments, or in order."""
+    given = dict(zip(_PARTS, (a for a in node.expressions if not _is_named(a)), strict=False))
+    for argument in node.expressions:
+        if _is_named(argument):
+            if argument.this.name.lower() not in _PARTS:
+                raise b.fault(UnknownFunction, f"make_interval has no {argument.this.name}", node)
+            given[argument.this.name.lower()] = argument.expression
+    values = [
+        b.as_type(given[part], DOUBLE if part == "secs" else INT, part)
+        if part in given
+        else Literal(0.0, DOUBLE)
+        if part == "secs"
+        else _NONE
+        for part in _PARTS
+    ]
+    return _interval(b, node, values)
+
+
+def _is_named(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Kwarg)
+
+
+def _to_char(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+    (template,) = constant_texts(b, node, arguments[1:], "a template")
+    checked(b, node, lambda: formatter(template))
+    return call("to_char", *arguments, result=TEXT)
+
+
+def _reading(result: pa.DataType) -> Signature:
+    def build(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+        (template,) = constant_texts(b, node, arguments[1:], "a template")
+        checked(b, node, lambda: parser(template))
+        return call("to_moment", *arguments, result=result)
+
+    return Signature((TEXT, TEXT), build=build)
+
+
+_AGE = (
+    Signature((TIMESTAMP, TIMESTAMP), INTERVAL),
+    Signature((TIMESTAMPTZ, TIMESTAMPTZ), INTERVAL),
+)
+_JUSTIFIED = (Signature((INTERVAL,), INTERVAL),)
+_CLOCK = (INT, INT, INT, INT, INT, DOUBLE)
+FUNCTIONS: Signatures = {
+    "age": _AGE,
+    "date_bin": (
+        Signature((INTERVAL, TIMESTAMP, TIMESTAMP), same_as(1)),
+        Signature((INTERVAL, TIMESTAMPTZ, TIMESTAMPTZ), same_as(1)),
+    ),
+    "isfinite": tuple(
+        Signature((kind,), build=lambda b, n, a: call("eq", a[0], a[0], result=BOOL))
+        for kind in (DATE, TIMESTAMP, TIMESTAMPTZ)
+    ),
+    "justify_days": _JUSTIFIED,
+    "justify_hours": _JUSTIFIED,
+    "justify_interval": _JUSTIFIED,
+    "make_date": (Signature((INT, INT, INT), DATE),),
+    "make_time": (Signature((INT, INT, DOUBLE), TIME),),
+    "make_timestamp": (Signature(_CLOCK, build=_timestamp),),
+    "make_timestamptz": (Signature(_CLOCK, build=_timestamptz),),
+    "to_char": (
+        Signature((TIMESTAMP, TEXT), build=_to_char),
+        Signature((TIMESTAMPTZ, TEXT), build=_to_char),
+    ),
+    "to_date": (_reading(DATE),),
+    "to_timestamp": (Signature((DOUBLE,), TIMESTAMPTZ, "from_epoch"), _reading(TIMESTAMPTZ)),
+}

@@ -1,0 +1,49 @@
+"""Calls of functions that are known by name alone."""
+
+from collections.abc import Callable, Mapping
+
+from sqlglot import exp
+
+from views.errors import UnknownFunction, suggestion
+from views.sql.base.binder import Binder, Handler
+from views.sql.base.coercion import Bound
+from views.sql.base.signatures import Signatures, bind_call
+from views.sql.functions import arrays, documents, moments, numbers, patterns, strings, temporal
+from views.sql.functions.set_returning import SETS
+
+FUNCTIONS: Signatures = {
+    **strings.FUNCTIONS,
+    **patterns.FUNCTIONS,
+    **numbers.FUNCTIONS,
+    **moments.FUNCTIONS,
+    **documents.FUNCTIONS,
+    **arrays.FUNCTIONS,
+}
+# Functions whose arguments have names, or a first one that says which.
+SPECIAL: Mapping[str, Callable[[Binder, exp.Anonymous], Bound]] = {
+    "date_part": temporal.date_part,
+    "make_interval": moments.make_interval,
+}
+
+
+def named(b: Binder, node: exp.Anonymous) -> Bound:
+    """A call by PostgreSQL's name and order of arguments."""
+    function = node.name.lower()
+    if function in SPECIAL:
+        return SPECIAL[function](b, node)
+    if function in SETS:
+        raise b.session.source.unsupported(f"{function}() outside FROM", node)
+    if function not in FUNCTIONS:
+        near = suggestion(function, [*FUNCTIONS, *SPECIAL])
+        raise b.fault(UnknownFunction, f"no function {node.name}(){near}", node)
+    return bind_call(b, node, function, node.expressions, FUNCTIONS)
+
+
+def _unnest(b: Binder, node: exp.Explode) -> Bound:
+    raise b.session.source.unsupported("unnest() outside FROM", node)
+
+
+HANDLERS: dict[type[exp.Expr] | str, Handler] = {
+    exp.Anonymous: Handler(named, ("this", "expressions")),
+    exp.Explode: Handler(_unnest, ("this", "expressions")),
+}

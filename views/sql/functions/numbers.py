@@ -1,0 +1,186 @@
+"""Functions and bit operators of numbers by name.
+
+Of numeric arguments, roots, powers and logarithms have 16 digits after the point.
+"""
+
+import math
+from collections.abc import Callable
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ivm.dataflow.expressions import Expression, Literal
+from views.errors import InvalidLiteral
+from views.plan.scalars import call
+from views.sql.base.binder import Binder, Handler, name
+from views.sql.base.coercion import (
+    BIGINT,
+    DIGITS,
+    DOUBLE,
+    INT,
+    Bound,
+    cast,
+    is_integer,
+    promoted,
+    scale_of,
+)
+from views.sql.base.signatures import Signature, Signatures, bind_call, scaled
+
+_EXACT = pa.decimal128(DIGITS, 16)
+_WHOLE = pa.decimal128(DIGITS, 0)
+_MOST_KEPT = 18
+_FLOATS = (
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "cos", "cosh", "cot", "degrees",
+    "radians", "sin", "sinh", "tan", "tanh",
+)  # fmt: skip
+
+
+def _both(function: str) -> tuple[Signature, ...]:
+    """A function of doubles, and of exact numbers to 16 digits."""
+    return (
+        Signature((DOUBLE,), DOUBLE, function),
+        Signature(("numeric",), _EXACT, f"{function}_exact"),
+    )
+
+
+def _power(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+    return call("power_exact", *arguments, result=_EXACT)
+
+
+def _constant_pi(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+    return Literal(math.pi, DOUBLE)
+
+
+def kept(value: pa.DataType, digits: int) -> pa.DataType:
+    """The type of a number that is rounded or cut off to so many digits."""
+    most = max(scale_of(value), _MOST_KEPT)
+    return pa.decimal128(DIGITS, max(min(digits, most), 0))
+
+
+def _to_digits(function: str) -> Callable[[Binder, exp.Expr, list[Expression]], Expression]:
+    """`round` and `trunc` to a number of digits; where that is constant, it is the scale."""
+
+    def build(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+        value, digits = arguments
+        exact = pa.decimal128(DIGITS, scale_of(value.type))
+        out = call(function, value, digits, result=exact)
+        if not isinstance(digits, Literal) or not isinstance(digits.value, int):
+            return out
+        return cast(out, kept(value.type, digits.value))
+
+    return build
+
+
+def _whole_part(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+    out = call("trunc_to", arguments[0], Literal(0, INT), result=arguments[0].type)
+    return cast(out, _WHOLE)
+
+
+def _quotient(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+    return call("quotient", *arguments, result=_WHOLE)
+
+
+def _remainder(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+    kind = scaled([a.type for a in arguments])
+    return call("modulo", *(cast(a, kind) for a in arguments), result=kind)
+
+
+def _bucket(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+    constants = [a.value for a in arguments[1:] if isinstance(a, Literal)]
+    if len(constants) < 3 or None in constants:
+        raise b.session.source.unsupported("width_bucket() whose bounds or count vary", node)
+    if constants[0] == constants[1] or int(constants[2]) <= 0:  # type: ignore[arg-type]
+        raise b.fault(InvalidLiteral, "width_bucket() takes two bounds and a count above 0", node)
+    return call("width_bucket", *arguments, result=INT)
+
+
+_REMAINDERS = (
+    *(Signature((kind, kind), kind, "modulo") for kind in (INT, BIGINT)),
+    Signature(("numeric", "numeric"), build=_remainder),
+)
+_POWERS = (
+    Signature((DOUBLE, DOUBLE), DOUBLE, "power"),
+    Signature(("numeric", "numeric"), build=_power),
+)
+_LOGARITHMS = (*_both("log10"), Signature(("numeric", "numeric"), _EXACT, "log_exact"))
+FUNCTIONS: Signatures = {
+    **{function: (Signature((DOUBLE,), DOUBLE),) for function in _FLOATS},
+    "atan2": (Signature((DOUBLE, DOUBLE), DOUBLE),),
+    "div": (Signature(("numeric", "numeric"), build=_quotient),),
+    "exp": _both("exp"),
+    "factorial": (Signature((BIGINT,), _WHOLE),),
+    "gcd": tuple(Signature((kind, kind), kind) for kind in (INT, BIGINT)),
+    "lcm": tuple(Signature((kind, kind), kind) for kind in (INT, BIGINT)),
+    "ln": _both("ln"),
+    "log": _LOGARITHMS,
+    "log10": _both("log10"),
+    "mod": _REMAINDERS,
+    "pi": (Signature((), build=_constant_pi),),
+    "pow": _POWERS,
+    "power": _POWERS,
+    "sign": (Signature((DOUBLE,), DOUBLE), Signature(("numeric",), _WHOLE, "sign_exact")),
+    "sqrt": _both("sqrt"),
+    "trunc": (
+        Signature((DOUBLE,), DOUBLE),
+        Signature(("numeric",), build=_whole_part),
+        Signature(("numeric", INT), build=_to_digits("trunc_to")),
+    ),
+    "width_bucket": (Signature(("numeric", "numeric", "numeric", INT), build=_bucket),),
+}
+
+
+def round_varying(value: Expression, digits: Expression) -> Expression:
+    """`round(value, digits)` where `digits` is not constant."""
+    return call("round_to", value, digits, result=pa.decimal128(DIGITS, scale_of(value.type)))
+
+
+def power(b: Binder, node: exp.Pow) -> Bound:
+    """`a ^ b`."""
+    return bind_call(b, node, "power", [node.this, node.expression], FUNCTIONS)
+
+
+def root(b: Binder, node: exp.Func) -> Bound:
+    """`|/ a` and `||/ a`."""
+    function = "sqrt" if isinstance(node, exp.Sqrt) else "cbrt"
+    return call(function, b.as_type(node.this, DOUBLE, "a radicand"), result=DOUBLE)
+
+
+_BITS: dict[type[exp.Expr], tuple[str, str]] = {
+    exp.BitwiseAnd: ("bit_and", "&"),
+    exp.BitwiseOr: ("bit_or", "|"),
+    exp.BitwiseXor: ("bit_xor", "#"),
+    exp.BitwiseLeftShift: ("shift_left", "<<"),
+    exp.BitwiseRightShift: ("shift_right", ">>"),
+}
+
+
+def bits(b: Binder, node: exp.Binary) -> Bound:
+    """`& | # << >>` of integers."""
+    function, symbol = _BITS[type(node)]
+    left, right = b.value(node.left, INT), b.value(node.right, INT)
+    kinds = [promoted(left.type), promoted(right.type)]
+    if not all(is_integer(k) for k in kinds):
+        raise b.mismatch(f"no operator {name(left)} {symbol} {name(right)}", node)
+    if function.startswith("shift"):
+        return call(function, cast(left, kinds[0]), cast(right, INT), result=kinds[0])
+    kind = max(kinds, key=lambda k: int(k.bit_width))
+    return call(function, cast(left, kind), cast(right, kind), result=kind)
+
+
+def bit_not(b: Binder, node: exp.BitwiseNot) -> Bound:
+    """`~ integer`."""
+    value = b.value(node.this, INT)
+    kind = promoted(value.type)
+    if not is_integer(kind):
+        raise b.mismatch(f"no operator ~ {name(value)}", node)
+    return call("bit_not", cast(value, kind), result=kind)
+
+
+_BINARY = ("this", "expression", "requires_int128")
+HANDLERS: dict[type[exp.Expr] | str, Handler] = {
+    **{kind: Handler(bits, _BINARY) for kind in _BITS},
+    exp.BitwiseNot: Handler(bit_not, ("this",)),
+    exp.Cbrt: Handler(root, ("this",)),
+    exp.Pow: Handler(power, ("this", "expression")),
+    exp.Sqrt: Handler(root, ("this",)),
+}

@@ -1,0 +1,261 @@
+"""Operators: arithmetic, comparison, logic, CASE, casts and constants."""
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ivm.dataflow.expressions import Call, Expression, Literal
+from ivm.values.types import INTERVAL, JSON, NUMERIC
+from views.errors import BadDefinition, InvalidLiteral
+from views.plan.constants import computed
+from views.plan.scalars import (
+    FALSE,
+    TRUE,
+    call,
+    conjunction,
+    disjunction,
+    negation,
+    otherwise,
+    predicate,
+    test,
+)
+from views.sql.base import digits, literals
+from views.sql.base.binder import Binder, Handler, name
+from views.sql.base.coercion import (
+    BOOL,
+    DIGITS,
+    Bound,
+    Untyped,
+    arithmetic_type,
+    cast,
+    is_integer,
+    is_number,
+    promoted,
+    scale_of,
+)
+from views.sql.functions import documents, temporal
+from views.types import parse_type
+
+_ARITHMETIC: dict[type[exp.Expr], tuple[str, str]] = {
+    exp.Add: ("add", "+"),
+    exp.Sub: ("subtract", "-"),
+    exp.Mul: ("multiply", "*"),
+    exp.Div: ("divide", "/"),
+    exp.Mod: ("modulo", "%"),
+}
+COMPARISONS: dict[type[exp.Expr], str] = {
+    exp.EQ: "eq",
+    exp.NEQ: "ne",
+    exp.LT: "lt",
+    exp.LTE: "le",
+    exp.GT: "gt",
+    exp.GTE: "ge",
+    exp.NullSafeEQ: "is_not_distinct",
+    exp.NullSafeNEQ: "is_distinct",
+}
+SYMBOLS = {
+    "eq": "=",
+    "ne": "<>",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "is_not_distinct": "IS NOT DISTINCT FROM",
+    "is_distinct": "IS DISTINCT FROM",
+}
+
+
+def arithmetic(b: Binder, node: exp.Binary) -> Bound:
+    """`+ - * / %` of numbers, or of dates, timestamps and intervals."""
+    function, symbol = _ARITHMETIC[type(node)]
+    left, right = b.bind(node.left), b.bind(node.right)
+    for family in (temporal.arithmetic, documents.arithmetic):
+        found = family(b, function, left, right, node)
+        if found is not None:
+            return found
+    if isinstance(left, Untyped) and not isinstance(right, Untyped):
+        left = b.typed(left, right.type, node.left)
+    if isinstance(right, Untyped) and not isinstance(left, Untyped):
+        right = b.typed(right, left.type, node.right)
+    if isinstance(left, Untyped) or isinstance(right, Untyped):
+        raise b.mismatch(f"no operator {name(left)} {symbol} {name(right)}", node)
+    if not (is_number(left.type) and is_number(right.type)):
+        raise b.mismatch(f"no operator {name(left)} {symbol} {name(right)}", node)
+    return _number_arithmetic(function, left, right)
+
+
+def _number_arithmetic(function: str, left: Expression, right: Expression) -> Expression:
+    result = arithmetic_type(left.type, right.type)
+    if not isinstance(result, pa.Decimal128Type):
+        return call(function, cast(left, result), cast(right, result), result=result)
+    if function in ("multiply", "divide"):
+        kind = digits.product if function == "multiply" else digits.quotient
+        given = (_as_decimal(left, None), _as_decimal(right, None))
+        return call(function, *given, result=kind(left, right))
+    given = (_as_decimal(left, result.scale), _as_decimal(right, result.scale))
+    return call(function, *given, result=result)
+
+
+def _as_decimal(value: Expression, scale: int | None) -> Expression:
+    """`value` as a decimal of this scale (None: of its own)."""
+    wanted = scale_of(value.type) if scale is None else scale
+    if pa.types.is_decimal(value.type) and scale_of(value.type) == wanted:
+        return value
+    return cast(value, pa.decimal128(38, wanted))
+
+
+def compare(b: Binder, function: str, symbol: str, left: exp.Expr, right: exp.Expr) -> Expression:
+    """Two values of one type compared."""
+    return compare_bound(b, function, symbol, (left, b.bind(left)), (right, b.bind(right)))
+
+
+def compare_bound(
+    b: Binder,
+    function: str,
+    symbol: str,
+    left: tuple[exp.Expr, Bound],
+    right: tuple[exp.Expr, Bound],
+) -> Expression:
+    """The comparison of what was bound already."""
+    x, y = b.same_type([left[0], right[0]], f"operator {symbol}", [left[1], right[1]])
+    if x.type == INTERVAL:
+        x, y = temporal.span(x), temporal.span(y)
+    if x.type == JSON and function in ("lt", "le", "gt", "ge"):
+        raise b.session.source.unsupported("an ordering of jsonb values", left[0])
+    if function in ("is_distinct", "is_not_distinct"):
+        return test(function, x, y)
+    return predicate(function, x, y)
+
+
+def connective(b: Binder, node: exp.Connector) -> Bound:
+    """`AND` and `OR`, however many; what decides is found from the left."""
+    decides = FALSE if isinstance(node, exp.And) else TRUE
+    arguments: list[Expression] = []
+    for part in node.flatten():
+        undecided = (test("is_distinct", a, decides) for a in arguments)
+        arguments.append(b.under(part, undecided).condition(part))
+    return conjunction(arguments) if isinstance(node, exp.And) else disjunction(arguments)
+
+
+def not_(b: Binder, node: exp.Not) -> Bound:
+    return negation(b.condition(node.this))
+
+
+def negate(b: Binder, node: exp.Neg) -> Bound:
+    bound = b.bind(node.this)
+    value = b.typed(bound, pa.float64(), node.this)
+    if value.type == INTERVAL:
+        return temporal.negated(value)
+    if not is_number(value.type):
+        raise b.mismatch(f"no operator - {name(value)}", node)
+    if isinstance(node.this, exp.Literal) and not node.this.is_string:
+        return literals.number(f"-{node.this.this}")
+    negative = call("negate", cast(value, promoted(value.type)), result=promoted(value.type))
+    return computed(negative) if isinstance(value, Literal) else negative
+
+
+def is_(b: Binder, node: exp.Is) -> Bound:
+    """`IS [NOT] NULL | TRUE | FALSE`."""
+    negated = bool(node.args.get("negate"))
+    if isinstance(node.expression, exp.Null):
+        given = node.this.expressions if isinstance(node.this, exp.Tuple) else [node.this]
+        return conjunction(test("is_not_null" if negated else "is_null", b.value(v)) for v in given)
+    value = b.value(node.this)
+    if not isinstance(node.expression, exp.Boolean) or value.type != BOOL:
+        raise b.mismatch("IS takes NULL, or TRUE and FALSE of a condition", node)
+    wanted = TRUE if node.expression.this else FALSE
+    return test("is_distinct" if negated else "is_not_distinct", value, wanted)
+
+
+def between(b: Binder, node: exp.Between) -> Bound:
+    value = (node.this, b.bind(node.this))
+    low, high = node.args["low"], node.args["high"]
+    above = compare_bound(b, "ge", ">=", value, (low, b.bind(low)))
+    below = compare_bound(b, "le", "<=", value, (high, b.bind(high)))
+    return conjunction([above, below])
+
+
+def case(b: Binder, node: exp.Case) -> Bound:
+    """Both forms of CASE."""
+    value = None if node.this is None else (node.this, b.bind(node.this))
+    conditions: list[Expression] = []
+    nodes, bounds = [], []
+    for branch in node.args["ifs"]:
+        when, then = branch.this, branch.args["true"]
+        asked = b.under(when, map(otherwise, conditions))
+        if value is None:
+            conditions.append(asked.condition(when))
+        else:
+            conditions.append(compare_bound(b, "eq", "=", value, (when, asked.bind(when))))
+        met = (*map(otherwise, conditions[:-1]), conditions[-1])
+        nodes.append(then)
+        bounds.append(b.under(then, met).bind(then))
+    default = node.args.get("default") or exp.Null()
+    nodes.append(default)
+    bounds.append(b.under(default, map(otherwise, conditions)).bind(default))
+    values = b.same_type(nodes, "CASE", bounds)
+    branches = [part for pair in zip(conditions, values, strict=False) for part in pair]
+    nullable = any(v.nullable for v in values)
+    return Call("case", (*branches, values[-1]), values[0].type, nullable)
+
+
+def cast_(b: Binder, node: exp.Cast) -> Bound:
+    bound = b.bind(node.this)
+    target = _type_of(b, node.args["to"], bound)
+    return b.explicit_cast(bound, target, node.this)
+
+
+def _type_of(b: Binder, node: exp.DataType, bound: Bound) -> pa.DataType:
+    """The type that a cast names; a bare `numeric` keeps the scale of the constant or number."""
+    spelled = node.sql(dialect="postgres").lower()
+    if node.this == exp.DType.DECIMAL and not node.expressions:
+        given = _constant_type(bound) if isinstance(bound, Untyped) else bound.type
+        if is_integer(given) or pa.types.is_decimal(given):
+            return pa.decimal128(DIGITS, scale_of(given))
+    if node.this in (exp.DType.VARCHAR, exp.DType.TEXT) and node.expressions:
+        raise b.session.source.unsupported("a text type with a length", node)
+    try:
+        return parse_type(spelled)
+    except BadDefinition as error:
+        raise b.session.source.unsupported(f"the type {spelled}", node.parent) from error
+
+
+def _constant_type(constant: Untyped) -> pa.DataType:
+    """The type that a quoted number has without its quotes."""
+    try:
+        return literals.number((constant.text or "").strip()).type
+    except (ValueError, ArithmeticError):
+        return NUMERIC
+
+
+def literal(b: Binder, node: exp.Literal) -> Bound:
+    if node.is_string:
+        return Untyped(node.this)
+    try:
+        return literals.number(node.this)
+    except (ValueError, ArithmeticError) as error:
+        raise b.fault(InvalidLiteral, f"{node.this}: {error}", node) from error
+
+
+def column(b: Binder, node: exp.Column) -> Bound:
+    if isinstance(node.this, exp.Star):
+        raise b.session.source.unsupported("* inside an expression", node)
+    return b.column(node)
+
+
+_BINARY = ("this", "expression")
+HANDLERS: dict[type[exp.Expr] | str, Handler] = {
+    **{kind: Handler(arithmetic, (*_BINARY, "typed", "safe")) for kind in _ARITHMETIC},
+    exp.And: Handler(connective, _BINARY),
+    exp.Or: Handler(connective, _BINARY),
+    exp.Not: Handler(not_, ("this",)),
+    exp.Neg: Handler(negate, ("this",)),
+    exp.Is: Handler(is_, (*_BINARY, "negate")),
+    exp.Between: Handler(between, ("this", "low", "high")),
+    exp.Case: Handler(case, ("this", "ifs", "default")),
+    exp.Cast: Handler(cast_, ("this", "to")),
+    exp.Literal: Handler(literal, ("this", "is_string")),
+    exp.Boolean: Handler(lambda b, node: TRUE if node.this else FALSE, ("this",)),
+    exp.Null: Handler(lambda b, node: Untyped(None), ()),
+    exp.Paren: Handler(lambda b, node: b.bind(node.this), ("this",)),
+    exp.Column: Handler(column, ("this", "table")),
+}

@@ -1,0 +1,275 @@
+"""PostgreSQL's grammar as sqlglot has it, with what sqlglot leaves out and without what it changes.
+
+sqlglot turns the functions that it knows into classes of syntax, some with other arguments than
+were written. The functions of `PLAIN` are left as they are written, for `views.sql.functions.named`.
+"""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.dialects.postgres import Postgres
+from sqlglot.generator import Generator
+from sqlglot.generators.postgres import PostgresGenerator
+from sqlglot.helper import seq_get
+from sqlglot.parsers.postgres import PostgresParser
+from sqlglot.tokenizer_core import Token, TokenType
+
+from views.errors import QueryTooLarge
+from views.sql.source.quoting import as_text
+
+PLAIN = frozenset({
+    "acos", "acosh", "array_append", "array_cat", "array_length", "array_position",
+    "array_prepend", "array_remove", "array_to_string", "ascii", "asin", "asinh", "atan", "atan2",
+    "atanh", "bit_length", "btrim", "cbrt", "char_length", "character_length", "chr", "concat_ws",
+    "cos", "cosh", "cot", "date_bin", "date_part", "decode", "degrees", "div", "encode", "exp",
+    "factorial", "format", "generate_series", "initcap", "json_extract_path",
+    "json_extract_path_text", "justify_days", "justify_hours", "justify_interval", "left", "length",
+    "ln", "log", "log10", "lpad", "ltrim", "make_date", "make_interval", "make_time",
+    "make_timestamp", "md5", "mod", "octet_length", "pi", "pow", "power", "radians",
+    "regexp_count", "regexp_like", "regexp_replace", "regexp_substr", "repeat", "reverse",
+    "right", "rpad", "rtrim", "sha256", "sign", "sin", "sinh", "sqrt", "string_to_array", "tan",
+    "tanh", "to_char", "to_date", "to_hex", "to_timestamp", "translate", "trunc", "width_bucket",
+})  # fmt: skip
+
+
+def _translated(parsers: dict[str, Any]) -> dict[str, Any]:
+    return {name: parser for name, parser in parsers.items() if name.lower() not in PLAIN}
+
+
+class MutuallyRecursive(exp.With):
+    """WITH MUTUALLY RECURSIVE; `limit` is its number of rounds, after which it `stops` or fails."""
+
+    arg_types = exp.With.arg_types | {"limit": False, "stops": False}
+
+
+# How often tokens may be read again in search of a reading: in all, and for each token.
+REREAD_AT_LEAST = 10_000
+REREAD_EACH = 5
+
+
+def _unit_first(arguments: list[Any]) -> list[Any]:
+    """The arguments with a column that is the first kept apart from a unit of the same name."""
+    first = (exp.Paren(this=a) if isinstance(a, exp.Column) else a for a in arguments[:1])
+    return [*first, *arguments[1:]]
+
+
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
+
+
+def _prefix(operation: type[exp.Expr]) -> Callable[[PostgresParser], exp.Expr]:
+    """Reads the operand of a prefix operator, which takes in sums and products."""
+    return lambda parser: parser.expression(operation(this=parser._parse_term()))
+
+
+class ViewsParser(PostgresParser):
+    """Adds row constructors, ALL over a list, names of joins by USING, MUTUALLY RECURSIVE.
+
+    The texts of intervals stay whole; those in E'…' and $$…$$ are texts as all others. A prefix
+    operator binds below `+`, as all operators do that SQL itself does not have.
+    """
+
+    FUNCTIONS = _translated(PostgresParser.FUNCTIONS) | {
+        "ROW": lambda args: exp.Tuple(expressions=args),
+        "ALL": lambda args: exp.All(this=seq_get(args, 0)),
+        "DATE_TRUNC": lambda args: PostgresParser.FUNCTIONS["DATE_TRUNC"](_unit_first(args)),
+    }
+    FUNCTION_PARSERS = _translated(PostgresParser.FUNCTION_PARSERS)
+    EQUALITY: ClassVar = {
+        token: kind for token, kind in PostgresParser.EQUALITY.items() if kind in _COMPARISONS
+    }
+    UNARY_PARSERS: ClassVar = PostgresParser.UNARY_PARSERS | {
+        TokenType.RLIKE: _prefix(exp.BitwiseNot),  # how `~` is read
+        TokenType.PIPE_SLASH: _prefix(exp.Sqrt),
+        TokenType.DPIPE_SLASH: _prefix(exp.Cbrt),
+        TokenType.PARAMETER: _prefix(exp.Abs),  # how `@` is read
+    }
+
+    def parse(self, raw_tokens: list[Token], sql: str) -> list[exp.Expr | None]:
+        """The statements; however a text is quoted, it is the same constant."""
+        return super().parse([as_text(token, sql) for token in raw_tokens], sql)
+
+    def reset(self) -> None:
+        super().reset()
+        self._reread = 0
+
+    def _retreat(self, index: int) -> None:
+        """Go back to try another reading; of a wrong text there may be too many."""
+        self._reread += max(self._index - index, 0)
+        if self._reread > REREAD_AT_LEAST + REREAD_EACH * len(self._tokens):
+            raise QueryTooLarge("the query is wrong, or nested, in more ways than can be tried")
+        super()._retreat(index)
+
+    def _parse_csv(
+        self, parse_method: Callable[[], Any], sep: TokenType = TokenType.COMMA
+    ) -> list[Any]:
+        """The items of a list, none of which may be missing after a comma."""
+
+        def item() -> Any:
+            found = parse_method()
+            if found is None and self._prev.token_type == sep:
+                self.raise_error("An item is missing after the comma")
+            return found
+
+        return super()._parse_csv(item, sep)
+
+    def _build_predicate(
+        self,
+        klass: type[exp.Binary],
+        this: exp.Expr | None,
+        expression: exp.Expr | None,
+        comments: list[str] | None = None,
+        negate: bool = False,
+    ) -> exp.Expr:
+        """A comparison, whose sides are none themselves unless in parentheses."""
+        if klass in _COMPARISONS and (
+            type(this) in _COMPARISONS or type(expression) in _COMPARISONS
+        ):
+            self.raise_error("Comparisons cannot be chained; put one of them in parentheses")
+        return super()._build_predicate(klass, this, expression, comments, negate)
+
+    def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
+        """What follows a call: FILTER, whose condition begins with WHERE, and OVER."""
+        if self._match_pair(TokenType.FILTER, TokenType.L_PAREN, advance=False):
+            begun = self._tokens[self._index + 2 : self._index + 3]
+            if not begun or begun[0].token_type != TokenType.WHERE:
+                self.raise_error("FILTER needs WHERE")
+        return super()._parse_window(this, alias)
+
+    def _parse_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
+        """A join that has its condition: sqlglot tries all ways to nest those that have none."""
+        comma = self._curr.token_type == TokenType.COMMA if self._curr else False
+        join = super()._parse_join(*args, **kwargs)
+        if join is None and comma and self._match_set(self.QUERY_MODIFIER_TOKENS, advance=False):
+            self.raise_error("A relation is missing after the comma")
+        if join is not None and not comma and not _is_conditional(join):
+            self.raise_error("JOIN needs ON or USING")
+        if join is not None and join.args.get("using") and self._match(TokenType.ALIAS):
+            join.set("alias", self._parse_id_var())
+        return join
+
+    # An arrow takes a document's member; there are no functions of functions.
+    LAMBDAS: ClassVar = {k: v for k, v in PostgresParser.LAMBDAS.items() if k != TokenType.ARROW}
+
+    def _parse_type(
+        self, parse_interval: bool = True, fallback_to_identifier: bool = False
+    ) -> exp.Expr | None:
+        """An operand without its prefix: casts after `type 'text'` are of that constant."""
+        constant = None if fallback_to_identifier else self._parse_typed_constant()
+        if constant is not None:
+            return self._parse_column_ops(constant)
+        return super()._parse_type(parse_interval, fallback_to_identifier)
+
+    def _parse_typed_constant(self) -> exp.Expr | None:
+        start = self._index
+        begun = self._curr.token_type in self.TYPE_TOKENS - {TokenType.INTERVAL}
+        kind = self._parse_types(check_func=True, allow_identifiers=False) if begun else None
+        if isinstance(kind, exp.DataType) and self._curr.token_type == TokenType.STRING:
+            literal = self._parse_primary()
+            special = self.TYPE_LITERAL_PARSERS.get(kind.this)
+            plain = exp.Cast(this=literal, to=kind)
+            return self.expression(plain) if special is None else special(self, literal, kind)
+        self._retreat(start)
+        return None
+
+    def _parse_interval_span(
+        self, this: exp.Expr, parse_function_unit: bool = True
+    ) -> exp.Interval:
+        interval = super()._parse_interval_span(this, parse_function_unit)
+        if this.is_string:
+            if exp.INTERVAL_STRING_RE.findall(this.name):
+                interval.set("unit", None)
+            interval.set("this", this)
+        return interval
+
+    def _parse_with(self, skip_with_token: bool = False) -> exp.With | None:
+        start = self._index
+        begun = skip_with_token or self._match(TokenType.WITH)
+        if begun and self._match_text_seq("MUTUALLY", "RECURSIVE"):
+            return self._parse_mutually_recursive()
+        self._retreat(start)
+        return super()._parse_with(skip_with_token)
+
+    def _parse_mutually_recursive(self) -> exp.With:
+        limit, stops = None, False
+        if self._match(TokenType.L_PAREN):
+            stops = self._match_text_seq("RETURN", "AT")
+            if not stops:
+                self._match_text_seq("ERROR", "AT")
+            if not self._match_text_seq("RECURSION", "LIMIT"):
+                self.raise_error("Expected RECURSION LIMIT")
+            limit = self._parse_number()
+            self._match_r_paren()
+        bindings = self._parse_csv(self._parse_binding)
+        return self.expression(MutuallyRecursive(expressions=bindings, limit=limit, stops=stops))
+
+    def _parse_binding(self) -> exp.Expr:
+        """`name (column type, …) AS (query)`."""
+        name = self._parse_id_var()
+        columns = self._parse_wrapped_csv(self._parse_field_def)
+        if not self._match(TokenType.ALIAS):
+            self.raise_error("Expected AS")
+        query = self._parse_wrapped(self._parse_statement)
+        return self.expression(
+            exp.CTE(this=query, alias=exp.TableAlias(this=name, columns=columns))
+        )
+
+
+def _mutually_recursive(generator: Generator, clause: MutuallyRecursive) -> str:
+    """The clause, with its limit."""
+    limit = generator.sql(clause, "limit")
+    kind = "RETURN" if clause.args.get("stops") else "ERROR"
+    option = f" ({kind} AT RECURSION LIMIT {limit})" if limit else ""
+    return f"WITH MUTUALLY RECURSIVE{option} {generator.expressions(clause, flat=True)}"
+
+
+def _join(generator: Generator, join: exp.Join) -> str:
+    """A join with the name of what USING joins."""
+    alias = generator.sql(join, "alias")
+    return generator.join_sql(join) + (f" AS {alias}" if alias else "")
+
+
+class ViewsGenerator(PostgresGenerator):
+    """Writes what the parser adds; sqlglot finds methods of its own classes of syntax only."""
+
+    TRANSFORMS: ClassVar = PostgresGenerator.TRANSFORMS | {
+        MutuallyRecursive: _mutually_recursive,
+        exp.Join: _join,
+        exp.BitwiseNot: lambda g, node: f"~ {g.sql(node, 'this')}",  # `~~` is LIKE
+    }
+
+
+def _is_conditional(join: exp.Join) -> bool:
+    stated = join.args.get("on") or join.args.get("using")
+    return bool(stated) or join.kind == "CROSS" or join.method == "NATURAL"
+
+
+class PostgresViews(Postgres):
+    """The dialect of views. Subscripts of arrays stay counted from 1."""
+
+    INDEX_OFFSET = 0
+    Parser = ViewsParser
+    Generator = ViewsGenerator
+
+
+def function(name: str, *arguments: exp.Expr) -> exp.Expr:
+    """`name(arguments)` as the parser has it.
+
+    Raises SqlglotError, ValueError, IndexError, AttributeError or TypeError where it has no such.
+    """
+    parsed = name.upper() in ViewsParser.FUNCTION_PARSERS.keys() - ViewsParser.FUNCTIONS.keys()
+    if not parsed:
+        return exp.func(name, *arguments, dialect=PostgresViews, copy=False)
+    # A constant may decide what is read; for the others columns stand.
+    own: dict[str, exp.Expr] = {}
+    written = []
+    for i, argument in enumerate(arguments):
+        if isinstance(argument, exp.Literal):
+            written.append(argument.sql(dialect=PostgresViews))
+        else:
+            column = argument.name if isinstance(argument, exp.Column) else f"${i}"
+            own[column] = argument
+            written.append(f'"{column}"')
+    node = sqlglot.parse_one(f"{name}({', '.join(written)})", read=PostgresViews)
+    return node.transform(lambda n: own[n.name] if isinstance(n, exp.Column) else n)
