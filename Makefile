@@ -81,7 +81,7 @@ check: $(BUILT)
 	$(call say,Types)
 	@$(BIN)/mypy
 	$(call say,Import direction)
-	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/python .ci/imports.py
 	$(call say,Stubs of the extensions)
 	@$(BIN)/python -m mypy.stubtest --concise --ignore-disjoint-bases --ignore-unused-allowlist \
 		--allowlist .ci/stubtest.allow $$(find ivm -name '*.pyi' | sed 's/\.pyi$$//; s|/|.|g')

@@ -22,6 +22,7 @@ import orjson
 import structlog
 
 from api.catching_up import catching_up
+from api.clock import PoolClock
 from api.errors import CartesianProduct, DifferentDefinition, NotReady, ViewFailed
 from api.registry import Registry
 from api.settings import Settings
@@ -90,7 +91,9 @@ class Runtime:
         service = Service(settings.service, settings.transaction_seconds)
         self.kafka = KafkaSink(settings.connections, service, self._journal)
         sinks = (self.sink, self.kafka)
-        self.applier = Applier(self.pool, self._journal, sinks, self.meter, self.quarantine)
+        self.applier = Applier(
+            self.pool, PoolClock(self.pool), self._journal, sinks, self.meter, self.quarantine
+        )
         self.pipeline = make_pipeline(
             PipelineSettings(
                 topics,

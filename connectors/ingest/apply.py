@@ -7,16 +7,16 @@ the journal belongs to, commits last.
 """
 
 import threading
-import time as clock
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from time import monotonic, time_ns
+from typing import Protocol
 
 import numpy as np
 import structlog
 
-from api.clock import PoolClock
 from connectors.errors import PipelineFailed
 from connectors.ingest.feed import Feeder
 from connectors.ingest.meter import Meter
@@ -38,6 +38,17 @@ REPLAYED_TOGETHER = 1_000_000
 log = structlog.get_logger()
 
 
+class Clock(Protocol):
+    """The present moment as an input of the pool."""
+
+    @property
+    def moment(self) -> int:
+        """The latest moment that it was told (0: none)."""
+
+    def feed(self, moment: int, time: int) -> None:
+        """From `time` on it is `moment`, in microseconds since the epoch; it never goes back."""
+
+
 class Applier:
     """The pipeline's receiver, and the only place where views are installed and dropped.
 
@@ -47,6 +58,7 @@ class Applier:
     def __init__(
         self,
         pool: Pool,
+        clock: Clock,
         journal: Journal,
         sinks: Sequence[Sink],
         meter: Meter,
@@ -54,7 +66,7 @@ class Applier:
     ) -> None:
         self.pool = pool
         self.feeder = Feeder(pool, journal, quarantine, meter, self._advance)
-        self.clock = PoolClock(pool)
+        self.clock = clock
         self.meter = meter
         self.lock = threading.Lock()
         self.failed: dict[str, str] = dict(journal.failed)
@@ -108,7 +120,7 @@ class Applier:
 
     def receive(self, batch: TimedBatch) -> None:
         """Apply one batch and, unless it was committed before, publish its deltas."""
-        started = clock.monotonic()
+        started = monotonic()
         with self.lock:
             if not batch.committed:
                 self._complete_held_back()
@@ -123,7 +135,7 @@ class Applier:
             with self.meter.stage("sink"):
                 self._publish(reached, drained)
         if not batch.committed:
-            self._count(batch, drained, clock.monotonic() - started)
+            self._count(batch, drained, monotonic() - started)
         for listener in self._listeners:
             listener()
 
@@ -303,4 +315,4 @@ def _size(deltas: Deltas) -> int:
 def _ages(updates: TableUpdates) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Seconds from each record's own timestamp until now; records without one are left out."""
     stamped = updates.ts_ms[updates.ts_ms > 0]
-    return (clock.time() * 1000 - stamped) / 1000
+    return (time_ns() / 1e6 - stamped) / 1000

@@ -93,8 +93,8 @@ def type_of(name: str) -> pa.DataType:
 class TableSpec(Declaration):
     """A declaration that can be kept: records can be decoded by it, and rows be taken back.
 
-    Raises InvalidTable for what contradicts itself (see `connectors.tables.validate`), or an unsupported
-    type.
+    Raises InvalidTable for what contradicts itself (see `connectors.tables.validate`), or an
+    unsupported type.
     """
 
     def __post_init__(self) -> None:

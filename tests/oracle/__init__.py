@@ -1,7 +1,7 @@
 """The independent judge: plain-Python evaluation of a dataflow over whole collections.
 
-It recomputes everything from `ivm.dataflow.nodes`'s words alone and shares no code with the engine, so
-that an agreement of the two means something. Rows are tuples of Python values in the types that
+It recomputes everything from the words of `ivm.dataflow` alone and shares no code with the engine,
+so that an agreement of the two means something. Rows are tuples of Python values in the types that
 pyarrow's `to_pylist` gives; NaN is always `tests.oracle.values.NAN`.
 """
 

@@ -172,9 +172,9 @@ AggregateFunction: TypeAlias = OneOf[
 class AggregateCall:
     """`function` over the values of column `argument` (None: over rows), as column `attribute`.
 
-    `distinct`: each value once. The functions are those of `ivm.dataflow.aggregates.Aggregate`, which says
-    what `other`, `order`, `where` and `parameter` mean, and `mode`: the most frequent value, of
-    several the first in `order`.
+    `distinct`: each value once. The functions are those of
+    `ivm.dataflow.aggregates.Aggregate`, which says what `other`, `order`, `where` and `parameter`
+    mean, and `mode`: the most frequent value, of several the first in `order`.
     """
 
     attribute: Attribute
@@ -265,7 +265,7 @@ class TopK:
 
 @dataclass(frozen=True, slots=True)
 class WindowCall:
-    """`function` over a window, as column `attribute`; as in `ivm.dataflow.aggregates.WindowCall`."""
+    """`function` over a window, as column `attribute` (`ivm.dataflow.aggregates.WindowCall`)."""
 
     attribute: Attribute
     function: WindowFunction

@@ -1,7 +1,8 @@
 """PostgreSQL's grammar as sqlglot has it, with what sqlglot leaves out and without what it changes.
 
 sqlglot turns the functions that it knows into classes of syntax, some with other arguments than
-were written. The functions of `PLAIN` are left as they are written, for `views.sql.functions.named`.
+were written. The functions of `PLAIN` are left as they are written, for
+`views.sql.functions.named`.
 """
 
 from collections.abc import Callable
