@@ -2,9 +2,9 @@
 
     python .ci/imports.py
 
-import-linter reads Python only. So the contracts are checked on an outline of the packages: for each
-module one file, which holds the import statements of its `.py`, `.pyx` and `.pxd`, with `cimport` read
-as `import`.
+import-linter reads Python only. So the contracts are checked on an outline of the packages: for
+each module one file, which holds the import statements of its `.py`, `.pyx` and `.pxd`, with
+`cimport` read as `import`.
 """
 
 import re

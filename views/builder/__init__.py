@@ -11,6 +11,10 @@ A `Table` is a query over the tables and views of a `Database`; each method make
 columns and types are known at once: what is wrong is told where it is written, before anything
 leaves the process. What is registered is the text of `Table.sql()`; so the service runs nobody's
 code, checks what it gets as any other query, and every Table means what its SQL means.
+
+- `expressions`: expressions over the columns of tables, by Python's operators; types are checked …
+- `table`: tables under construction
+- `view`: definitions of views in a Python file
 """
 
 from views.builder.expressions import Expression, F

@@ -23,4 +23,13 @@ The syntax is Soufflé's where that has one:
 - Comments are `// …` and `/* … */`; names are case-sensitive.
 
 As in SQL, NULL equals nothing: a variable that stands twice, or a constant, never matches a NULL.
+
+- `bind`: the Datalog front-end's face: text in, plan out
+- `magic`: magic sets
+- `parse`: from text to a program, within the limits on size and nesting
+- `relations`: binding the relations of a program, component by component, with SQL's types and …
+- `rules`: A rule as a SELECT
+- `strata`: the order in which relations are computed
+- `syntax`: A program as it is written
+- `text`: A program as text, one rule on each line
 """

@@ -1,6 +1,18 @@
 """Rewrites of the plan: named rules in the order in which they run, one in each module.
 
 A rule maps a plan to one of the same meaning with the same columns.
+
+- `context`: what rules know beside the plan
+- `decorrelate`: decorrelation: every Apply becomes a join of two plans that do not read one …
+- `factoring`: factoring: a condition that every alternative of an OR has stands before the OR
+- `folding`: folding
+- `joinorder`: join order
+- `outerjoins`: outer joins become inner, or a full join one-sided, where what follows drops the …
+- `pushdown`: predicate push-down: every condition is tested as early as its columns are there
+- `ranking`: top-k recognition
+- `reduction`: semijoin reduction: what a semijoin keeps is decided before joins multiply it
+- `semijoins`: semijoins: a row kept by what a mark says needs no mark
+- `spans`: spans
 """
 
 from collections.abc import Callable

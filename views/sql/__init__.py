@@ -36,4 +36,12 @@ compares by code points; rows that tie in the ORDER BY of a window, LIMIT or DIS
 order of the columns that the query reads beside it, and those over the same window agree on it;
 what PostgreSQL leaves open in an aggregate is settled as `orderedaggregates` says, and variances
 are double precision.
+
+- `aggregates/`: aggregates and window functions: their syntax, and the calls that a query computes
+- `base/`: what binding any expression needs: scopes, types that meet, literals, signatures
+- `bind`: the SQL front-end's face: text in, plan out
+- `clauses/`: the clauses of a query, each bound into plan nodes
+- `digits`: the scales of products, quotients and averages: as many digits as 38 have place for
+- `functions/`: scalar functions and operators, by families
+- `source/`: the text of a query, and its syntax tree
 """

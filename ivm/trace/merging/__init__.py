@@ -1,1 +1,7 @@
-"""ivm.trace.merging."""
+"""Merging: two batches become one, with fuel.
+
+- `merge`: merging two batches, with fuel: any number of updates at a time
+- `merge_branchless`: merging where two sides alternate
+- `merge_output`: writing the result of a merge
+- `merge_times`: the times of a merge
+"""
