@@ -4,11 +4,13 @@
 Debezium; Avro's own logical types have theirs.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Kind = Literal["bool", "int", "float", "string", "bytes", "array", "map", "struct", "other"]
+
+_SHOWN = 2_000  # letters of a type
 
 _CONNECT: dict[str, Kind] = {
     **dict.fromkeys(("int8", "int16", "int32", "int64"), "int"),
@@ -44,14 +46,32 @@ class Logical:
     fields: Mapping[str, "Logical"] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        """As in messages: `{id: int, at: int io.debezium.time.Date}`."""
-        text: str = self.kind
-        if self.fields:
-            inner = ", ".join(f"{name}: {field}" for name, field in self.fields.items())
-            text = f"{{{inner}}}"
+        """As in messages: `{id: int, at: int io.debezium.time.Date}`; cut where it is very long.
+
+        Types within each other share their parts, so a whole text could be longer than memory.
+        """
+        text = ""
+        for part in self._parts():
+            text += part
+            if len(text) > _SHOWN:
+                return f"{text[:_SHOWN]}…"
+        return text
+
+    def _parts(self) -> Iterator[str]:
         if self.element is not None:
-            text = f"{self.kind} of {self.element}"
-        return f"{text} {self.name}".rstrip()
+            yield f"{self.kind} of "
+            yield from self.element._parts()
+        elif self.fields:
+            before = "{"
+            for name, one in self.fields.items():
+                yield f"{before}{name}: "
+                yield from one._parts()
+                before = ", "
+            yield "}"
+        else:
+            yield self.kind
+        if self.name:
+            yield f" {self.name}"
 
 
 # The type of what was written without a schema, beside others that were.

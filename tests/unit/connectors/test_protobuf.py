@@ -231,6 +231,14 @@ def test_a_field_that_does_not_fit_its_column_is_named(kind: str, field: str) ->
     assert "column 'f'" in rejected.message
 
 
+def test_types_that_share_their_parts_are_told_in_part() -> None:
+    levels = [f"message M{n} {{ M{n + 1} a = 1; M{n + 1} b = 2; }}" for n in range(30)]
+    fields = f"int32 f = 1; M0 m = 2; {' '.join(levels)} message M30 {{ int32 a = 1; }}"
+    (rejected,) = run({"f": "bool"}, fields, {}).rejected
+    assert rejected.reason == "incompatible-schema"
+    assert "column 'f'" in rejected.message
+
+
 @pytest.mark.parametrize(
     ("kind", "fields", "value", "reason"),
     [
