@@ -102,37 +102,47 @@ def of_connect(node: Any) -> Logical:
     )
 
 
-def of_avro(node: Any, named: dict[str, Any], seen: Iterable[str] = ()) -> Logical:
+def of_avro(node: Any, named: Mapping[str, Any]) -> Logical:
     """The type that a parsed Avro schema describes; `named` holds its named types.
 
     A union with null is that of its other branch; any other union, and a type that holds itself,
     is `other`.
     """
+    return _of_avro(node, named, (), {})
+
+
+def _of_avro(
+    node: Any, named: Mapping[str, Any], seen: Iterable[str], known: dict[str, Logical]
+) -> Logical:
+    """The same within the types `seen`; `known` holds the records made before, by name."""
     if type(node) is list:
         branches = [branch for branch in node if branch != "null"]
-        return of_avro(branches[0], named, seen) if len(branches) == 1 else Logical("other")
+        return _of_avro(branches[0], named, seen, known) if len(branches) == 1 else Logical("other")
     if type(node) is str:
         if node in _AVRO:
             return Logical(_AVRO[node])
         if node in seen or node not in named:
             return Logical("other")
-        return of_avro(named[node], named, seen)
+        return known.get(node) or _of_avro(named[node], named, seen, known)
     kind = _AVRO.get(str(node["type"]), "other")
     if kind == "other" and type(node["type"]) in (dict, list):
-        return of_avro(node["type"], named, seen)
+        return _of_avro(node["type"], named, seen, known)
     name = str(node.get("connect.name") or node.get("logicalType") or "")
     parameters = node.get("connect.parameters") or {}
     element, fields = None, {}
     if kind == "array":
-        element = of_avro(node["items"], named, seen)
+        element = _of_avro(node["items"], named, seen, known)
     elif kind == "map":
-        element = of_avro(node["values"], named, seen)
+        element = _of_avro(node["values"], named, seen, known)
     elif kind == "struct":
         within = {*seen, node["name"]}
-        fields = {f["name"]: of_avro(f["type"], named, within) for f in node["fields"]}
+        fields = {f["name"]: _of_avro(f["type"], named, within, known) for f in node["fields"]}
         name = name if name.startswith("io.debezium.data") else node["name"]
     scale = node["scale"] if type(node.get("scale")) is int else _number(parameters, "scale")
-    return Logical(kind, name, scale, _number(parameters, "length"), element, fields)
+    made = Logical(kind, name, scale, _number(parameters, "length"), element, fields)
+    if kind == "struct":
+        known[node["name"]] = made
+    return made
 
 
 def _number(parameters: Mapping[str, Any], name: str) -> int:

@@ -96,7 +96,7 @@ def _parsed(texts: tuple[SchemaText, ...]) -> _Writer | Fault:
         named: dict[str, Any] = {}
         for document in documents:
             schema = parse_schema(document, named)
-        _refuse_unbounded(schema, named, ())
+        _refuse_unbounded(schema, named, (), {})
         return _Writer(_whole(documents), of_avro(schema, named))
     except Exception as error:  # a schema is whatever somebody registered
         reason = str(error) or type(error).__name__
@@ -142,30 +142,40 @@ def _by_index(node: Any) -> Any:
     return node
 
 
-def _refuse_unbounded(node: Any, named: dict[str, Any], path: tuple[str, ...]) -> bool:
-    """Whether values of type `node` take no bytes; raises ValueError for what has no bound."""
+def _refuse_unbounded(
+    node: Any, named: dict[str, Any], path: tuple[str, ...], known: dict[str, bool]
+) -> bool:
+    """Whether values of type `node` take no bytes; raises ValueError for what has no bound.
+
+    `known` holds the answers for records, by name.
+    """
     if isinstance(node, str):
         if node in path:
             raise ValueError(f"{node!r} holds itself")
-        return node == "null" or (node in named and _refuse_unbounded(named[node], named, path))
+        if node in known:
+            return known[node]
+        return node == "null" or (
+            node in named and _refuse_unbounded(named[node], named, path, known)
+        )
     if isinstance(node, list):
         for branch in node:
-            _refuse_unbounded(branch, named, path)
+            _refuse_unbounded(branch, named, path, known)
         return False
     kind = node["type"]
     if kind in ("record", "error"):
         if node["name"] in path:
             raise ValueError(f"{node['name']!r} holds itself")
         inner = (*path, node["name"])
-        empty = [_refuse_unbounded(f["type"], named, inner) for f in node["fields"]]
-        return all(empty)
+        empty = [_refuse_unbounded(f["type"], named, inner, known) for f in node["fields"]]
+        known[node["name"]] = all(empty)
+        return known[node["name"]]
     if kind == "array":
-        if _refuse_unbounded(node["items"], named, path):
+        if _refuse_unbounded(node["items"], named, path, known):
             raise ValueError("an array of what takes no bytes")
         return False
     if kind == "map":
-        _refuse_unbounded(node["values"], named, path)
+        _refuse_unbounded(node["values"], named, path, known)
         return False
     if kind == "fixed":
         return bool(node["size"] == 0)
-    return _refuse_unbounded(kind, named, path)
+    return _refuse_unbounded(kind, named, path, known)

@@ -275,3 +275,21 @@ def test_without_a_registry_a_table_in_avro_is_refused_and_its_records_wait() ->
         Clusters({"main": connection}).preflight(APPENDED)
     with pytest.raises(RegistryUnavailable, match="'main': schema_registry_url"):
         decode(Records([b"\0"], [0]), APPENDED)
+
+
+def test_a_schema_of_types_that_share_their_parts_is_read() -> None:
+    def record(level: int) -> dict[str, Any]:
+        inner = record(level + 1) if level < 30 else "int"
+        fields: list[Any] = [{"name": "a", "type": inner}]
+        if level < 30:
+            fields.append({"name": "b", "type": ["null", f"M{level + 1}"]})
+        return {"type": "record", "name": f"M{level}", "fields": fields}
+
+    value: Any = 1
+    for _ in range(31):
+        value = {"a": value, "b": None}
+    writers = Writers()
+    schema = row_schema(id="int", nested=record(0))
+    content = writers.record(schema, {"id": 7, "nested": value})
+    spec = kafka(pa.schema([pa.field("id", pa.int64())]), (), format="avro", envelope="append")
+    assert decode(Records([content], [0]), spec, writers).rows.to_pylist() == [{"id": 7}]
