@@ -35,7 +35,7 @@ Start = Literal["earliest", "latest"] | StartOffsets | StartTimestamp
 
 @dataclass(frozen=True, slots=True)
 class Csv:
-    """How a line of format `csv` is cut into fields; one that reads `null`, unquoted, is NULL."""
+    """The form of a line of format `csv`; a field that reads `null`, unquoted, is NULL."""
 
     delimiter: str = ","
     quote: str = '"'

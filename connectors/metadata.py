@@ -96,7 +96,7 @@ def _header(key: str, value: bytes | None) -> dict[str, str | None]:
 
 @dataclass(frozen=True, slots=True)
 class Coordinate:
-    """What a column may take from where a record stands, and the types that it may have.
+    """A column's values out of the places of records, and the types that it may have.
 
     `values` makes one for each record, for a column of these `types`.
     """

@@ -1,4 +1,4 @@
-"""Flat: Debezium's changes after its transformation `ExtractNewRecordState`, which leaves rows.
+"""Rows that Debezium's transformation `ExtractNewRecordState` leaves of its envelopes.
 
 | record | says |
 | --- | --- |

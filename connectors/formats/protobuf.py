@@ -235,7 +235,7 @@ def _made(found: Descriptor) -> "tuple[type[Message], _Type] | Fault":
 
 
 def _places(content: bytes, start: int) -> tuple[tuple[int, ...], int]:
-    """Where a message's type stands in its schema, and where the message begins.
+    """The place of a message's type in its schema, and the index at which the message begins.
 
     Raises ValueError and IndexError.
     """
@@ -362,7 +362,7 @@ def _fraction(nanos: int) -> str:
 
 
 def _instant(message: Any) -> str:
-    """Of any number of seconds; one beyond the years 1 to 9999 is no text that a column takes."""
+    """The text of an instant; beyond the years 1 to 9999, one that no column takes for a time."""
     days, seconds = divmod(message.seconds, 86_400)
     if not -719_162 <= days <= 2_932_896 or not 0 <= message.nanos < 10**9:
         return f"{message.seconds} seconds and {message.nanos} nanoseconds"
@@ -378,7 +378,7 @@ def _duration(message: Any) -> str:
 
 
 def _json(message: Any) -> Any:
-    """What a `Value` holds."""
+    """The value in a `Value`, as JSON has it."""
     kind = message.WhichOneof("kind")
     if kind == "struct_value":
         return _struct(message.struct_value)

@@ -30,7 +30,7 @@ class SchemaText(NamedTuple):
 
 
 class Schemas(Protocol):
-    """Where the schemas of writers are."""
+    """Finds the schemas of writers by the names that records give them."""
 
     def texts(self, name: SchemaId) -> tuple[SchemaText, ...] | None:
         """The schema so named after those that it refers to; None if there is none.
