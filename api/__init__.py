@@ -14,6 +14,7 @@
 - `pages`: pages of a snapshot: rows in the order of a view's key, cut at a cursor
 - `problems`: errors as RFC 9457 problem documents, `application/problem+json`
 - `registry`: the declared sources and views, durable
+- `restoring`: restores the views of a start, one after another
 - `routes/`: the REST resources, one router each
 - `runtime`: the composition root
 - `serve`: runs the service in this process until it is told to stop

@@ -25,6 +25,7 @@ from api.catching_up import catching_up
 from api.clock import PoolClock
 from api.errors import CartesianProduct, DifferentDefinition, NotReady, ViewFailed
 from api.registry import Registry
+from api.restoring import Views
 from api.settings import Settings
 from api.watch import Watch
 from connectors.checkpoint.periodic import CheckpointCounts, Checkpoints
@@ -41,7 +42,7 @@ from connectors.health import PartFault
 from connectors.ingest.apply import Applier
 from connectors.ingest.meter import Meter
 from connectors.ingest.pipeline import Pipeline, PipelineSettings
-from connectors.ingest.restore import Tables, Views, cut
+from connectors.ingest.restore import Tables, cut
 from connectors.offsets import Offsets, offsets_of
 from connectors.progress.journal import Journal
 from connectors.quarantine.dead_letters import DeadLetters

@@ -8,7 +8,7 @@
 - `lag`: how far behind the pipeline is: the records that each source has yet to receive
 - `meter`: what the service counts while it runs, and the histograms of its durations
 - `pipeline`: the pipeline
-- `restore`: what a start brings back: the tables out of a checkpoint, and the views over them
+- `restore`: the pool as checkpoints see it: tables are restored into it, and cut out of it
 - `timed_batch`: what the pieces of one logical time hold: updates by table, ranges, rejected …
 - `upsert`: changes that say only their key, as exact updates
 """

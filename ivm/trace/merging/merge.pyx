@@ -20,6 +20,7 @@ from ivm.trace.batch cimport (
     MOST_UPDATES, Batch, Room, allocate_batch, diff_of, drop, first_update, first_val, follows, is_plain,
     key_at, pack_batch, seek_key, val_at,
 )
+from ivm.trace.merging.merge_state cimport Merge, Side
 from ivm.trace.merging.merge_times cimport merge_times
 from ivm.trace.merging.merge_output cimport (
     begin_vals,

@@ -1,6 +1,6 @@
 # Merging row by row.
 
-from ivm.trace.merging.merge cimport Merge, Side
+from ivm.trace.merging.merge_state cimport Merge, Side
 
 # Merges row by row while that is what pays, if it does: `side` comes first with a run of so many keys, or of values
 # of the `same` key, which both have. False if nothing was done.

@@ -9,7 +9,7 @@ too much is written over.
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from ivm.trace.batch cimport Batch, diff_of, first_val, key_at, val_at
-from ivm.trace.merging.merge cimport Merge, Side
+from ivm.trace.merging.merge_state cimport Merge, Side
 from ivm.trace.merging.merge_output cimport copy_words, is_last_key
 from ivm.trace.times cimport compare_words
 

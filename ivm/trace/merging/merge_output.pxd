@@ -6,7 +6,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from ivm.trace.batch cimport Batch
-from ivm.trace.merging.merge cimport Merge, Side
+from ivm.trace.merging.merge_state cimport Merge, Side
 from ivm.trace.times cimport compare_words
 
 cdef enum:

@@ -1,6 +1,6 @@
 from libc.stdint cimport uint64_t
 
-from ivm.trace.merging.merge cimport Merge
+from ivm.trace.merging.merge_state cimport Merge
 
 
 # Writes the dictionary of the result's times, each joined with `since`, and each side's way into it;

@@ -9,7 +9,7 @@ from libc.string cimport memcpy
 
 from ivm.rows.updates cimport Updates, empty_updates, push, release, update_at
 from ivm.trace.batch cimport Batch
-from ivm.trace.merging.merge cimport Merge, Side
+from ivm.trace.merging.merge_state cimport Merge, Side
 from ivm.trace.sorting.sort cimport consolidate
 from ivm.trace.times cimport compare_words, join_into
 
