@@ -53,7 +53,9 @@ def drain(captures, Layout layout, Interner interner):
         if order is None:
             rows = decode(all.words, all.length, all.stride, layout, interner)
         else:
-            words = np.asarray(<uint64_t[:all.length, :all.stride]> all.words)[order]
+            words = np.empty((all.length, all.stride), np.uint64)
+            memcpy(start_of(words), all.words, all.length * all.stride * sizeof(uint64_t))
+            words = words[order]
             rows = decode(<uint64_t*> start_of(words), all.length, all.stride, layout, interner)
             times, diffs = times[order], diffs[order]
         for capture in captures:        # only now: what failed can be asked for again
