@@ -115,7 +115,7 @@ def _culprits(changes: Images, columns: Plan, table: TableSpec) -> dict[int, Fau
 
 
 def _fault(row: Row, column: Column, image: str) -> Fault | None:
-    """What is wrong with this column of a row image."""
+    """The fault of this column of a row image, if it has one."""
     field = column.field
     try:
         to_array([row[field.name]], field, column.convert)

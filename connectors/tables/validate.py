@@ -1,4 +1,4 @@
-"""What a table's declaration must satisfy, beyond the types of its fields.
+"""Checks of a table's declaration, beyond the types of its fields.
 
 Each check raises InvalidTable with the field at fault and what to do about it. Together they keep
 out every table whose records could only be rejected, or whose rows could not be taken back.
