@@ -3,6 +3,7 @@
 - `app`: the FastAPI application over one runtime
 - `catching_up`: sources that have yet to read what their topics held when they were declared
 - `cli/`: the command line `ivm`
+- `client`: the command line's view of a running service
 - `clock`: the pool's clock: the present moment as an input, for views that filter by now()
 - `demo/`: the demo: change data of a shop and a follower graph, five views, a kill, and a …
 - `deps`: what handlers are given, and how they answer

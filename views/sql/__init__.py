@@ -41,7 +41,6 @@ are double precision.
 - `base/`: what binding any expression needs: scopes, types that meet, literals, signatures
 - `bind`: the SQL front-end's face: text in, plan out
 - `clauses/`: the clauses of a query, each bound into plan nodes
-- `digits`: the scales of products, quotients and averages: as many digits as 38 have place for
 - `functions/`: scalar functions and operators, by families
 - `source/`: the text of a query, and its syntax tree
 """

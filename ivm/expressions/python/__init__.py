@@ -1,7 +1,6 @@
 """Functions of expressions that are written in Python, by families of types.
 
 - `arrays`: functions of arrays, whose elements count from 1, and their text
-- `calendar`: days since 1970-01-01 and dates of the proleptic Gregorian calendar, of any year
 - `documents`: JSON documents as PostgreSQL's jsonb: canonical texts, and functions of them
 - `forms`: values as text, in PostgreSQL's forms
 - `intervals`: intervals: their text, and arithmetic on their three parts
@@ -10,6 +9,5 @@
 - `patterns`: regular expressions: PostgreSQL's, matched by RE2 in time linear in the text
 - `script`: what a function written in Python is to the assembly
 - `sets`: what functions that return sets return, as arrays
-- `templates`: the templates of `to_char`, `to_date` and `to_timestamp` (PostgreSQL, "Template …
 - `texts`: functions of text and bytes, as PostgreSQL has them; positions count characters from 1
 """
