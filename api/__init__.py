@@ -21,6 +21,7 @@
 - `serve`: runs the service in this process until it is told to stop
 - `settings`: what can be configured
 - `signals`: wakes coroutines when the applying thread has published something
+- `terminal`: how commands talk: to the service that the settings point to, and to the terminal
 - `values`: values of columns as texts in URLs
 - `watch`: writes faults of the service's parts to the log
 """

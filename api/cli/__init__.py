@@ -4,5 +4,4 @@
 - `doctor`: `ivm doctor`
 - `main`: `ivm`: the command line of the service
 - `quarantine`: `ivm quarantine`: records that could not be decoded, from the command line
-- `terminal`: how commands talk: to the service that the settings point to, and to the terminal
 """

@@ -12,10 +12,10 @@ from rich.markup import escape
 from api.cli import quarantine
 from api.cli.apply import apply
 from api.cli.doctor import examine
-from api.cli.terminal import connected, naming, out, plain_errors, print_json, print_table
 from api.client import path
 from api.serve import serve as run_service
 from api.settings import Settings
+from api.terminal import connected, naming, out, plain_errors, print_json, print_table
 from views.catalog import Language
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from api.cli.terminal import connected, out, plain_errors, print_json, print_member, print_table
 from api.client import path
+from api.terminal import connected, out, plain_errors, print_json, print_member, print_table
 
 app = typer.Typer(no_args_is_help=True, help="Records that a running service put aside.")
 

@@ -6,8 +6,8 @@ from typing import Annotated
 import orjson
 import typer
 
-from api.cli.terminal import out, plain_errors
 from api.demo.run import run_demo
+from api.terminal import out, plain_errors
 
 
 def demo(

@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from api.cli.main import app
-from api.cli.terminal import print_table
 from api.client import path
+from api.terminal import print_table
 
 
 @pytest.fixture
