@@ -9,7 +9,7 @@ from benchmarks.rewiring import EDGES, edges, run, scale
 from benchmarks.workload import Phase, Workload
 from ivm.dataflow.aggregates import Aggregate
 from ivm.dataflow.expressions import Call, Literal
-from ivm.dataflow.nodes import Arrange, Concat, Get, Iterate, Join, Map, Recursive, Reduce, columns
+from ivm.dataflow.nodes import Arrange, Get, Iterate, Join, Map, Recursive, Reduce, Union, columns
 
 DISTANCES = pair("node", "distance")
 
@@ -22,7 +22,7 @@ def distances() -> Iterate:
     longer = Call("add", (distance, Literal(1, NUMBER)), NUMBER, False)
     proposed = Map(along, (("node", node), ("distance", longer)))
     nearest = Aggregate("min", 1, "distance", NUMBER, False)
-    body = Reduce(Concat((Get("roots", EDGES), proposed)), (0,), (nearest,))
+    body = Reduce(Union((Get("roots", EDGES), proposed)), (0,), (nearest,))
     return Iterate((("distances", body),), "distances")
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.course import pair
 from benchmarks.rewiring import EDGES, edges, run, scale
 from benchmarks.workload import Phase, Workload
-from ivm.dataflow.nodes import Arrange, Concat, Distinct, Get, Iterate, Join, Recursive
+from ivm.dataflow.nodes import Arrange, Distinct, Get, Iterate, Join, Recursive, Union
 
 REACHED = pair("node", "root")
 
@@ -19,7 +19,7 @@ def reached() -> Iterate:
     """Each (node, root) such that edges lead from the root to the node."""
     known = Arrange(Recursive("reached", REACHED), (0,))
     along = Join(known, Arrange(edges, (0,)), (("node", 2), ("root", 1)))
-    return Iterate((("reached", Distinct(Concat((Get("roots", EDGES), along)))),), "reached")
+    return Iterate((("reached", Distinct(Union((Get("roots", EDGES), along)))),), "reached")
 
 
 ROOTS = {"roots": np.repeat(np.arange(10, dtype=np.uint32), 2).reshape(-1, 2)}

@@ -16,7 +16,6 @@ from ivm.dataflow.aggregates import Aggregate
 from ivm.dataflow.expressions import Call
 from ivm.dataflow.nodes import (
     Arrange,
-    Concat,
     Distinct,
     EnterAt,
     Filter,
@@ -27,6 +26,7 @@ from ivm.dataflow.nodes import (
     Node,
     Recursive,
     Reduce,
+    Union,
     columns,
     project,
 )
@@ -43,7 +43,7 @@ def _labels(left: Node, all_edges: Node) -> Iterate:
     known = Arrange(Recursive("labels", LABELS), (0,))
     along = Join(known, Arrange(left, (0,)), (("node", 2), ("label", 1)))
     smallest = Aggregate("min", 1, "label", NUMBER, False)
-    return Iterate((("labels", Reduce(Concat((entering, along)), (0,), (smallest,))),), "labels")
+    return Iterate((("labels", Reduce(Union((entering, along)), (0,), (smallest,))),), "labels")
 
 
 def _trimmed(left: Node, all_edges: Node) -> Node:
@@ -55,13 +55,13 @@ def _trimmed(left: Node, all_edges: Node) -> Node:
     return project(Filter(both, same), (1, 0))
 
 
-def components() -> Concat:
+def components() -> Union:
     """The edges within a component: all edges, less those that the loop has cut."""
-    left = Concat((edges, Negate(Recursive("cut", EDGES))))
+    left = Union((edges, Negate(Recursive("cut", EDGES))))
     backwards = project(edges, (1, 0))
     kept = _trimmed(_trimmed(left, edges), backwards)
-    cut = Iterate((("cut", Concat((edges, Negate(kept)))),), "cut")
-    return Concat((edges, Negate(cut)))
+    cut = Iterate((("cut", Union((edges, Negate(kept)))),), "cut")
+    return Union((edges, Negate(cut)))
 
 
 PHASES = Phase("100 edges", 20, 1, 100), Phase("one edge", 500, 1, 1)

@@ -13,7 +13,6 @@ from ivm.dataflow.aggregates import Aggregate
 from ivm.dataflow.expressions import Call
 from ivm.dataflow.nodes import (
     Arrange,
-    Concat,
     Distinct,
     EnterAt,
     Iterate,
@@ -21,6 +20,7 @@ from ivm.dataflow.nodes import (
     Map,
     Recursive,
     Reduce,
+    Union,
     columns,
     project,
 )
@@ -33,11 +33,11 @@ def labels() -> Iterate:
     least = Call("least", tuple(columns(edges)), NUMBER, False)
     own = Distinct(Map(edges, (("node", least), ("label", least))))
     entering = EnterAt(own, small_first(columns(own)[1]), "labels")
-    both = Concat((edges, project(edges, (1, 0))))
+    both = Union((edges, project(edges, (1, 0))))
     known = Arrange(Recursive("labels", LABELS), (0,))
     along = Join(known, Arrange(both, (0,)), (("node", 2), ("label", 1)))
     smallest = Aggregate("min", 1, "label", NUMBER, False)
-    body = Reduce(Concat((entering, along)), (0,), (smallest,))
+    body = Reduce(Union((entering, along)), (0,), (smallest,))
     return Iterate((("labels", body),), "labels")
 
 

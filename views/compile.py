@@ -27,7 +27,7 @@ from views.limits import DEFAULT, Limits
 from views.lowering.lower import lower
 from views.plan.bound import Bound
 from views.plan.keys import unique_key
-from views.plan.nodes import During, Plan
+from views.plan.nodes import Plan, TemporalFilter
 from views.plan.trees import subqueries, walk
 from views.rewrites import rewrite
 from views.rewrites.context import Context
@@ -97,7 +97,7 @@ def _compile(
             raise UnknownColumn(f"the key's column {column!r} is not in the result{near}")
     if len(set(chosen)) != len(chosen) or not chosen:
         raise DuplicateColumn("a key names at least one column, and none twice")
-    temporal = any(isinstance(part, During) for part in walk(plan))
+    temporal = any(isinstance(part, TemporalFilter) for part in walk(plan))
     is_unique = is_key(plan, chosen)
     return CompiledView(node, node.schema, chosen, is_unique, bound.dependencies, temporal)
 

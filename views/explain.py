@@ -27,25 +27,25 @@ from views.limits import DEFAULT, Limits
 from views.lowering.lower import lower
 from views.plan.bound import Stage
 from views.plan.nodes import (
-    Aggregate,
     AggregateCall,
     Apply,
     Attribute,
+    Constant,
     Distinct,
-    During,
     Except,
     Filter,
-    Fixpoint,
+    Get,
+    Iterate,
     Join,
+    Map,
     Plan,
-    Project,
     Recursive,
-    Scan,
+    Reduce,
     SortKey,
+    TemporalFilter,
     TopK,
     Union,
     Unnest,
-    Values,
     Window,
     WindowCall,
 )
@@ -100,29 +100,29 @@ def _plan_lines(plan: Plan, depth: int) -> Iterator[str]:
 def _plan_line(plan: Plan) -> str:
     name = type(plan).__name__
     match plan:
-        case Scan():
-            return f"Scan {plan.name} {_attributes(plan.attributes)}"
-        case Values():
-            return f"Values {len(plan.rows)} rows {_attributes(plan.attributes)}"
+        case Get():
+            return f"Get {plan.name} {_attributes(plan.attributes)}"
+        case Constant():
+            return f"Constant {len(plan.rows)} rows {_attributes(plan.attributes)}"
         case Filter():
             return f"Filter {_logical(plan.predicate)}"
-        case During():
+        case TemporalFilter():
             begin, end = (
                 "always" if bound is None else _logical(bound) for bound in (plan.begin, plan.end)
             )
-            return f"During {begin} until {end}"
-        case Project():
+            return f"TemporalFilter {begin} until {end}"
+        case Map():
             outputs = (f"{_attribute(a)} := {_logical(e)}" for a, e in plan.outputs)
-            return f"Project {', '.join(outputs)}"
+            return f"Map {', '.join(outputs)}"
         case Join() | Apply():
             mark = f" {_attribute(plan.mark)}" if plan.mark else ""
             on = f"{name} {plan.kind}{mark} on {_logical(plan.predicate)}"
             if isinstance(plan, Join) or plan.guard == TRUE:
                 return on
             return f"{on} where {_logical(plan.guard)}"
-        case Aggregate():
+        case Reduce():
             calls = (f"{_attribute(c.attribute)} := {_call(c)}" for c in plan.calls)
-            return f"Aggregate by {_attributes(plan.keys)} {', '.join(calls)}".rstrip()
+            return f"Reduce by {_attributes(plan.keys)} {', '.join(calls)}".rstrip()
         case TopK():
             keys = ", ".join(f"#{k.index}" for k in plan.keys)
             order = ", ".join(map(_sort_key, plan.order))
@@ -140,11 +140,11 @@ def _plan_line(plan: Plan) -> str:
             return f"Unnest{outer} {_logical(plan.array)} as {made}"
         case Recursive():
             return f"Recursive {plan.name} {_attributes(plan.attributes)}"
-        case Fixpoint():
+        case Iterate():
             names = ", ".join(name for name, _ in plan.bindings)
             bound = "" if plan.max_rounds is None else f" within {plan.max_rounds} rounds"
             bound += ", then stopped" if plan.stops else ""
-            return f"Fixpoint {plan.result} of {names}{bound} {_attributes(plan.attributes)}"
+            return f"Iterate {plan.result} of {names}{bound} {_attributes(plan.attributes)}"
         case Union() | Except():
             return f"{name} {_attributes(plan.attributes)}"
         case Distinct():
@@ -221,8 +221,8 @@ def _dataflow_line(node: df.Node) -> str:
         case df.Reduce():
             calls = (f"{a.name} := {aggregate_text(a)}" for a in node.aggregates)
             return f"Reduce by {columns_text(node.key)} {', '.join(calls)}"
-        case df.Due():
-            return f"Due by {node.clock.schema.names[0]}"
+        case df.TemporalFilter():
+            return f"TemporalFilter by {node.clock.schema.names[0]}"
         case df.TopK():
             by = f"TopK by {columns_text(node.key)} order {orders_text(node.order)}"
             return f"{by} limit {node.limit} offset {node.offset}"
@@ -237,7 +237,7 @@ def _dataflow_line(node: df.Node) -> str:
             return f"Threshold{'' if node.limit is None else f' limit {node.limit}'}"
         case df.FlatMap():
             return f"FlatMap to ({', '.join(node.schema.names)})"
-        case df.Consolidate() | df.Concat() | df.Negate() | df.Distinct():
+        case df.Consolidate() | df.Union() | df.Negate() | df.Distinct():
             return name
         case _:
             assert_never(node)

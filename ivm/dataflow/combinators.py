@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from ivm.dataflow.aggregates import LINEAR, Aggregate
 from ivm.dataflow.nodes import (
     Arrange,
-    Concat,
     Distinct,
     Join,
     Map,
@@ -13,6 +12,7 @@ from ivm.dataflow.nodes import (
     Node,
     Reduce,
     Threshold,
+    Union,
     columns,
 )
 
@@ -24,22 +24,22 @@ def semijoin(left: Arrange, keys: Node) -> Join:
     return Join(left, members, tuple((f.name, i) for i, f in enumerate(left.schema)))
 
 
-def antijoin(left: Arrange, keys: Node) -> Concat:
+def antijoin(left: Arrange, keys: Node) -> Union:
     """The rows of `left` whose key is not among `keys`: all rows less the semijoin's."""
-    return Concat((left, Negate(semijoin(left, keys))))
+    return Union((left, Negate(semijoin(left, keys))))
 
 
 def except_all(left: Node, right: Node) -> Threshold:
     """Each row as often as it is in `left` beyond its count in `right` (SQL's EXCEPT ALL)."""
-    return Threshold(Concat((left, Negate(right))))
+    return Threshold(Union((left, Negate(right))))
 
 
-def intersect_all(left: Node, right: Node) -> Concat:
+def intersect_all(left: Node, right: Node) -> Union:
     """Each row as often as it is in both (SQL's INTERSECT ALL): `left` less its EXCEPT ALL.
 
     Neither input may have negative counts.
     """
-    return Concat((left, Negate(except_all(left, right))))
+    return Union((left, Negate(except_all(left, right))))
 
 
 def reduce(node: Node, key: tuple[int, ...], aggregates: Sequence[Aggregate]) -> Node:

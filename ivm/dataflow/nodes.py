@@ -107,7 +107,7 @@ class Consolidate(Hashed):
 
 
 @dataclass(frozen=True, slots=True)
-class Concat(Hashed):
+class Union(Hashed):
     """The sum of collections whose columns have the same types; names are the first input's."""
 
     inputs: tuple["Node", ...]
@@ -235,7 +235,8 @@ class DeltaJoin(Hashed):
 class Reduce(Hashed):
     """One row for each key that has rows: the key columns, then the aggregates.
 
-    With an empty `key` there is one row while the input has any, and none otherwise. The
+    With an empty `key` there is one row while the input has any, and none otherwise, unlike in SQL,
+    where there is one always. The
     aggregates are any number of `LINEAR` ones, whose states are added up together, or a single one
     of the others, which each need their group's values in an order of their own;
     `ivm.dataflow.combinators.reduce` combines both kinds.
@@ -306,12 +307,13 @@ class TopK(Hashed):
 
 
 @dataclass(frozen=True, slots=True)
-class Due(Hashed):
-    """The rows of `events` whose moment, their first column, has come; without that column.
+class TemporalFilter(Hashed):
+    """Lets through the rows of `events` whose moment, their first column, has come, without it.
 
     `clock` is a collection of one row and column of the moment's type, never NULL either: the
-    present moment, which may only grow. While it is empty nothing has come. An interval of time is
-    two events: a row at its beginning, and its negation at its end. Not within an `Iterate`.
+    present moment, which may only grow. While it is empty nothing has come. SQL's filter, with a
+    begin and an end for each row, is two events: the row at its begin, its negation at its end. Not
+    within an `Iterate`.
     """
 
     events: "Node"
@@ -359,11 +361,11 @@ class Recursive(Hashed):
 class Iterate(Hashed):
     """The fixed point of `name = body` for all bindings at once, starting from empty collections.
 
-    In each round every name takes the value that its body had in the round before; the node is
-    the value of `result` when no name changes any more. More rounds than `max_rounds` (None: the
-    pool's bound; of each priority, see `EnterAt`) raise `NoFixedPoint`; if it `stops`, they are not
-    begun instead, and the node is what `result` has by then. A body's schema is that of its
-    `Recursive` by types.
+    In each round every name takes the value that its body had in the round before, also where an
+    earlier binding has a newer one; the node is the value of `result` when no name changes any
+    more. More rounds than `max_rounds` (None: the pool's bound; of each priority, see `EnterAt`)
+    raise `NoFixedPoint`; if it `stops`, they are not begun instead, and the node is what `result`
+    has by then. A body's schema is that of its `Recursive` by types.
     """
 
     bindings: tuple[tuple[str, "Node"], ...]
@@ -408,7 +410,7 @@ Node: TypeAlias = (
     | Map
     | FlatMap
     | Consolidate
-    | Concat
+    | Union
     | Negate
     | Arrange
     | Join
@@ -417,7 +419,7 @@ Node: TypeAlias = (
     | Distinct
     | Threshold
     | TopK
-    | Due
+    | TemporalFilter
     | Window
     | Recursive
     | Iterate

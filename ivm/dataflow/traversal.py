@@ -12,12 +12,10 @@ import pyarrow as pa
 from ivm.dataflow.expressions import Expression
 from ivm.dataflow.nodes import (
     Arrange,
-    Concat,
     Consolidate,
     Constant,
     DeltaJoin,
     Distinct,
-    Due,
     EnterAt,
     Filter,
     FlatMap,
@@ -29,8 +27,10 @@ from ivm.dataflow.nodes import (
     Node,
     Recursive,
     Reduce,
+    TemporalFilter,
     Threshold,
     TopK,
+    Union,
     Window,
 )
 
@@ -47,11 +47,11 @@ def children(node: Node) -> tuple[Node, ...]:
             return (node.input,)
         case Reduce() | Distinct() | Threshold() | TopK() | Window():
             return (node.input,)
-        case Concat() | DeltaJoin():
+        case Union() | DeltaJoin():
             return node.inputs
         case Join():
             return (node.left, node.right)
-        case Due():
+        case TemporalFilter():
             return (node.events, node.clock)
         case Iterate():
             return tuple(body for _, body in node.bindings)
@@ -80,11 +80,11 @@ def expressions(node: Node) -> tuple[Expression, ...]:
             return tuple(expression for _, expression in node.outputs)
         case EnterAt():
             return (node.priority,)
-        case Get() | Constant() | FlatMap() | Consolidate() | Concat() | Negate() | Arrange():
+        case Get() | Constant() | FlatMap() | Consolidate() | Union() | Negate() | Arrange():
             return ()
         case Join() | DeltaJoin() | Reduce() | Distinct() | Threshold() | TopK() | Window():
             return ()
-        case Due() | Recursive() | Iterate():
+        case TemporalFilter() | Recursive() | Iterate():
             return ()
         case _:
             assert_never(node)
@@ -115,9 +115,9 @@ def passed_names(node: Node) -> frozenset[str]:
 def _passes(node: Node) -> bool:
     """Whether `node` hands rows on as they come, so that it brings no equal ones together."""
     match node:
-        case Filter() | Map() | FlatMap() | Concat() | Negate() | Iterate() | EnterAt():
+        case Filter() | Map() | FlatMap() | Union() | Negate() | Iterate() | EnterAt():
             return True
-        case Get() | Constant() | Recursive() | Consolidate() | Arrange() | Due():
+        case Get() | Constant() | Recursive() | Consolidate() | Arrange() | TemporalFilter():
             return False
         case Join() | DeltaJoin() | Reduce() | Distinct() | Threshold() | TopK() | Window():
             return False

@@ -15,12 +15,10 @@ from ivm.dataflow.aggregates import AGGREGATES, WINDOW_FUNCTIONS, WindowFunction
 from ivm.dataflow.expressions import Call, Column, Expression, Literal
 from ivm.dataflow.nodes import (
     Arrange,
-    Concat,
     Consolidate,
     Constant,
     DeltaJoin,
     Distinct,
-    Due,
     EnterAt,
     Filter,
     FlatMap,
@@ -33,8 +31,10 @@ from ivm.dataflow.nodes import (
     Path,
     Recursive,
     Reduce,
+    TemporalFilter,
     Threshold,
     TopK,
+    Union,
     Window,
 )
 from ivm.dataflow.traversal import free_names, recursive_schemas, walk
@@ -65,8 +65,8 @@ def _check_node(node: Node) -> None:
             _map(node)
         case EnterAt():
             _enter_at(node)
-        case Concat():
-            _concat(node)
+        case Union():
+            _union(node)
         case Constant():
             _constant(node)
         case Arrange():
@@ -87,7 +87,7 @@ def _check_node(node: Node) -> None:
             _iterate(node)
         case Get() | FlatMap() | Consolidate() | Negate() | Distinct() | Recursive():
             pass  # any input fits; a name is looked up where it is planned
-        case Due():
+        case TemporalFilter():
             pass  # its moments are compared with its clock where it is planned
         case _:
             assert_never(node)
@@ -155,7 +155,7 @@ def _enter_at(node: EnterAt) -> None:
     _expressions(node.schema, [node.priority])
 
 
-def _concat(node: Concat) -> None:
+def _union(node: Union) -> None:
     if not node.inputs:
         raise Unsupported("a sum of nothing")
     for term in node.inputs[1:]:

@@ -14,12 +14,10 @@ from typing import assert_never
 from ivm.dataflow.expressions import Call, Column, Expression, Literal
 from ivm.dataflow.nodes import (
     Arrange,
-    Concat,
     Consolidate,
     Constant,
     DeltaJoin,
     Distinct,
-    Due,
     EnterAt,
     Filter,
     FlatMap,
@@ -31,8 +29,10 @@ from ivm.dataflow.nodes import (
     Node,
     Recursive,
     Reduce,
+    TemporalFilter,
     Threshold,
     TopK,
+    Union,
     Window,
 )
 from ivm.rows.format import row_format
@@ -69,7 +69,7 @@ class Estimates:
                 return len(node.rows)
             case Filter():
                 return self._of(node.input) * _share(node.predicate)
-            case Concat():
+            case Union():
                 return sum(map(self._of, node.inputs))
             case Negate():
                 return -self._of(node.input)
@@ -86,7 +86,7 @@ class Estimates:
                 return 0
             case Iterate():
                 return self._of(dict(node.bindings)[node.result])
-            case Due():
+            case TemporalFilter():
                 return self._of(node.events)
             case TopK() | Map() | FlatMap() | Consolidate() | Arrange() | EnterAt():
                 return self._of(node.input)

@@ -1,7 +1,7 @@
 from ivm.operators.arranging.arrange import Sealing
 from ivm.operators.base.operator import Operator, Region
 
-class Due(Sealing):
+class TemporalFilter(Sealing):
     """The rows of `source`, each one word of a moment and then a row, whose moment has come.
 
     `clocks` are the clock's shards: rows of one word, the present moment. The greatest so far

@@ -19,7 +19,7 @@ from ivm.trace.sorting.sort cimport consolidate
 from ivm.trace.spine cimport Trace
 
 
-cdef class Due(Sealing):
+cdef class TemporalFilter(Sealing):
     """The rows of `source`, each one word of a moment and then a row, whose moment has come.
 
     `clocks` are the clock's shards: rows of one word, the present moment. The greatest so far

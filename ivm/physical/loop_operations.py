@@ -9,7 +9,7 @@ from ivm.operators.loops.loop import EnterAt as EnterAtOperator
 from ivm.operators.loops.loop import Feedback as FeedbackOperator
 from ivm.operators.loops.loop import Leave as LeaveOperator
 from ivm.operators.loops.loop import Variable as VariableOperator
-from ivm.operators.temporal_filter import Due as DueOperator
+from ivm.operators.temporal_filter import TemporalFilter as TemporalFilterOperator
 from ivm.physical.build import Every
 from ivm.physical.operation import Names, Operation
 from ivm.physical.operations import Strings
@@ -127,7 +127,7 @@ class Leave(Operation, makes=LeaveOperator, puts_out_what_it_reads=False):
 
 
 @dataclass(frozen=True)
-class Due(Operation, makes=DueOperator, puts_out_what_it_reads=False):
+class TemporalFilter(Operation, makes=TemporalFilterOperator, puts_out_what_it_reads=False):
     """The rows whose moment, their first column, has come."""
 
     source: Planned

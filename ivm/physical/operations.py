@@ -24,11 +24,11 @@ from ivm.operators.errors.evaluate import EvaluateNew as EvaluateNewOperator
 from ivm.operators.joins.delta_lookup import Lookup as LookupOperator
 from ivm.operators.joins.delta_source import Changes as ChangesOperator
 from ivm.operators.joins.join import Join as JoinOperator
-from ivm.operators.linear.concat import Concat as ConcatOperator
 from ivm.operators.linear.consolidate import Consolidate as ConsolidateOperator
 from ivm.operators.linear.exchange import Exchange as ExchangeOperator
 from ivm.operators.linear.flat_map import FlatMap as FlatMapOperator
 from ivm.operators.linear.project import Project as ProjectOperator
+from ivm.operators.linear.union import Union as UnionOperator
 from ivm.physical.arrangement import Arranged
 from ivm.physical.build import CrossingPlan, New, WholePlan
 from ivm.physical.operation import Names, Operation
@@ -179,7 +179,7 @@ class Terms:
 
 
 @dataclass(frozen=True)
-class Concat(Operation, makes=ConcatOperator, puts_out_what_it_reads=True):
+class Union(Operation, makes=UnionOperator, puts_out_what_it_reads=True):
     """A sum."""
 
     terms: Terms

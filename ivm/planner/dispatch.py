@@ -4,12 +4,10 @@ from typing import assert_never
 
 from ivm.dataflow.nodes import (
     Arrange,
-    Concat,
     Consolidate,
     Constant,
     DeltaJoin,
     Distinct,
-    Due,
     EnterAt,
     Filter,
     FlatMap,
@@ -21,8 +19,10 @@ from ivm.dataflow.nodes import (
     Node,
     Recursive,
     Reduce,
+    TemporalFilter,
     Threshold,
     TopK,
+    Union,
     Window,
 )
 from ivm.dataflow.traversal import reads
@@ -34,7 +34,6 @@ from ivm.planner.bounded_output import foreseeable
 from ivm.planner.join import plan_delta_join, plan_join
 from ivm.planner.linear import (
     plan_arrange,
-    plan_concat,
     plan_consolidate,
     plan_constant,
     plan_filter,
@@ -42,11 +41,12 @@ from ivm.planner.linear import (
     plan_get,
     plan_map,
     plan_sum,
+    plan_union,
 )
 from ivm.planner.planning import Planning
 from ivm.planner.recursion import plan_enter_at, plan_iterate, plan_recursive
 from ivm.planner.reduce import plan_reduce, plan_threshold, plan_top_k
-from ivm.planner.temporal_filter import plan_due
+from ivm.planner.temporal_filter import plan_temporal_filter
 from ivm.planner.window import plan_window
 from ivm.rows.format import Format, row_format
 
@@ -113,8 +113,8 @@ class Planner(Planning):
                 return plan_flat_map(self, node)
             case Consolidate():
                 return plan_consolidate(self, node)
-            case Concat():
-                return plan_concat(self, node)
+            case Union():
+                return plan_union(self, node)
             case Negate():
                 return plan_sum(self, node, [(node.input, True)])
             case Arrange():
@@ -131,8 +131,8 @@ class Planner(Planning):
                 return plan_threshold(self, node.input, node.limit)
             case TopK():
                 return plan_top_k(self, node)
-            case Due():
-                return plan_due(self, node)
+            case TemporalFilter():
+                return plan_temporal_filter(self, node)
             case Window():
                 return plan_window(self, node)
             case Recursive():

@@ -6,7 +6,6 @@ from ivm.dataflow.arrangement_order import arrangement_order
 from ivm.dataflow.expressions import Column
 from ivm.dataflow.nodes import (
     Arrange,
-    Concat,
     Consolidate,
     Constant,
     Filter,
@@ -14,6 +13,7 @@ from ivm.dataflow.nodes import (
     Get,
     Map,
     Node,
+    Union,
 )
 from ivm.physical import operations as op
 from ivm.physical.scopes import Planned
@@ -96,7 +96,7 @@ def plan_consolidate(planning: Planning, node: Consolidate) -> Planned:
     return planning.stage(form, op.Consolidate(source))
 
 
-def plan_concat(planning: Planning, node: Concat) -> Planned:
+def plan_union(planning: Planning, node: Union) -> Planned:
     """A sum, from which the terms that are negated are subtracted."""
     return plan_sum(planning, node, signed(node))
 
@@ -105,4 +105,4 @@ def plan_sum(planning: Planning, node: Node, terms: Sequence[tuple[Node, bool]])
     """`node` as the sum of `terms`, each with whether it is subtracted."""
     sources, negated = planning.terms(node, terms)
     added = op.Terms(tuple(sources), tuple(negated))
-    return planning.stage(row_format(node.schema), op.Concat(added))
+    return planning.stage(row_format(node.schema), op.Union(added))

@@ -10,12 +10,10 @@ from typing import assert_never
 
 from ivm.dataflow.nodes import (
     Arrange,
-    Concat,
     Consolidate,
     Constant,
     DeltaJoin,
     Distinct,
-    Due,
     EnterAt,
     Filter,
     FlatMap,
@@ -27,8 +25,10 @@ from ivm.dataflow.nodes import (
     Node,
     Recursive,
     Reduce,
+    TemporalFilter,
     Threshold,
     TopK,
+    Union,
     Window,
 )
 from ivm.dataflow.traversal import children, reads
@@ -61,7 +61,7 @@ def _keeps_growth(node: Node) -> bool:
     match node:
         case Get() | Constant() | Recursive() | Filter() | Map() | FlatMap() | Consolidate():
             return True
-        case Concat() | Arrange() | Join() | DeltaJoin() | Distinct():
+        case Union() | Arrange() | Join() | DeltaJoin() | Distinct():
             return True
         case Reduce():
             return not node.aggregates
@@ -71,7 +71,7 @@ def _keeps_growth(node: Node) -> bool:
             return not node.stops
         case EnterAt():  # the rounds of its loop start anew with each priority
             return False
-        case Negate() | TopK() | Due() | Window():
+        case Negate() | TopK() | TemporalFilter() | Window():
             return False
         case _:
             assert_never(node)

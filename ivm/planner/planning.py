@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from ivm.dataflow.arrangement_order import arrangement_order
-from ivm.dataflow.nodes import Arrange, Concat, Get, Negate, Node, stored
+from ivm.dataflow.nodes import Arrange, Get, Negate, Node, Union, stored
 from ivm.dataflow.traversal import free_names
 from ivm.errors import SchemaMismatch, UnknownCollection
 from ivm.installed.collection import Collection
@@ -172,7 +172,7 @@ class Planning(Stages, ABC):
         """
         if self.shards == 1:
             return self.moved(node, picks, target)
-        terms = signed(node) if isinstance(node, Concat) else [(node, False)]
+        terms = signed(node) if isinstance(node, Union) else [(node, False)]
         if self.scope.home(free_names(node)) is not self.scope:
             terms = [(node, False)]
         sources, negated = self.terms(node, terms)
@@ -219,6 +219,6 @@ class Planning(Stages, ABC):
         return sources, [negative for _, negative in terms]
 
 
-def signed(node: Concat) -> list[tuple[Node, bool]]:
+def signed(node: Union) -> list[tuple[Node, bool]]:
     """The terms of a sum, each with whether it is subtracted."""
     return [(n.input, True) if isinstance(n, Negate) else (n, False) for n in node.inputs]

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from ivm.dataflow.nodes import Due
+from ivm.dataflow.nodes import TemporalFilter
 from ivm.errors import SchemaMismatch, Unsupported
 from ivm.physical import loop_operations as op
 from ivm.physical.scopes import Planned
@@ -10,7 +10,7 @@ from ivm.planner.planning import Planning
 from ivm.rows.format import followed_by, row_format, string_words
 
 
-def plan_due(planning: Planning, node: Due) -> Planned:
+def plan_temporal_filter(planning: Planning, node: TemporalFilter) -> Planned:
     """Events in the order of their moments, and the clock that releases them.
 
     Raises SchemaMismatch, and Unsupported in a loop.
@@ -27,4 +27,4 @@ def plan_due(planning: Planning, node: Due) -> Planned:
     moments = followed_by(row_format(list(schema)[:1]), form)
     source = planning.keyed(node.events, others, [0, *others], moments, gathers=False)
     strings = string_words(schema.types, moments)
-    return planning.stage(form, op.Due(source, planning.planned(node.clock), strings))
+    return planning.stage(form, op.TemporalFilter(source, planning.planned(node.clock), strings))

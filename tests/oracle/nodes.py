@@ -78,7 +78,7 @@ class Evaluator:
                 return self._flatmap(node)
             case df.Consolidate():
                 return self._consolidate(node)
-            case df.Concat():
+            case df.Union():
                 return self._concat(node)
             case df.Negate():
                 return self._negate(node)
@@ -104,8 +104,10 @@ class Evaluator:
                 return self._iterate(node)
             case df.EnterAt():
                 return self._enterat(node)
-            case df.Due():
-                raise NotImplementedError("tests/property/test_due.py says what a Due has")
+            case df.TemporalFilter():
+                raise NotImplementedError(
+                    "tests/property/test_temporal_filter.py says what a TemporalFilter has"
+                )
             case _:
                 assert_never(node)
 
@@ -164,7 +166,7 @@ class Evaluator:
     def _consolidate(self, node: df.Consolidate) -> Result:
         return self.value(node.input)
 
-    def _concat(self, node: df.Concat) -> Result:
+    def _concat(self, node: df.Union) -> Result:
         return reduce(_plus, (self.value(i) for i in node.inputs))
 
     def _negate(self, node: df.Negate) -> Result:

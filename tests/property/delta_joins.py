@@ -8,7 +8,6 @@ from ivm.dataflow.delta_join import delta_join
 from ivm.dataflow.expressions import Call, Column, Literal
 from ivm.dataflow.nodes import (
     Arrange,
-    Concat,
     Distinct,
     Filter,
     Iterate,
@@ -18,6 +17,7 @@ from ivm.dataflow.nodes import (
     Node,
     Recursive,
     Reduce,
+    Union,
     columns,
     project,
 )
@@ -68,7 +68,7 @@ def counted_steps() -> Iterate:
     later = Call("add", (n, Literal(1, INT)), INT, False)
     further = Map(moved, (("node", columns(moved)[0]), ("n", later), ("ways", ways)))
     few = Filter(further, Call("lt", (n, Literal(4, INT)), BOOL, False))
-    counted = Reduce(Concat((start, few)), (0, 1), (count,))
+    counted = Reduce(Union((start, few)), (0, 1), (count,))
     return Iterate((("x", counted),), "x")
 
 
@@ -77,7 +77,7 @@ def closure() -> Iterate:
     x = Recursive("x", EDGES)
     longer = delta_join((x, edges, x), ((1, 2), (3, 4)), (("src", 0), ("dst", 5)))
     next_to = Join(Arrange(x, (1,)), Arrange(edges, (0,)), (("src", 1), ("dst", 2)))
-    return Iterate((("x", Distinct(Concat((edges, next_to, longer)))),), "x")
+    return Iterate((("x", Distinct(Union((edges, next_to, longer)))),), "x")
 
 
 def in_two_loops() -> Iterate:
@@ -87,15 +87,15 @@ def in_two_loops() -> Iterate:
     """
     dropped, labels = Recursive("dropped", EDGES), Recursive("labels", LABELS)
     present = Distinct(edges)
-    left = Concat((present, Negate(dropped)))
+    left = Union((present, Negate(dropped)))
     own = Map(
         Distinct(project(left, (0,))),
         (("node", Column(0, INT, False)), ("label", Column(0, INT, False))),
     )
     along = delta_join((labels, left, edges), ((0, 2, 4), (3, 5)), (("node", 3), ("label", 1)))
     smallest = Aggregate("min", 1, "label", INT, False)
-    least = Reduce(Concat((own, along)), (0,), (smallest,))
-    counted = reduce(Concat((own, along)), (0,), (smallest, count))
+    least = Reduce(Union((own, along)), (0,), (smallest,))
+    counted = reduce(Union((own, along)), (0,), (smallest, count))
     labelled = Iterate((("labels", least), ("counted", counted)), "counted")
     ends = delta_join(
         (left, labelled, labelled),
@@ -103,7 +103,7 @@ def in_two_loops() -> Iterate:
         (("src", 0), ("dst", 1), ("a", 3), ("b", 6), ("m", 4), ("n", 7)),
     )
     differ = Filter(ends, Call("ne", (columns(ends)[2], columns(ends)[3]), BOOL, False))
-    gone = Distinct(Concat((dropped, project(differ, (0, 1)))))
+    gone = Distinct(Union((dropped, project(differ, (0, 1)))))
     return Iterate((("dropped", gone), ("ends", ends)), "ends", max_rounds=60)
 
 

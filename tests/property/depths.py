@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from ivm.dataflow.expressions import Call, Literal
-from ivm.dataflow.nodes import Concat, Filter, Get, Iterate, Node, Recursive, columns
+from ivm.dataflow.nodes import Filter, Get, Iterate, Node, Recursive, Union, columns
 
 INT = pa.int64()
 BOOL = pa.bool_()
@@ -41,7 +41,7 @@ def in_one_loop(node: Node, inputs: tuple[Get, ...]) -> Iterate:
     """`node` in a loop: some of its input comes a round later."""
     late = {source: f"late {source.name}" for source in inputs}
     parts: dict[Node, Node] = {
-        source: Concat((_where(source, "lt", 4), Recursive(name, source.schema)))
+        source: Union((_where(source, "lt", 4), Recursive(name, source.schema)))
         for source, name in late.items()
     }
     bindings = tuple((name, _where(source, "ge", 2)) for source, name in late.items())
@@ -53,7 +53,7 @@ def in_two_loops(node: Node, inputs: tuple[Get, ...]) -> Iterate:
     outer = {source: f"outer {source.name}" for source in inputs}
     inner = {source: f"inner {source.name}" for source in inputs}
     parts: dict[Node, Node] = {
-        source: Concat(
+        source: Union(
             (
                 _where(source, "lt", 3),
                 Recursive(outer[source], source.schema),

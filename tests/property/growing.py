@@ -7,7 +7,6 @@ from ivm.dataflow.delta_join import delta_join
 from ivm.dataflow.expressions import Call, Column, Literal
 from ivm.dataflow.nodes import (
     Arrange,
-    Concat,
     Consolidate,
     Distinct,
     Filter,
@@ -18,6 +17,7 @@ from ivm.dataflow.nodes import (
     Node,
     Recursive,
     Reduce,
+    Union,
     columns,
     project,
 )
@@ -37,7 +37,7 @@ def _joined(left: Node, right: Node) -> Join:
 def closure() -> Iterate:
     """The transitive closure, doubling."""
     x = Recursive("x", EDGES)
-    return Iterate((("x", Distinct(Concat((edges, _joined(x, x))))),), "x")
+    return Iterate((("x", Distinct(Union((edges, _joined(x, x))))),), "x")
 
 
 def same_generation() -> Iterate:
@@ -45,22 +45,22 @@ def same_generation() -> Iterate:
     x = Recursive("x", EDGES)
     siblings = Join(Arrange(edges, (0,)), Arrange(edges, (0,)), (("src", 1), ("dst", 2)))
     cousins = delta_join((edges, x, edges), ((0, 2), (3, 4)), (("src", 1), ("dst", 5)))
-    return Iterate((("x", Distinct(Consolidate(Concat((siblings, cousins))))),), "x")
+    return Iterate((("x", Distinct(Consolidate(Union((siblings, cousins))))),), "x")
 
 
 def loop_in_a_loop() -> Iterate:
     """Closures of what the outer loop found, which goes on from pairs of persons."""
     outer, inner = Recursive("outer", EDGES), Recursive("inner", EDGES)
     known = semijoin(Arrange(outer, (1,)), Distinct(project(people, (0,))))
-    start = Concat((edges, project(known, (1, 0))))
-    closed = Iterate((("inner", Distinct(Concat((start, _joined(inner, start))))),), "inner")
-    return Iterate((("outer", Distinct(Concat((closed, _joined(closed, edges))))),), "outer")
+    start = Union((edges, project(known, (1, 0))))
+    closed = Iterate((("inner", Distinct(Union((start, _joined(inner, start))))),), "inner")
+    return Iterate((("outer", Distinct(Union((closed, _joined(closed, edges))))),), "outer")
 
 
 def mutual() -> Iterate:
     """Two names, one of which has no distinct of its own."""
     x, y = Recursive("x", EDGES), Recursive("y", EDGES)
-    return Iterate((("x", Distinct(Concat((edges, y)))), ("y", _joined(x, edges))), "y")
+    return Iterate((("x", Distinct(Union((edges, y)))), ("y", _joined(x, edges))), "y")
 
 
 def paths() -> Iterate:
@@ -71,23 +71,23 @@ def paths() -> Iterate:
     moved = Join(Arrange(x, (0,)), Arrange(edges, (0,)), (("node", 2), ("n", 1)))
     longer = Map(moved, (("node", columns(moved)[0]), ("n", Call("add", (n, one), INT, False))))
     few = Filter(longer, Call("lt", (n, Literal(4, INT)), BOOL, False))
-    return Iterate((("x", Concat((start, few))),), "x")
+    return Iterate((("x", Union((start, few))),), "x")
 
 
-def leaves() -> Concat:
+def leaves() -> Union:
     """What only grows, subtracted: nodes that are reached and reach nothing."""
     ends = Distinct(project(closure(), (1,)))
-    return Concat((ends, Negate(Distinct(project(closure(), (0,))))))
+    return Union((ends, Negate(Distinct(project(closure(), (0,))))))
 
 
 def inside_what_shrinks() -> Iterate:
     """Closures over what is left of the edges while those that are on a cycle are dropped."""
     dropped, left = Recursive("dropped", EDGES), Recursive("left", EDGES)
     inner, present = Recursive("inner", EDGES), Distinct(edges)
-    closed = Iterate((("inner", Distinct(Concat((left, _joined(inner, present))))),), "inner")
+    closed = Iterate((("inner", Distinct(Union((left, _joined(inner, present))))),), "inner")
     back = Join(Arrange(present, (1, 0)), Arrange(closed, (0, 1)), (("src", 1), ("dst", 0)))
-    gone = Distinct(Concat((dropped, back)))
-    rest = Concat((present, Negate(dropped)))
+    gone = Distinct(Union((dropped, back)))
+    rest = Union((present, Negate(dropped)))
     return Iterate((("dropped", gone), ("left", rest), ("closed", closed)), "closed")
 
 

@@ -7,7 +7,6 @@ from ivm.dataflow.combinators import antijoin, except_all, intersect_all, reduce
 from ivm.dataflow.expressions import Call, Column, Literal
 from ivm.dataflow.nodes import (
     Arrange,
-    Concat,
     Consolidate,
     Constant,
     Distinct,
@@ -23,6 +22,7 @@ from ivm.dataflow.nodes import (
     Reduce,
     Threshold,
     TopK,
+    Union,
     columns,
     project,
 )
@@ -77,17 +77,17 @@ def _step(name: str) -> Join:
 
 def reach() -> Iterate:
     """Everything reachable from the successors of node 0."""
-    return Iterate((("x", Distinct(Concat((roots, _step("x"))))),), "x")
+    return Iterate((("x", Distinct(Union((roots, _step("x"))))),), "x")
 
 
 def walks() -> Iterate:
     """The end of each walk of up to three steps; there may be endless ones."""
-    return Iterate((("x", Concat((roots, _step("x")))),), "x", 3, stops=True)
+    return Iterate((("x", Union((roots, _step("x")))),), "x", 3, stops=True)
 
 
 def flipping() -> Iterate:
     """Never at rest: twice two rounds with the roots, two without them, and so on."""
-    on = Concat((roots, Negate(Recursive("off", NODE))))
+    on = Union((roots, Negate(Recursive("off", NODE))))
     return Iterate((("on", on), ("off", Recursive("on", NODE))), "on", 5, stops=True)
 
 
@@ -101,7 +101,7 @@ def shortest() -> Iterate:
         longer, (("node", node), ("n", Call("add", (n, Literal(1, INT)), INT, False)))
     )
     short = Filter(longer_by_one, Call("lt", (Column(1, INT, False), Literal(8, INT)), BOOL, False))
-    least = Reduce(Concat((start, short)), (0,), (Aggregate("min", 1, "n", INT, False),))
+    least = Reduce(Union((start, short)), (0,), (Aggregate("min", 1, "n", INT, False),))
     return Iterate((("x", least),), "x")
 
 
@@ -115,13 +115,13 @@ def components(name: str = "x", priority: str = "abs") -> Iterate:
     )
     x = Recursive(name, LABELS)
     along = Join(Arrange(x, (0,)), Arrange(edges, (0,)), (("node", 2), ("label", 1)))
-    least = Reduce(Concat((own, along)), (0,), (Aggregate("min", 1, "label", INT, False),))
+    least = Reduce(Union((own, along)), (0,), (Aggregate("min", 1, "label", INT, False),))
     return Iterate(((name, least),), name)
 
 
 def parity() -> Iterate:
     """Mutual recursion: nodes at an odd and at an even distance; the odd ones."""
-    odd = Distinct(Concat((roots, _step("even"))))
+    odd = Distinct(Union((roots, _step("even"))))
     even = Distinct(_step("odd"))
     return Iterate((("odd", odd), ("even", even)), "odd")
 
@@ -129,14 +129,14 @@ def parity() -> Iterate:
 def components_within() -> Iterate:
     """A loop in a loop: edges between nodes of different labels are dropped for good."""
     dropped, present = Recursive("dropped", EDGES), Distinct(edges)
-    x = Concat((present, Negate(dropped)))
+    x = Union((present, Negate(dropped)))
     labels = Recursive("labels", LABELS)
     own = Map(
         Distinct(project(x, (0,))),
         (("node", Column(0, INT, False)), ("label", Column(0, INT, False))),
     )
     along = Join(Arrange(labels, (0,)), Arrange(x, (0,)), (("node", 2), ("label", 1)))
-    least = Reduce(Concat((own, along)), (0,), (Aggregate("min", 1, "label", INT, False),))
+    least = Reduce(Union((own, along)), (0,), (Aggregate("min", 1, "label", INT, False),))
     labelled = Iterate((("labels", least),), "labels")
     from_source = Join(
         Arrange(present, (0,)), Arrange(labelled, (0,)), (("src", 0), ("dst", 1), ("a", 2))
@@ -149,7 +149,7 @@ def components_within() -> Iterate:
     a, b = columns(both)[2:]
     differ = project(Filter(both, Call("ne", (a, b), BOOL, False)), (0, 1))
     return Iterate(
-        (("dropped", Distinct(Concat((dropped, differ)))), ("kept", x)), "kept", max_rounds=60
+        (("dropped", Distinct(Union((dropped, differ)))), ("kept", x)), "kept", max_rounds=60
     )
 
 
@@ -157,7 +157,7 @@ def one_name_in_two_loops() -> Iterate:
     """Paths from what 0 reaches; the name of the outer loop is another one in the inner loop."""
     paths = Recursive("x", EDGES)
     further = Join(Arrange(paths, (1,)), Arrange(edges, (0,)), (("src", 1), ("dst", 2)))
-    known = semijoin(Arrange(Concat((edges, further)), (0,)), reach())
+    known = semijoin(Arrange(Union((edges, further)), (0,)), reach())
     return Iterate((("x", Distinct(known)),), "x")
 
 
@@ -169,7 +169,7 @@ def counting() -> Iterate:
     node, n = columns(moved)
     later = Map(moved, (("node", node), ("n", Call("add", (n, Literal(1, INT)), INT, False))))
     early = Filter(later, Call("lt", (Column(1, INT, False), Literal(4, INT)), BOOL, False))
-    paths = Reduce(Concat((start, early)), (0, 1), (count,))
+    paths = Reduce(Union((start, early)), (0, 1), (count,))
     return Iterate((("x", project(paths, (0, 1))),), "x")
 
 
@@ -177,7 +177,7 @@ def three_coordinates() -> Iterate:
     """Counts rows that come at times (1,0,0), (0,1,0) and (0,0,1): they meet at (1,1,1) only."""
     keys = project(edges, (0,))
     once = Distinct(keys)
-    met = Concat((keys, Recursive("outer", NODE), Recursive("inner", NODE)))
+    met = Union((keys, Recursive("outer", NODE), Recursive("inner", NODE)))
     inner = Iterate((("inner", once), ("counts", Reduce(met, (0,), (count,)))), "counts")
     return Iterate((("outer", once), ("counts", inner)), "counts")
 
@@ -194,12 +194,12 @@ NODES: dict[str, Node] = {
     ),
     "map with errors": inverse,
     "project": project(people, (1, 0)),
-    "concat": Concat((project(people, (0, 2)), edges)),
-    "negate": Concat((project(people, (0,)), Negate(project(edges, (0,))))),
+    "concat": Union((project(people, (0, 2)), edges)),
+    "negate": Union((project(people, (0,)), Negate(project(edges, (0,))))),
     "flat map": FlatMap(people, words_of_teams, WORDS),
     "flat map with errors": FlatMap(people, words_of_scored_teams, WORDS),
     "consolidate": Consolidate(project(people, (1, 2))),
-    "constant": Concat((Constant(((1,), (7,), (7,)), NODE), project(edges, (0,)))),
+    "constant": Union((Constant(((1,), (7,), (7,)), NODE), project(edges, (0,)))),
     "arrange": Arrange(people, (2, 1)),
     "join": Join(Arrange(people, (0,)), Arrange(edges, (0,)), (("id", 0), ("team", 1), ("dst", 5))),
     "self join": Join(Arrange(edges, (1,)), Arrange(edges, (0,)), (("a", 1), ("b", 0), ("c", 2))),

@@ -11,7 +11,6 @@ from ivm.dataflow.aggregates import Aggregate
 from ivm.dataflow.expressions import Call, Literal
 from ivm.dataflow.nodes import (
     Arrange,
-    Concat,
     Distinct,
     Iterate,
     Join,
@@ -19,6 +18,7 @@ from ivm.dataflow.nodes import (
     Node,
     Recursive,
     Reduce,
+    Union,
     columns,
 )
 from ivm.pool import Pool
@@ -50,7 +50,7 @@ NODES: dict[str, Node] = {
     "an input": edges,
     "counts": Reduce(people, (1,), (Aggregate("count", None, "n", INT, False),)),
     "rows with errors": Map(people, (("x", Call("divide", (Literal(1, INT), score), INT, True)),)),
-    "paths": Iterate((("paths", Distinct(Concat((edges, steps)))),), "paths"),
+    "paths": Iterate((("paths", Distinct(Union((edges, steps)))),), "paths"),
 }
 
 ALL = {**NODES, **EVERY_NODE}

@@ -11,7 +11,7 @@ import pytest
 from ivm.dataflow.aggregates import Aggregate
 from ivm.dataflow.combinators import reduce
 from ivm.dataflow.expressions import Call, Literal
-from ivm.dataflow.nodes import Arrange, Concat, Iterate, Join, Map, Recursive, columns
+from ivm.dataflow.nodes import Arrange, Iterate, Join, Map, Recursive, Union, columns
 from ivm.pool import Pool
 from tests.property.engine import EDGES, Change, assert_law, edges
 
@@ -27,7 +27,7 @@ negative = Call("subtract", (Literal(0, INT), source), INT, False)
 own = Map(edges, (("node", target), ("low", negative), ("high", source)))
 low = Aggregate("min", 1, "low", INT, False)
 high = Aggregate("max", 2, "high", INT, False)
-spans = Iterate((("spans", reduce(Concat((own, along)), (0,), (low, high))),), "spans")
+spans = Iterate((("spans", reduce(Union((own, along)), (0,), (low, high))),), "spans")
 """The greatest node from which edges lead to each, and the same with its sign changed."""
 
 

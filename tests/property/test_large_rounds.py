@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ivm.dataflow.aggregates import Aggregate
 from ivm.dataflow.combinators import reduce
 from ivm.dataflow.expressions import Call, Literal
-from ivm.dataflow.nodes import Arrange, Concat, Get, Iterate, Join, Map, Recursive, columns
+from ivm.dataflow.nodes import Arrange, Get, Iterate, Join, Map, Recursive, Union, columns
 from ivm.pool import Pool
 from tests.property.engine import edges
 
@@ -25,9 +25,7 @@ node, distance = columns(along)
 longer = Call("add", (distance, Literal(1, INT)), INT, False)
 proposed = Map(along, (("node", node), ("distance", longer)))
 least = Aggregate("min", 1, "distance", INT, False)
-distances = Iterate(
-    (("distances", reduce(Concat((roots, proposed)), (0,), (least,))),), "distances"
-)
+distances = Iterate((("distances", reduce(Union((roots, proposed)), (0,), (least,))),), "distances")
 """The fewest edges from a root to each node."""
 
 

@@ -12,7 +12,6 @@ from ivm.dataflow.aggregates import Aggregate
 from ivm.dataflow.expressions import Call, Literal
 from ivm.dataflow.nodes import (
     Arrange,
-    Concat,
     Constant,
     Filter,
     Iterate,
@@ -22,6 +21,7 @@ from ivm.dataflow.nodes import (
     Node,
     Recursive,
     Reduce,
+    Union,
     columns,
     project,
 )
@@ -92,7 +92,7 @@ def test_a_join_sees_rows_of_both_sides_that_came_and_went_in_one_step() -> None
 def test_changes_that_cancel_do_not_keep_a_loop_going() -> None:
     """A frontier, or a next round, is computed after consolidation: there is no phantom round."""
     x = Recursive("x", NODE)
-    body = Concat((project(edges, (0,)), x, Negate(x)))
+    body = Union((project(edges, (0,)), x, Negate(x)))
     pool = installed(Iterate((("x", body),), "x"), max_rounds=3)
     feed(pool, [Change("edges", (1, 2), 0, 1)])
     pool.advance(1)
@@ -156,14 +156,14 @@ def again(node: Node) -> Node:
 def nothing() -> Node:
     """Where edges begin, less where they end: nothing, if they make up a circle."""
     begin, end = (Map(edges, (("node", column),)) for column in columns(edges))
-    return Concat((begin, Negate(end)))
+    return Union((begin, Negate(end)))
 
 
 ROUND_AND_ROUND = {
-    "alone": Iterate((("x", Concat((nothing(), again(X)))),), "x"),
-    "in turns": Iterate((("x", Concat((nothing(), again(Y)))), ("y", again(X))), "y"),
+    "alone": Iterate((("x", Union((nothing(), again(X)))),), "x"),
+    "in turns": Iterate((("x", Union((nothing(), again(Y)))), ("y", again(X))), "y"),
     "around a loop": Iterate(
-        (("x", Concat((nothing(), Iterate((("y", Concat((X, Filter(Y, NEVER)))),), "y")))),), "x"
+        (("x", Union((nothing(), Iterate((("y", Union((X, Filter(Y, NEVER)))),), "y")))),), "x"
     ),
 }
 
@@ -182,7 +182,7 @@ def test_a_recursion_without_an_end_is_stopped_and_named() -> None:
     x = Recursive("x", NODE)
     one = Map(x, (("node", Call("add", (columns(x)[0], Literal(1, INT)), INT, False)),))
     start = Constant(((0,),), NODE)
-    pool = installed(Iterate((("x", Concat((start, one))),), "x"), max_rounds=50)
+    pool = installed(Iterate((("x", Union((start, one))),), "x"), max_rounds=50)
     with pytest.raises(NoFixedPoint, match="out"):
         pool.advance(1)
 

@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from ivm.dataflow.aggregates import UP_TO_PEERS, Frame, Order, WindowCall, WindowFunction
-from ivm.dataflow.nodes import Arrange, Concat, Join, Node, Window, project
+from ivm.dataflow.nodes import Arrange, Join, Node, Union, Window, project
 from tests.property.engine import edges, people
 
 INT = pa.int64()
@@ -47,7 +47,7 @@ MONEY, WIDE = pa.decimal128(38, 2), pa.decimal128(38, 0)
 BY_SCORE, BY_ID = Order(SCORE), Order(ID)
 _sources = project(edges, (0,))
 _destinations = project(edges, (1,))
-TWICE = Concat((_sources, _destinations))
+TWICE = Union((_sources, _destinations))
 """A bag in which rows have several copies."""
 
 WINDOWS: dict[str, Node] = {

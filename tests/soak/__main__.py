@@ -24,7 +24,6 @@ from ivm.dataflow.aggregates import Aggregate, Order
 from ivm.dataflow.expressions import Call, Literal
 from ivm.dataflow.nodes import (
     Arrange,
-    Concat,
     Distinct,
     Filter,
     Get,
@@ -34,6 +33,7 @@ from ivm.dataflow.nodes import (
     Recursive,
     Reduce,
     TopK,
+    Union,
     columns,
     project,
 )
@@ -65,7 +65,7 @@ def _reach() -> Node:
     """Nodes that node 0 leads to."""
     start = Filter(edges, Call("eq", (columns(edges)[0], Literal(0, INT)), pa.bool_(), False))
     along = Join(Arrange(Recursive("x", NODE), (0,)), Arrange(edges, (0,)), (("node", 1),))
-    return Iterate((("x", Distinct(Concat((project(start, (1,)), along)))),), "x")
+    return Iterate((("x", Distinct(Union((project(start, (1,)), along)))),), "x")
 
 
 VIEWS: dict[str, Node] = {

@@ -10,7 +10,7 @@ from views.datalog.text import program_text
 from views.errors import DuplicateColumn, SqlError, UnknownTable, suggestion
 from views.limits import DEFAULT, Limits
 from views.plan.bound import Bound, Stage
-from views.plan.nodes import Project, Scan
+from views.plan.nodes import Get, Map
 from views.plan.trees import subqueries, walk
 from views.sql.source.text import Source
 
@@ -33,8 +33,8 @@ def bind(query: str, catalog: Catalog, limits: Limits = DEFAULT) -> Bound:
             relations = asked
     answer, numbers = relations.read(program.result), relations.session.numbers
     outputs = tuple((numbers.fresh(name, a), a.column) for name, a in answer.columns)
-    plan = Project(answer.plan, outputs)
-    tables = {node.name for node in walk(plan) if isinstance(node, Scan)}
+    plan = Map(answer.plan, outputs)
+    tables = {node.name for node in walk(plan) if isinstance(node, Get)}
     return Bound(plan, numbers, tuple(sorted(tables)), lambda: tuple(stages))
 
 

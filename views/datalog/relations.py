@@ -26,7 +26,7 @@ from views.errors import (
 )
 from views.limits import MOST_NODES
 from views.plan.keys import unique_key
-from views.plan.nodes import Attribute, Distinct, Fixpoint, Plan, Project, Recursive, Union, Values
+from views.plan.nodes import Attribute, Constant, Distinct, Iterate, Map, Plan, Recursive, Union
 from views.plan.trees import inputs, renamed
 from views.sql.base.binder import Binder
 from views.sql.base.coercion import TEXT, cast, common_type, fitted
@@ -121,7 +121,7 @@ class Relations:
             plan = bodies[name]
             if labels:
                 fresh = tuple(self.session.numbers.fresh(a.name, a) for a in plan.attributes)
-                plan = Fixpoint(bindings, labels[name], fresh)
+                plan = Iterate(bindings, labels[name], fresh)
             nodes, depth = self._extent(plan)
             if nodes > MOST_NODES or depth > MAX_PLAN_DEPTH:
                 raise QueryTooLarge(
@@ -281,7 +281,7 @@ class Relations:
         plans = [self._converted(row.terms, row.plan, shape) for row in rows if row.plan]
         facts = [self._fact(row.terms, shape) for row in rows if row.plan is None]
         if facts:
-            plans.append(Values(tuple(facts), self._attributes(name, shape)))
+            plans.append(Constant(tuple(facts), self._attributes(name, shape)))
         if len(plans) == 1 and unique_key(plans[0]) is not None:
             return plans[0]
         if len(plans) == 1:
@@ -294,7 +294,7 @@ class Relations:
             kind = column.type or TEXT
             value = self._constant(term, kind) if is_constant(term) else cast(own.column, kind)
             outputs.append((self.session.numbers.fresh(own.name, value), value))
-        return Project(query.plan, tuple(outputs))
+        return Map(query.plan, tuple(outputs))
 
     def _fact(self, terms: Sequence[Term], shape: Shape) -> tuple[Value | None, ...]:
         values = []

@@ -18,14 +18,14 @@ from ivm.dataflow.expressions import Column, Expression
 from views.lowering.access import Access
 from views.lowering.joins import joined, mapped
 from views.lowering.lowered import Lowered
-from views.plan.nodes import Aggregate, AggregateCall
+from views.plan.nodes import AggregateCall, Reduce
 from views.plan.scalars import TRUE
 
 _CONSTANT_KEY = -1
 """The number of the constant that stands in for a grouping key where parts are joined on it."""
 
 
-def aggregate(plan: Aggregate, given: Lowered, needed: frozenset[int]) -> Lowered:
+def reduce(plan: Reduce, given: Lowered, needed: frozenset[int]) -> Lowered:
     """The groups of `given`, the lowered input, with the aggregates `needed`."""
     calls = [c for c in plan.calls if c.attribute.number in needed]
     if not plan.keys and not calls:
@@ -64,7 +64,7 @@ def _parts(calls: Sequence[AggregateCall]) -> list[list[AggregateCall]]:
 
 
 def _reduce(
-    plan: Aggregate, given: Lowered, calls: Sequence[AggregateCall], constant_key: bool
+    plan: Reduce, given: Lowered, calls: Sequence[AggregateCall], constant_key: bool
 ) -> Lowered:
     """One reduction, of calls that are a part."""
     single = not plan.keys
@@ -76,7 +76,7 @@ def _reduce(
     aggregates = tuple(_aggregate(rows, call, single) for call in calls)
     node = mapped(given.node, outputs or [("row", TRUE)])
     if single:
-        node = df.Concat((node, _nulls(node.schema, constant_key)))
+        node = df.Union((node, _nulls(node.schema, constant_key)))
     if calls[0].distinct and calls[0].function != "list":
         node = df.Distinct(node)
     if calls[0].function == "mode":

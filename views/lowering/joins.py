@@ -94,12 +94,12 @@ class Joins:
         if parts.residual:
             whole = self._whole(plan, needed, parts)
             found = self._matching(plan, needed, parts)
-            node = df.Concat((whole.node, df.Negate(found.node)))
+            node = df.Union((whole.node, df.Negate(found.node)))
             return Lowered(node, whole.positions)
         left = self._left(plan, needed, parts)
         outputs = tuple((f.name, i) for i, f in enumerate(left.arrange.schema))
         found_node = df.Join(left.arrange, self._keys(plan, parts), outputs)
-        difference = df.Concat((left.arrange, df.Negate(found_node)))
+        difference = df.Union((left.arrange, df.Negate(found_node)))
         return _tested(Lowered(difference, left.positions), left)
 
     def _left(self, plan: Join, needed: frozenset[int], parts: Equalities) -> Access:
@@ -152,7 +152,7 @@ class Joins:
             outputs = [(lowered.node.schema.field(c.index).name, c) for c in columns]
             rows.append(mapped(lowered.node, (*outputs, (plan.mark.name, value))))
         numbers = (*left, plan.mark.number)
-        return Lowered(df.Concat(tuple(rows)), {n: i for i, n in enumerate(numbers)})
+        return Lowered(df.Union(tuple(rows)), {n: i for i, n in enumerate(numbers)})
 
     def _outer(self, plan: Join, needed: frozenset[int]) -> Lowered:
         """A left or full join: the pairs, and the rows of each preserved side that have none."""
@@ -169,7 +169,7 @@ class Joins:
             own = numbers_of(side.left)
             lowered = self.others(side, numbers & own)
             rows.append(_padded(lowered, order))
-        return Lowered(df.Concat(tuple(rows)), {a.number: i for i, a in enumerate(order)})
+        return Lowered(df.Union(tuple(rows)), {a.number: i for i, a in enumerate(order)})
 
     def _at_most_one_partner(self, plan: Join) -> bool:
         """Whether no left row can have two partners, and columns alone decide about that."""
@@ -185,10 +185,10 @@ class Joins:
             replace(plan, kind="inner"), frozenset([*numbers, *(a.number for a in order)])
         )
         every = self.lower(plan.left, frozenset(numbers)).ordered(numbers)
-        unmatched = df.Concat((every, df.Negate(pairs.ordered(numbers))))
+        unmatched = df.Union((every, df.Negate(pairs.ordered(numbers))))
         lone = Lowered(unmatched, {n: i for i, n in enumerate(numbers)})
         rows = (pairs.ordered([a.number for a in order]), _padded(lone, order))
-        return Lowered(df.Concat(rows), {a.number: i for i, a in enumerate(order)})
+        return Lowered(df.Union(rows), {a.number: i for i, a in enumerate(order)})
 
 
 def _without_nulls(plan: Join) -> Join:

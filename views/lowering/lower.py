@@ -9,31 +9,31 @@ from ivm.dataflow import aggregates as agg
 from ivm.dataflow import combinators
 from ivm.dataflow import nodes as df
 from ivm.dataflow.expressions import Column, Expression
-from views.lowering.aggregates import aggregate
+from views.lowering.aggregates import reduce
 from views.lowering.depth import check_depth
 from views.lowering.joins import Joins
 from views.lowering.lowered import Lowered
-from views.lowering.temporal_filter import during
+from views.lowering.temporal_filter import temporal_filter
 from views.lowering.unnest import Elements
 from views.lowering.with_ties import topk_with_ties
 from views.plan.nodes import (
-    Aggregate,
     Attribute,
+    Constant,
     Distinct,
-    During,
     Except,
     Filter,
-    Fixpoint,
+    Get,
+    Iterate,
     Join,
+    Map,
     Plan,
-    Project,
     Recursive,
-    Scan,
+    Reduce,
     SortKey,
+    TemporalFilter,
     TopK,
     Union,
     Unnest,
-    Values,
     Window,
     WindowCall,
 )
@@ -83,9 +83,9 @@ class Lowering:
 
     def _lower(self, plan: Plan, needed: frozenset[int]) -> Lowered:
         match plan:
-            case Scan():
+            case Get():
                 return _in_order(df.Get(plan.name, _schema(plan.attributes)), plan.attributes)
-            case Values():
+            case Constant():
                 return _in_order(df.Constant(plan.rows, _schema(plan.attributes)), plan.attributes)
             case Recursive():
                 before = df.Recursive(plan.name, _schema(plan.attributes))
@@ -93,15 +93,15 @@ class Lowering:
             case Filter():
                 below = self.lower(plan.input, needed | columns_of(plan.predicate))
                 return below.filtered(conjuncts(plan.predicate))
-            case During():
+            case TemporalFilter():
                 read = needed | columns_of(*plan.bounds)
-                return during(plan, self.lower(plan.input, read).narrowed(read))
-            case Project():
-                return self._project(plan, needed)
+                return temporal_filter(plan, self.lower(plan.input, read).narrowed(read))
+            case Map():
+                return self._map(plan, needed)
             case Join():
                 return self.joins.join(plan, needed)
-            case Aggregate():
-                return self._aggregate(plan, needed)
+            case Reduce():
+                return self._reduce(plan, needed)
             case Distinct():
                 return self._distinct(plan)
             case Union():
@@ -114,12 +114,12 @@ class Lowering:
                 return self._window(plan, needed)
             case Unnest():
                 return self._unnest(plan, needed)
-            case Fixpoint():
-                return self._fixpoint(plan)
+            case Iterate():
+                return self._iterate(plan)
             case _:
                 raise AssertionError(f"{type(plan).__name__} is left over")
 
-    def _project(self, plan: Project, needed: frozenset[int]) -> Lowered:
+    def _map(self, plan: Map, needed: frozenset[int]) -> Lowered:
         kept = [(a, e) for a, e in plan.outputs if a.number in needed] or [_cheapest(plan)]
         below = self.lower(plan.input, columns_of(*(e for _, e in kept)))
         computed = [(a, e) for a, e in kept if not isinstance(e, Column)]
@@ -136,12 +136,12 @@ class Lowering:
         positions |= {a.number: len(order) + i for i, (a, _) in enumerate(computed)}
         return Lowered(df.Map(below.node, tuple(outputs)), positions)
 
-    def _aggregate(self, plan: Aggregate, needed: frozenset[int]) -> Lowered:
+    def _reduce(self, plan: Reduce, needed: frozenset[int]) -> Lowered:
         read = {k.number for k in plan.keys}
         for call in plan.calls:
             if call.attribute.number in needed or call is plan.calls[0]:
                 read |= columns_of(*call.reads())
-        return aggregate(plan, self.lower(plan.input, frozenset(read)), needed)
+        return reduce(plan, self.lower(plan.input, frozenset(read)), needed)
 
     def _distinct(self, plan: Distinct) -> Lowered:
         numbers = numbers_of(plan.input)
@@ -154,9 +154,9 @@ class Lowering:
         for branch in plan.inputs:
             own = [branch.attributes[i].number for i in indices]
             node = self.lower(branch, frozenset(own)).ordered(own)
-            rows += node.inputs if isinstance(node, df.Concat) else (node,)
+            rows += node.inputs if isinstance(node, df.Union) else (node,)
         positions = {plan.attributes[index].number: i for i, index in enumerate(indices)}
-        return Lowered(df.Concat(tuple(rows)), positions)
+        return Lowered(df.Union(tuple(rows)), positions)
 
     def _except(self, plan: Except) -> Lowered:
         left, right = (
@@ -199,7 +199,7 @@ class Lowering:
         numbers = (*kept, plan.element.number, plan.position.number)
         return Lowered(rows, {n: i for i, n in enumerate(numbers)})
 
-    def _fixpoint(self, plan: Fixpoint) -> Lowered:
+    def _iterate(self, plan: Iterate) -> Lowered:
         """Each body, where those before it stand for their names."""
         outside, bodies = self._rounds, dict[str, df.Node]()
         for name, body in plan.bindings:
@@ -213,14 +213,14 @@ class Lowering:
 
 def _without_distinct(node: df.Node) -> df.Node:
     """`node` without what makes parts of it distinct that will be made distinct together."""
-    if not isinstance(node, df.Concat) or any(isinstance(i, df.Negate) for i in node.inputs):
+    if not isinstance(node, df.Union) or any(isinstance(i, df.Negate) for i in node.inputs):
         return node
     inputs: list[df.Node] = []
     for part in node.inputs:
         inner = part.input if isinstance(part, df.Distinct) else part
         flat = _without_distinct(inner)
-        inputs += flat.inputs if isinstance(flat, df.Concat) else (flat,)
-    return df.Concat(tuple(inputs))
+        inputs += flat.inputs if isinstance(flat, df.Union) else (flat,)
+    return df.Union(tuple(inputs))
 
 
 def _top(below: Lowered, plan: TopK) -> df.TopK:
@@ -259,7 +259,7 @@ def _order(below: Lowered, key: SortKey) -> agg.Order:
     return agg.Order(below.positions[key.column.index], key.descending, key.nulls_first)
 
 
-def _cheapest(plan: Project) -> tuple[Attribute, Expression]:
+def _cheapest(plan: Map) -> tuple[Attribute, Expression]:
     """An output to keep where only the number of rows matters."""
     return next((o for o in plan.outputs if isinstance(o[1], Column)), plan.outputs[0])
 

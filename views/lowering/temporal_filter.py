@@ -12,7 +12,7 @@ import pyarrow as pa
 from ivm.dataflow import nodes as df
 from ivm.dataflow.expressions import Expression, Literal
 from views.lowering.lowered import Lowered, conjoined
-from views.plan.nodes import During
+from views.plan.nodes import TemporalFilter
 from views.plan.scalars import predicate, test
 
 _MOMENT = pa.timestamp("us", "UTC")
@@ -21,7 +21,7 @@ CLOCK = df.Get("ivm.clock", pa.schema([pa.field("now", _MOMENT, nullable=False)]
 _ALWAYS = Literal(datetime.min.replace(tzinfo=UTC), _MOMENT)
 
 
-def during(plan: During, below: Lowered) -> Lowered:
+def temporal_filter(plan: TemporalFilter, below: Lowered) -> Lowered:
     """The rows of `below`, the lowered input, while `plan` says that they are there."""
     given = [(f.name, below.at_position(i)) for i, f in enumerate(below.node.schema)]
     bounds = [("begin", _ALWAYS if plan.begin is None else below.at(plan.begin))]
@@ -38,5 +38,5 @@ def during(plan: During, below: Lowered) -> Lowered:
         row = [(name, e) for (name, _), e in zip(given, df.columns(node), strict=False)]
         events.append(df.Map(node, (("moment", replace(moment, nullable=False)), *row)))
     begins, *ends = events
-    whole = df.Concat((begins, *map(df.Negate, ends))) if ends else begins
-    return Lowered(df.Due(whole, CLOCK), below.positions)
+    whole = df.Union((begins, *map(df.Negate, ends))) if ends else begins
+    return Lowered(df.TemporalFilter(whole, CLOCK), below.positions)

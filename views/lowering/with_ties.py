@@ -15,12 +15,12 @@ def topk_with_ties(top: df.TopK) -> df.Node:
     columns = tuple(dict.fromkeys((*top.key, *(o.column for o in top.order))))
     last = df.TopK(top.input, top.key, top.order, 1, top.offset + top.limit - 1)
     tied = df.Arrange(projected(last, columns), tuple(range(len(columns))))
-    plain = df.Concat((top, df.Negate(_equal(top, tied, columns))))
+    plain = df.Union((top, df.Negate(_equal(top, tied, columns))))
     if not top.offset:
-        return df.Concat((plain, _equal(top.input, tied, columns)))
+        return df.Union((plain, _equal(top.input, tied, columns)))
     skipped = df.TopK(top.input, top.key, top.order, top.offset)
     left_out = df.Negate(_equal(skipped, tied, columns))
-    return df.Concat((plain, _equal(top.input, tied, columns), left_out))
+    return df.Union((plain, _equal(top.input, tied, columns), left_out))
 
 
 def _equal(rows: df.Node, tied: df.Arrange, columns: tuple[int, ...]) -> df.Node:

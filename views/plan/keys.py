@@ -6,16 +6,16 @@ key says that there is at most one row.
 
 from ivm.dataflow.expressions import Call, Column, Expression
 from views.plan.nodes import (
-    Aggregate,
     Apply,
     Distinct,
-    During,
     Filter,
-    Fixpoint,
+    Get,
+    Iterate,
     Join,
+    Map,
     Plan,
-    Project,
-    Scan,
+    Reduce,
+    TemporalFilter,
     TopK,
     Window,
 )
@@ -26,15 +26,15 @@ from views.plan.trees import numbers_of
 def unique_key(plan: Plan) -> frozenset[int] | None:
     """A key of `plan`, if one is known."""
     match plan:
-        case Scan():
+        case Get():
             return frozenset(plan.key) if plan.key else None
-        case During():
+        case TemporalFilter():
             return unique_key(plan.input)
         case Filter():
             key = unique_key(plan.input)
             return None if key is None else key - _fixed(plan.predicate, numbers_of(plan))
-        case Project():
-            return _projected(plan)
+        case Map():
+            return _of_map(plan)
         case TopK() if not plan.keys and plan.limit in (0, 1) and not plan.ties:
             return frozenset()
         case TopK() if plan.limit == 1 and not plan.ties:
@@ -43,13 +43,13 @@ def unique_key(plan: Plan) -> frozenset[int] | None:
             return unique_key(plan.input)
         case Window():
             return _of_window(plan)
-        case Aggregate():
+        case Reduce():
             return frozenset(k.number for k in plan.keys)
         case Distinct():
             key = unique_key(plan.input)
             return numbers_of(plan) if key is None else key
-        case Fixpoint():
-            return _of_fixpoint(plan)
+        case Iterate():
+            return _of_iterate(plan)
         case Join():
             return _of_join(plan)
         case Apply():
@@ -60,9 +60,9 @@ def unique_key(plan: Plan) -> frozenset[int] | None:
 
 def has_one_row(plan: Plan) -> bool:
     """Whether `plan` has exactly one row by its form: an aggregate without keys."""
-    while isinstance(plan, Project):
+    while isinstance(plan, Map):
         plan = plan.input
-    return isinstance(plan, Aggregate) and not plan.keys
+    return isinstance(plan, Reduce) and not plan.keys
 
 
 def has_at_most_one_row(plan: Plan) -> bool:
@@ -91,7 +91,7 @@ def _fixed(condition: Expression, local: frozenset[int]) -> frozenset[int]:
     return frozenset(fixed)
 
 
-def _projected(plan: Project) -> frozenset[int] | None:
+def _of_map(plan: Map) -> frozenset[int] | None:
     key = unique_key(plan.input)
     if key is None:
         return None
@@ -107,7 +107,7 @@ def _of_apply(plan: Apply) -> frozenset[int] | None:
     return None if left is None or right is None else left | right
 
 
-def _of_fixpoint(plan: Fixpoint) -> frozenset[int] | None:
+def _of_iterate(plan: Iterate) -> frozenset[int] | None:
     key = unique_key(plan.body)
     if key is None:
         return None

@@ -1,9 +1,10 @@
-"""Nodes of the relational plan: what a query means, before any choice of how to maintain it.
+"""Nodes of the logical plan: the relational algebra of a query, without a choice of maintenance.
 
-Every column that a node makes has a number that is unique in the whole plan, and an expression's
-`Column.index` is such a number, not a position. So a rewrite may move an expression anywhere its
-columns are visible without changing it; lowering turns numbers into positions at the very end.
-All nodes denote bags of rows, except where they say otherwise.
+A node bears the name of the node of `ivm.dataflow.nodes` that it is lowered to; where the two
+differ, both docstrings say so. Every column that a node makes has a number that is unique in the
+whole plan, and an expression's `Column.index` is such a number, not a position. So a rewrite may
+move an expression anywhere its columns are visible without changing it; lowering turns numbers into
+positions at the very end. All nodes denote bags of rows, except where they say otherwise.
 """
 
 from dataclasses import dataclass, replace
@@ -37,7 +38,7 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True)
-class Scan:
+class Get:
     """The rows of a table or view; `key` numbers columns whose values are unique, or is empty."""
 
     name: str
@@ -46,7 +47,7 @@ class Scan:
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class Constant:
     """Constant rows."""
 
     rows: tuple[tuple[Value | None, ...], ...]
@@ -66,10 +67,11 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class During:
-    """The rows while the present moment is at or after `begin` and before `end`.
+class TemporalFilter:
+    """Keeps each row while the present moment is at or after `begin` and before `end`.
 
-    Both are of type timestamptz; None is no bound, and a row with a NULL bound is never there.
+    Both are of type timestamptz; None is no bound, and a row with a NULL bound is never there. The
+    dataflow's node of this name reads events instead: a row at its begin, its negation at its end.
     """
 
     input: "Plan"
@@ -87,8 +89,8 @@ class During:
 
 
 @dataclass(frozen=True, slots=True)
-class Project:
-    """Exactly these columns: computed, or passed on under their own number."""
+class Map:
+    """Computes exactly the columns `outputs`, or passes them on under their own number."""
 
     input: "Plan"
     outputs: tuple[tuple[Attribute, Expression], ...]
@@ -193,8 +195,11 @@ class AggregateCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate:
-    """One row for each combination of the columns `keys`; without keys, exactly one row."""
+class Reduce:
+    """Makes one row for each combination of the columns `keys`; without keys, exactly one row.
+
+    The dataflow's node of this name has no row where its input is empty, with or without a key.
+    """
 
     input: "Plan"
     keys: tuple[Attribute, ...]
@@ -319,21 +324,22 @@ class Unnest:
 
 @dataclass(frozen=True, slots=True)
 class Recursive:
-    """Inside the bodies of a `Fixpoint`: the collection that `name` denotes so far."""
+    """Inside the bodies of an `Iterate`: the collection that `name` denotes so far."""
 
     name: str
     attributes: tuple[Attribute, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Fixpoint:
-    """What `result` has once no name of `bindings` changes any more, all empty at first.
+class Iterate:
+    """The fixed point of `bindings`: `result`, once no name changes any more, all empty at first.
 
     In every round the bodies are evaluated in order, and each replaces what its name has: so a body
     reads what earlier names have in the same round, and what others, itself among them, had in the
-    round before. More than `max_rounds` are an error; if it `stops`, they are not begun instead.
-    A body that is a `Distinct` makes a set. The columns of a body correspond by position to those
-    of the `Recursive` that read it, and those of `result` to `attributes`.
+    round before. (The dataflow's node of this name reads the round before for every name.) More
+    than `max_rounds` are an error; if it `stops`, they are not begun instead. A body that is a
+    `Distinct` makes a set. The columns of a body correspond by position to those of the `Recursive`
+    that read it, and those of `result` to `attributes`.
     """
 
     bindings: tuple[tuple[str, "Plan"], ...]
@@ -349,14 +355,14 @@ class Fixpoint:
 
 
 Plan: TypeAlias = (
-    Scan
-    | Values
+    Get
+    | Constant
     | Filter
-    | During
-    | Project
+    | TemporalFilter
+    | Map
     | Join
     | Apply
-    | Aggregate
+    | Reduce
     | Distinct
     | Union
     | Except
@@ -364,5 +370,5 @@ Plan: TypeAlias = (
     | Window
     | Unnest
     | Recursive
-    | Fixpoint
+    | Iterate
 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from ivm.dataflow.expressions import Column, Expression
-from views.plan.nodes import Filter, Plan, Project, Scan
+from views.plan.nodes import Filter, Get, Map, Plan
 
 MAX_ORDERED = 4  # keys of a join whose orders are tried
 
@@ -38,12 +38,12 @@ class Stored:
 def stored(plan: Plan) -> Stored | None:
     """The collection that `plan` keeps rows of, if it does nothing else."""
     match plan:
-        case Scan():
+        case Get():
             return Stored(plan.name, True, {a.number: a.name for a in plan.attributes})
         case Filter():
             below = stored(plan.input)
             return None if below is None else Stored(below.name, False, below.columns)
-        case Project() if all(isinstance(e, Column) for _, e in plan.outputs):
+        case Map() if all(isinstance(e, Column) for _, e in plan.outputs):
             below = stored(plan.input)
             if below is None:
                 return None

@@ -8,24 +8,24 @@ import pyarrow as pa
 
 from ivm.dataflow.expressions import Column, Expression
 from views.plan.nodes import (
-    Aggregate,
     AggregateCall,
     Apply,
     Attribute,
-    During,
+    Constant,
     Except,
     Filter,
-    Fixpoint,
+    Get,
+    Iterate,
     Join,
+    Map,
     Plan,
-    Project,
     Recursive,
-    Scan,
+    Reduce,
     SortKey,
+    TemporalFilter,
     TopK,
     Union,
     Unnest,
-    Values,
     Window,
     WindowCall,
 )
@@ -52,13 +52,13 @@ class Numbers:
 def inputs(plan: Plan) -> tuple[Plan, ...]:
     """The plans directly below."""
     match plan:
-        case Scan() | Values() | Recursive():
+        case Get() | Constant() | Recursive():
             return ()
         case Join() | Apply():
             return (plan.left, plan.right)
         case Union() | Except():
             return plan.inputs
-        case Fixpoint():
+        case Iterate():
             return tuple(body for _, body in plan.bindings)
         case _:
             return (plan.input,)
@@ -69,7 +69,7 @@ def with_inputs(plan: Plan, new: tuple[Plan, ...]) -> Plan:
     if all(a is b for a, b in zip(new, inputs(plan), strict=True)):
         return plan
     match plan:
-        case Scan() | Values() | Recursive():
+        case Get() | Constant() | Recursive():
             return plan
         case Join() | Apply():
             return replace(plan, left=new[0], right=new[1])
@@ -77,7 +77,7 @@ def with_inputs(plan: Plan, new: tuple[Plan, ...]) -> Plan:
             return replace(plan, inputs=new)
         case Except():
             return replace(plan, inputs=(new[0], new[1]))
-        case Fixpoint():
+        case Iterate():
             names = (name for name, _ in plan.bindings)
             return replace(plan, bindings=tuple(zip(names, new, strict=True)))
         case _:
@@ -108,11 +108,11 @@ def expressions(plan: Plan) -> tuple[Expression, ...]:
             return (plan.predicate,)
         case Apply():
             return (plan.predicate, plan.guard)
-        case During():
+        case TemporalFilter():
             return plan.bounds
-        case Project():
+        case Map():
             return tuple(e for _, e in plan.outputs)
-        case Aggregate():
+        case Reduce():
             return (
                 *(k.column for k in plan.keys),
                 *(c for call in plan.calls for c in call.reads()),
@@ -165,14 +165,14 @@ def replace_free(plan: Plan, by: Mapping[int, Expression]) -> Plan:
         case Apply():
             predicate, guard = (substitute(e, by) for e in (below.predicate, below.guard))
             return replace(below, predicate=predicate, guard=guard)
-        case During():
-            return during_by(below, by)
-        case Project():
+        case TemporalFilter():
+            return temporal_filter_by(below, by)
+        case Map():
             outputs = tuple((_like(a, e := substitute(old, by)), e) for a, old in below.outputs)
             return replace(below, outputs=outputs)
         case Unnest():
             return replace(below, array=substitute(below.array, by))
-        case Aggregate():
+        case Reduce():
             return replace(below, calls=tuple(_moved_call(c, by) for c in below.calls))
         case TopK() | Window():
             order = tuple(_moved_key(o, by) for o in below.order)
@@ -185,7 +185,7 @@ def replace_free(plan: Plan, by: Mapping[int, Expression]) -> Plan:
             return below
 
 
-def during_by(plan: During, by: Mapping[int, Expression]) -> During:
+def temporal_filter_by(plan: TemporalFilter, by: Mapping[int, Expression]) -> TemporalFilter:
     """`plan` with its bounds in terms of other columns."""
     begin, end = (None if b is None else substitute(b, by) for b in (plan.begin, plan.end))
     return replace(plan, begin=begin, end=end)
@@ -238,12 +238,12 @@ def copied(plan: Plan, numbers: Numbers) -> Plan:
     return _renumbered(plan, free, {}, numbers) if free else plan
 
 
-def renamed(plan: Plan, numbers: Numbers) -> tuple[Project, dict[int, Attribute]]:
+def renamed(plan: Plan, numbers: Numbers) -> tuple[Map, dict[int, Attribute]]:
     """A copy of `plan` with fresh columns, and which stands for which."""
     inside = copied(plan, numbers)
     fresh = {a.number: numbers.fresh(a.name, a) for a in plan.attributes}
     pairs = zip(plan.attributes, inside.attributes, strict=True)
-    return Project(inside, tuple((fresh[old.number], new.column) for old, new in pairs)), fresh
+    return Map(inside, tuple((fresh[old.number], new.column) for old, new in pairs)), fresh
 
 
 def ambiguous_columns(plan: Plan) -> frozenset[int]:
@@ -275,7 +275,7 @@ def _renumbered(part: T, kept: Set[int], known: dict[int, int], numbers: Numbers
     if is_dataclass(part) and not isinstance(part, type):
         own = {f.name: getattr(part, f.name) for f in fields(part) if f.init}
         new = {n: _renumbered(value, kept, known, numbers) for n, value in own.items()}
-        if isinstance(part, Scan):
+        if isinstance(part, Get):
             new["key"] = tuple(known[n] for n in part.key)
         return replace(part, **new)
     return part

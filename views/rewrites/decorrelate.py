@@ -20,23 +20,23 @@ import pyarrow as pa
 from ivm.dataflow.expressions import Call, Column, Expression, Literal
 from views.plan.failures import may_fail
 from views.plan.nodes import (
-    Aggregate,
     AggregateCall,
     Apply,
     Attribute,
+    Constant,
     Distinct,
-    During,
     Except,
     Filter,
-    Fixpoint,
+    Iterate,
     Join,
+    Map,
     Plan,
-    Project,
     Recursive,
+    Reduce,
+    TemporalFilter,
     TopK,
     Union,
     Unnest,
-    Values,
     Window,
 )
 from views.plan.scalars import (
@@ -53,11 +53,11 @@ from views.plan.trees import (
     ambiguous_columns,
     bottom_up,
     copied,
-    during_by,
     free_columns,
     inputs,
     numbers_of,
     subqueries,
+    temporal_filter_by,
     walk,
     with_inputs,
 )
@@ -155,12 +155,12 @@ def pull(plan: Plan, outer: frozenset[int]) -> tuple[Plan, list[Expression]]:
             pulled += [p for p in parts if columns_of(p) & outer]
             local = [p for p in parts if not columns_of(p) & outer]
             return (Filter(below, conjunction(local)) if local else below), pulled
-        case Project() if not any(columns_of(e) & outer for _, e in plan.outputs):
+        case Map() if not any(columns_of(e) & outer for _, e in plan.outputs):
             below, pulled = pull(plan.input, outer)
             kept = {a.number for a in plan.attributes}
             needed = columns_of(*pulled) - kept
             extra = tuple((a, a.column) for a in below.attributes if a.number in needed)
-            return Project(below, plan.outputs + extra), pulled
+            return Map(below, plan.outputs + extra), pulled
         case Join() if plan.kind == "inner":
             left, pulled = pull(plan.left, outer)
             right, more = pull(plan.right, outer)
@@ -180,20 +180,20 @@ def _lift(unnesting: "Unnesting", left: Plan, right: Plan, guard: Expression) ->
     if guard != TRUE and not _is_aggregate(right):
         return None
     match right:
-        case Project():
+        case Map():
             below = Apply("inner", left, right.input, TRUE, guard=guard)
             known = {a.number for a in left.attributes}
             own = [(a, e) for a, e in right.outputs if a.number not in known]
             if guard != TRUE:
                 own = [(a.widened(), _where(guard, e)) if may_fail(e) else (a, e) for a, e in own]
             inner = _eliminate(below, unnesting.numbers)
-            return Project(inner, (*((a, a.column) for a in left.attributes), *own))
+            return Map(inner, (*((a, a.column) for a in left.attributes), *own))
         case Filter():
             inner = _eliminate(Apply("inner", left, right.input, TRUE), unnesting.numbers)
             return Filter(inner, right.predicate)
         case Unnest():
             return _over(left, right)
-        case Aggregate() if not right.keys:
+        case Reduce() if not right.keys:
             return unnesting.with_defaults(left, right, dict(unnesting.free))
         case _:
             return None
@@ -201,30 +201,30 @@ def _lift(unnesting: "Unnesting", left: Plan, right: Plan, guard: Expression) ->
 
 def _is_aggregate(plan: Plan) -> bool:
     """Whether `plan` computes something of one aggregate over all rows."""
-    while isinstance(plan, Project):
+    while isinstance(plan, Map):
         plan = plan.input
-    return isinstance(plan, Aggregate) and not plan.keys
+    return isinstance(plan, Reduce) and not plan.keys
 
 
 def _over(left: Plan, right: Unnest) -> Plan | None:
     """`right`, if it is over one constant row, over the rows of `left` instead."""
     row = right.input
-    if not (isinstance(row, Values) and len(row.rows) == 1):
+    if not (isinstance(row, Constant) and len(row.rows) == 1):
         return None
     outputs: list[tuple[Attribute, Expression]] = [(a, a.column) for a in left.attributes]
     constants = zip(row.attributes, row.rows[0], strict=True)
     outputs += [(a, Literal(value, a.type)) for a, value in constants]
-    return replace(right, input=Project(left, tuple(outputs)))
+    return replace(right, input=Map(left, tuple(outputs)))
 
 
 def _outer(left: Plan, right: Plan) -> Plan | None:
     """`left` with the elements of an array of its own, or NULL where there are none."""
-    if isinstance(right, Project):
+    if isinstance(right, Map):
         below = _outer(left, right.input)
         known = {a.number for a in left.attributes}
         own = tuple((a.widened(), e) for a, e in right.outputs if a.number not in known)
         kept = tuple((a, a.column) for a in left.attributes)
-        return None if below is None else Project(below, (*kept, *own))
+        return None if below is None else Map(below, (*kept, *own))
     over = _over(left, right) if isinstance(right, Unnest) else None
     if not isinstance(over, Unnest):
         return None
@@ -263,42 +263,42 @@ class Unnesting:
             case Filter():
                 below, names = self.unnest(plan.input, wanted)
                 return Filter(below, substitute(plan.predicate, _columns(names))), names
-            case During():
+            case TemporalFilter():
                 below, names = self.unnest(plan.input, wanted)
-                return during_by(replace(plan, input=below), _columns(names)), names
-            case Project():
+                return temporal_filter_by(replace(plan, input=below), _columns(names)), names
+            case Map():
                 below, names = self.unnest(plan.input, wanted)
                 outputs = [(a, substitute(e, _columns(names))) for a, e in plan.outputs]
-                return Project(below, _with(outputs, names.values())), names
+                return Map(below, _with(outputs, names.values())), names
             case Unnest():
                 below, names = self.unnest(plan.input, wanted)
                 array = substitute(plan.array, _columns(names))
                 return replace(plan, input=below, array=array), names
-            case Aggregate() if plan.keys:
+            case Reduce() if plan.keys:
                 below, names = self.unnest(plan.input, wanted)
                 grouped = (*plan.keys, *_added(plan.keys, names))
                 return replace(plan, input=below, keys=grouped), names
-            case Aggregate():
+            case Reduce():
                 domain, names = self._domain(wanted)
                 return self.with_defaults(domain, plan, _columns(names)), names
             case Distinct():
                 below, names = self.unnest(plan.input, wanted)
                 outputs = [(a, a.column) for a in plan.attributes]
-                return Distinct(Project(below, _with(outputs, names.values()))), names
+                return Distinct(Map(below, _with(outputs, names.values()))), names
             case TopK() | Window():
                 below, names = self.unnest(plan.input, wanted)
                 keys = (*plan.keys, *(names[n].column for n in sorted(names)))
                 return replace(plan, input=below, keys=keys), names
             case Union() | Except():
                 return self._branches(plan, wanted)
-            case Fixpoint():
-                return self._fixpoint(plan, wanted)
+            case Iterate():
+                return self._iterate(plan, wanted)
             case Join():
                 return self._join(plan, wanted)
             case _:
                 raise AssertionError(f"{type(plan).__name__} reads no outer column")
 
-    def with_defaults(self, left: Plan, right: Aggregate, values: Mapping[int, Expression]) -> Plan:
+    def with_defaults(self, left: Plan, right: Reduce, values: Mapping[int, Expression]) -> Plan:
         """`left` with the aggregate `right` over its rows, which for no row are NULL, or 0.
 
         `values` gives the columns that `right` reads in terms of `left`.
@@ -307,13 +307,13 @@ class Unnesting:
         calls = tuple(
             replace(c, attribute=self.numbers.fresh("", c.attribute)) for c in right.calls
         )
-        grouped = Aggregate(below, _added((), names), calls)
+        grouped = Reduce(below, _added((), names), calls)
         joined = Join("left", left, grouped, conjunction(_equal(values, names)))
         outputs = [(a, a.column) for a in left.attributes]
         results = [
             (old.attribute, _default(new)) for old, new in zip(right.calls, calls, strict=True)
         ]
-        return Project(joined, (*outputs, *results))
+        return Map(joined, (*outputs, *results))
 
     def _domain(self, wanted: Iterable[int]) -> tuple[Plan, Names]:
         """The combinations of values that a copy of `left` has in the columns `wanted`."""
@@ -321,7 +321,7 @@ class Unnesting:
         own = {a.number: b for a, b in zip(self.left.attributes, rows.attributes, strict=True)}
         names = {n: self.numbers.fresh("outer", self.free[n]) for n in sorted(wanted)}
         columns = tuple((a, own[n].column) for n, a in names.items())
-        return Distinct(Project(rows, columns)), names
+        return Distinct(Map(rows, columns)), names
 
     def _cover(self, plan: Plan, names: Names, wanted: frozenset[int]) -> tuple[Plan, Names]:
         """`plan`, which has `names` already, with every combination of all of `wanted`.
@@ -373,9 +373,9 @@ class Unnesting:
         below, names = self.unnest(plan, frozenset(used))
         columns = [(a, a.column) for a in plan.attributes]
         outer = [(self.numbers.fresh("outer", names[n]), names[n].column) for n in used]
-        return Project(below, tuple(columns + outer))
+        return Map(below, tuple(columns + outer))
 
-    def _fixpoint(self, plan: Fixpoint, wanted: frozenset[int]) -> tuple[Plan, Names]:
+    def _iterate(self, plan: Iterate, wanted: frozenset[int]) -> tuple[Plan, Names]:
         """A recursion for every value at once: its rows carry the values along."""
         used = sorted(free_columns(plan).keys() & wanted)
         outputs = {n: self.numbers.fresh("outer", self.free[n]) for n in used}
@@ -416,7 +416,7 @@ class Unnesting:
             ]
             rows = replace(plan, attributes=(*plan.attributes, *outer))
             columns = tuple((a, a.column) for a in plan.attributes)
-            return Project(Filter(rows, conjunction(same)), columns)
+            return Map(Filter(rows, conjunction(same)), columns)
 
         return bottom_up(body, carried)
 
@@ -452,7 +452,7 @@ class Unnesting:
             value = Call("coalesce", both, both[0].type, True)
             names[n] = self.numbers.fresh("outer", value)
             outputs.append((names[n], value))
-        return Project(joined, tuple(outputs)), names
+        return Map(joined, tuple(outputs)), names
 
 
 def _columns(names: Names) -> dict[int, Expression]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ivm.dataflow.expressions import Call, Expression, Literal
 from views.plan.constants import computed
-from views.plan.nodes import Apply, Filter, Join, Plan, Project, Union, Values
+from views.plan.nodes import Apply, Constant, Filter, Join, Map, Plan, Union
 from views.plan.nulls import is_strict
 from views.plan.scalars import FALSE, TRUE, conjunction, conjuncts, rebuild
 from views.plan.trees import bottom_up
@@ -24,7 +24,7 @@ def _folded(plan: Plan) -> Plan:
         case Filter() | Join() | Apply():
             predicate = fold(plan.predicate)
             return plan if predicate == plan.predicate else replace(plan, predicate=predicate)
-        case Project():
+        case Map():
             outputs = tuple((a, fold(e)) for a, e in plan.outputs)
             return plan if outputs == plan.outputs else replace(plan, outputs=outputs)
         case _:
@@ -36,19 +36,19 @@ def _emptied(plan: Plan) -> Plan:
         case Filter() if plan.predicate == TRUE:
             return plan.input
         case Filter() if _is_never(plan.predicate) or _is_empty(plan.input):
-            return Values((), plan.attributes)
-        case Project() if _is_empty(plan.input):
-            return Values((), plan.attributes)
+            return Constant((), plan.attributes)
+        case Map() if _is_empty(plan.input):
+            return Constant((), plan.attributes)
         case Join(kind="inner" | "semi") if _is_never(plan.predicate) or any(
             map(_is_empty, (plan.left, plan.right))
         ):
-            return Values((), plan.attributes)
+            return Constant((), plan.attributes)
         case Join() if plan.kind in ("left", "anti", "mark") and _is_empty(plan.left):
-            return Values((), plan.attributes)
+            return Constant((), plan.attributes)
         case Union():
             kept = tuple(i for i in plan.inputs if not _is_empty(i))
             if len(kept) < len(plan.inputs):
-                return replace(plan, inputs=kept) if kept else Values((), plan.attributes)
+                return replace(plan, inputs=kept) if kept else Constant((), plan.attributes)
             return plan
         case _:
             return plan
@@ -60,7 +60,7 @@ def _is_never(condition: Expression) -> bool:
 
 
 def _is_empty(plan: Plan) -> bool:
-    return isinstance(plan, Values) and not plan.rows
+    return isinstance(plan, Constant) and not plan.rows
 
 
 def fold(expression: Expression) -> Expression:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from ivm.dataflow.expressions import Call, Expression
 from views.plan.keys import equated, unique_key
-from views.plan.nodes import Filter, Join, Plan, Project
+from views.plan.nodes import Filter, Join, Map, Plan
 from views.plan.scalars import columns_of, conjunction
 from views.plan.stored import stored
 from views.plan.trees import inner_members, inputs, numbers_of, with_inputs
@@ -133,7 +133,7 @@ def _between(
 def _is_reduced(plan: Plan) -> bool:
     """Whether conditions have taken rows from `plan`."""
     match plan:
-        case Project():
+        case Map():
             return _is_reduced(plan.input)
         case Filter() | Join(kind="inner" | "semi" | "anti"):
             return True

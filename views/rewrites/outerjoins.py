@@ -10,12 +10,12 @@ from dataclasses import replace
 
 from ivm.dataflow.expressions import Column
 from views.plan.nodes import (
-    Aggregate,
     Distinct,
     Filter,
     Join,
+    Map,
     Plan,
-    Project,
+    Reduce,
     TopK,
     Union,
     Window,
@@ -37,11 +37,11 @@ def _strengthen(plan: Plan, required: Facts) -> Plan:
     match plan:
         case Filter():
             return _over(plan, required | rejects(plan.predicate))
-        case Project():
+        case Map():
             return _over(plan, _read(plan, required))
         case Join():
             return _join(plan, required)
-        case Aggregate():
+        case Reduce():
             return _over(plan, _within(required, {k.number for k in plan.keys}))
         case TopK() | Window():
             return _over(plan, _within(required, {k.index for k in plan.keys}))
@@ -70,7 +70,7 @@ def _renamed(required: Facts, plan: Union, branch: Plan) -> Facts:
     return frozenset(frozenset(own[n] for n in fact) for fact in required)
 
 
-def _read(plan: Project, required: Facts) -> Facts:
+def _read(plan: Map, required: Facts) -> Facts:
     """What is known of the columns that the outputs are computed from."""
     values = {a.number: e for a, e in plan.outputs}
     known = NOTHING
@@ -89,7 +89,7 @@ def _join(plan: Join, required: Facts) -> Plan:
     on = rejects(plan.predicate)
     if plan.kind == "full" and of_right and not of_left:
         turned = Join("left", plan.right, plan.left, plan.predicate)
-        return Project(_join(turned, required), tuple((a, a.column) for a in plan.attributes))
+        return Map(_join(turned, required), tuple((a, a.column) for a in plan.attributes))
     if plan.kind == "full" and of_left:
         return _join(replace(plan, kind="left"), required)
     if plan.kind == "left" and of_right:

@@ -12,15 +12,15 @@ from dataclasses import replace
 from ivm.dataflow.expressions import Expression
 from views.plan.implied import implied
 from views.plan.nodes import (
-    Aggregate,
     Apply,
     Distinct,
-    During,
     Except,
     Filter,
     Join,
+    Map,
     Plan,
-    Project,
+    Reduce,
+    TemporalFilter,
     TopK,
     Union,
     Unnest,
@@ -41,7 +41,7 @@ def _push(plan: Plan, conditions: list[Expression]) -> Plan:
     match plan:
         case Filter():
             return _push(plan.input, conditions + conjuncts(plan.predicate))
-        case Project():
+        case Map():
             values = {a.number: e for a, e in plan.outputs}
             inner = [substitute(c, values) for c in conditions]
             return replace(plan, input=_push(plan.input, inner))
@@ -52,9 +52,9 @@ def _push(plan: Plan, conditions: list[Expression]) -> Plan:
             return with_inputs(plan, branches)
         case Distinct():
             return Distinct(_push(plan.input, conditions))
-        case During():
+        case TemporalFilter():
             return replace(plan, input=_push(plan.input, conditions))
-        case Aggregate():
+        case Reduce():
             return _push_keyed(plan, conditions, {k.number for k in plan.keys})
         case TopK() | Window():
             return _push_keyed(plan, conditions, {k.index for k in plan.keys})
@@ -71,9 +71,7 @@ def _push(plan: Plan, conditions: list[Expression]) -> Plan:
             )
 
 
-def _push_keyed(
-    plan: Aggregate | TopK | Window, conditions: list[Expression], keys: set[int]
-) -> Plan:
+def _push_keyed(plan: Reduce | TopK | Window, conditions: list[Expression], keys: set[int]) -> Plan:
     """Conditions on the keys alone drop whole groups, so they may come first."""
     below = [c for c in conditions if keys and columns_of(c) and columns_of(c) <= keys]
     above = [c for c in conditions if c not in below]

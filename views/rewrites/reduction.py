@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from views.plan.equalities import equalities
 from views.plan.failures import may_fail
-from views.plan.nodes import Filter, Join, Plan, Project
+from views.plan.nodes import Filter, Join, Map, Plan
 from views.plan.scalars import columns_of, substitute
 from views.plan.trees import bottom_up, numbers_of
 from views.rewrites.context import Context
@@ -34,7 +34,7 @@ def _sink(plan: Plan) -> Plan:
     below = plan.left
     read = columns_of(plan.predicate) & numbers_of(below)
     match below:
-        case Project():
+        case Map():
             predicate = substitute(plan.predicate, {a.number: e for a, e in below.outputs})
             moved = replace(plan, left=below.input, predicate=predicate)
             return replace(below, input=_sink(moved)) if _is_lookup(moved) else plan

@@ -7,7 +7,7 @@ else reads it, the join becomes `semi` or `anti`.
 from dataclasses import replace
 
 from ivm.dataflow.expressions import Call, Column, Expression
-from views.plan.nodes import Filter, Join, Plan, Project
+from views.plan.nodes import Filter, Join, Map, Plan
 from views.plan.scalars import columns_of, conjunction, conjuncts
 from views.plan.trees import bottom_up
 from views.rewrites.context import Context
@@ -52,11 +52,11 @@ def _without(plan: Plan, number: int, wanted: bool) -> Plan | None:
         case Filter() if number not in columns_of(plan.predicate):
             below = _without(plan.input, number, wanted)
             return None if below is None else replace(plan, input=below)
-        case Project():
+        case Map():
             outputs = tuple((a, e) for a, e in plan.outputs if a.number != number)
             if number in columns_of(*(e for _, e in outputs)):
                 return None
             below = _without(plan.input, number, wanted)
-            return None if below is None else Project(below, outputs)
+            return None if below is None else Map(below, outputs)
         case _:
             return None

@@ -11,13 +11,13 @@ from dataclasses import replace
 from ivm.dataflow.expressions import Call, Column, Expression
 from ivm.values.types import INTERVAL
 from views.plan.nodes import (
-    Aggregate,
     Attribute,
     Distinct,
     Except,
-    Fixpoint,
+    Iterate,
+    Map,
     Plan,
-    Project,
+    Reduce,
     TopK,
     Window,
 )
@@ -30,7 +30,7 @@ def normalise_spans(plan: Plan, context: Context) -> Plan:
 
     def rule(node: Plan) -> Plan:
         match node:
-            case Aggregate():
+            case Reduce():
                 read = {k.number for k in node.keys}
                 same = (c for c in node.calls if c.distinct or c.function == "mode")
                 read |= {column.index for call in same for column in call.reads()}
@@ -40,7 +40,7 @@ def normalise_spans(plan: Plan, context: Context) -> Plan:
             case Except():
                 left, right = (_normal(i, numbers_of(i)) for i in node.inputs)
                 return replace(node, inputs=(left, right))
-            case Fixpoint():
+            case Iterate():
                 bodies = ((n, _normal(b, numbers_of(b))) for n, b in node.bindings)
                 return replace(node, bindings=tuple(bodies))
             case TopK() | Window():
@@ -61,7 +61,7 @@ def _normal(plan: Plan, columns: Collection[int]) -> Plan:
     if not found:
         return plan
     outputs = ((a, _form(a.column) if a.number in found else a.column) for a in plan.attributes)
-    return Project(plan, tuple(outputs))
+    return Map(plan, tuple(outputs))
 
 
 def _keyed(plan: TopK | Window, numbers: Numbers) -> Plan:
@@ -80,5 +80,5 @@ def _keyed(plan: TopK | Window, numbers: Numbers) -> Plan:
 
     keys = tuple(map(form, plan.keys))
     order = tuple(replace(o, column=form(o.column)) for o in plan.order)
-    below = replace(plan, input=Project(plan.input, kept + forms), keys=keys, order=order)
-    return Project(below, tuple((a, a.column) for a in plan.attributes))
+    below = replace(plan, input=Map(plan.input, kept + forms), keys=keys, order=order)
+    return Map(below, tuple((a, a.column) for a in plan.attributes))

@@ -3,7 +3,7 @@
 from views.catalog import Catalog
 from views.limits import DEFAULT, Limits
 from views.plan.bound import Bound, Stage
-from views.plan.nodes import Project
+from views.plan.nodes import Map
 from views.sql.base.scope import Environment, Session
 from views.sql.clauses.queries import bind_query
 from views.sql.source.dialect import PostgresViews
@@ -19,7 +19,7 @@ def bind(query: str, catalog: Catalog, limits: Limits = DEFAULT) -> Bound:
     if not bound.columns:
         raise source.unsupported("SELECT without columns", tree)
     outputs = [(session.numbers.fresh(name, a), a.column) for name, a in bound.columns]
-    plan = Project(bound.plan, tuple(outputs))
+    plan = Map(bound.plan, tuple(outputs))
 
     def stages() -> tuple[Stage, ...]:
         return (Stage("parsed", tree.sql(dialect=PostgresViews, pretty=True)),)

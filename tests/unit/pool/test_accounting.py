@@ -8,7 +8,6 @@ from ivm.dataflow.aggregates import Aggregate
 from ivm.dataflow.expressions import Call, Literal
 from ivm.dataflow.nodes import (
     Arrange,
-    Concat,
     Distinct,
     Get,
     Iterate,
@@ -17,6 +16,7 @@ from ivm.dataflow.nodes import (
     Node,
     Recursive,
     Reduce,
+    Union,
     columns,
 )
 from ivm.pool import Pool
@@ -31,7 +31,7 @@ LINE = 300
 def _reached() -> Node:
     known = Arrange(Recursive("reached", EDGES), (1,))
     along = Join(known, Arrange(edges, (0,)), (("src", 1), ("dst", 2)))
-    return Iterate((("reached", Distinct(Concat((edges, along)))),), "reached")
+    return Iterate((("reached", Distinct(Union((edges, along)))),), "reached")
 
 
 def _depths() -> Node:
@@ -42,7 +42,7 @@ def _depths() -> Node:
     proposed = Map(along, (("src", node), ("dst", deeper)))
     least = Aggregate("min", 1, "dst", INT, False)
     roots = Map(edges, (("src", Literal(0, INT)), ("dst", Literal(0, INT))))
-    return Iterate((("depths", Reduce(Concat((roots, proposed)), (0,), (least,))),), "depths")
+    return Iterate((("depths", Reduce(Union((roots, proposed)), (0,), (least,))),), "depths")
 
 
 counts = Reduce(edges, (0,), (Aggregate("count", None, "n", INT, False),))

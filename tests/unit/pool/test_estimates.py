@@ -5,7 +5,7 @@ import pyarrow as pa
 
 from ivm.dataflow.aggregates import Aggregate
 from ivm.dataflow.expressions import Call, Column, Expression, Literal
-from ivm.dataflow.nodes import Arrange, Concat, Filter, Get, Join, Map, Node, Reduce, project
+from ivm.dataflow.nodes import Arrange, Filter, Get, Join, Map, Node, Reduce, Union, project
 from ivm.pool import Pool
 from ivm.results import Foretold
 
@@ -77,5 +77,5 @@ def test_a_join_by_a_column_makes_no_pairs_to_speak_of() -> None:
 def test_what_a_dataflow_reads_again_and_again_is_looked_at_once() -> None:
     node: Node = rows
     for _ in range(60):  # 2^60 paths
-        node = Concat((node, node))
+        node = Union((node, node))
     assert [each.name for each in pool(1).explain(node, ["id"]).foretold] == ["(new)[id]"]

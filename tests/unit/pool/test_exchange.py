@@ -10,7 +10,6 @@ from ivm.dataflow.aggregates import Aggregate
 from ivm.dataflow.expressions import Call, Literal
 from ivm.dataflow.nodes import (
     Arrange,
-    Concat,
     Distinct,
     Filter,
     Get,
@@ -19,6 +18,7 @@ from ivm.dataflow.nodes import (
     Negate,
     Recursive,
     Reduce,
+    Union,
     columns,
 )
 from ivm.pool import Pool
@@ -94,7 +94,7 @@ def test_many_arranged_rows_are_where_they_are_looked_for(
 @pytest.mark.parametrize("rows", [50, MANY])
 def test_what_a_sum_subtracts_is_subtracted_wherever_its_group_is(workers: int, rows: int) -> None:
     above = Call("ge", (columns(pairs)[0], Literal(GROUPS, INT)), pa.bool_(), False)
-    first = Concat((pairs, Negate(Filter(pairs, above))))
+    first = Union((pairs, Negate(Filter(pairs, above))))
     pool = Pool(workers)
     pool.create_input("pairs", PAIRS, ["a"])
     pool.install("counted", Reduce(first, (1,), counted.aggregates), ["b"])
@@ -107,7 +107,7 @@ def test_a_chain_is_followed_from_shard_to_shard_one_row_a_round(workers: int) -
     known = Arrange(Recursive("reached", PAIRS), (1,))
     along = Join(known, Arrange(pairs, (0,)), (("a", 1), ("b", 2)))
     first = Filter(pairs, Call("eq", (columns(pairs)[0], Literal(0, INT)), pa.bool_(), False))
-    reached = Iterate((("reached", Distinct(Concat((first, along)))),), "reached")
+    reached = Iterate((("reached", Distinct(Union((first, along)))),), "reached")
     pool = Pool(workers)
     pool.create_input("pairs", PAIRS, ["a"])
     pool.install("reached", reached, ["b"])

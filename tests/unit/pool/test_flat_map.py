@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from ivm.dataflow.expressions import Call, Column, Literal
-from ivm.dataflow.nodes import Concat, Consolidate, Filter, FlatMap, Get, Negate, Node, RowFunction
+from ivm.dataflow.nodes import Consolidate, Filter, FlatMap, Get, Negate, Node, RowFunction, Union
 from ivm.errors import PoolFailed
 from ivm.pool import Pool
 from ivm.results import Deltas
@@ -68,7 +68,7 @@ def test_the_function_is_called_once_for_a_vector_of_rows() -> None:
 def test_the_function_is_not_called_for_rows_that_consolidate_away() -> None:
     seen: list[list[int | None]] = []
     large = Filter(source, Call("gt", (Column(0, INT, False), Literal(1, INT)), pa.bool_(), False))
-    difference = Consolidate(Concat((source, Negate(large))))
+    difference = Consolidate(Union((source, Negate(large))))
     pool = maintained(FlatMap(difference, recording(seen), ROWS))
     change(pool, [1, 2, 3], [1, 1, 1])
     assert seen == [[1]]

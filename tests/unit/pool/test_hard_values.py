@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from ivm.dataflow.aggregates import Aggregate, Order, WindowCall
-from ivm.dataflow.nodes import Concat, Get, Iterate, Node, Recursive, Reduce, TopK, Window, project
+from ivm.dataflow.nodes import Get, Iterate, Node, Recursive, Reduce, TopK, Union, Window, project
 from ivm.pool import Pool
 
 HUGE = pa.decimal128(38, 0)
@@ -69,7 +69,7 @@ def test_counts_below_zero_are_netted_within_a_loop_as_they_are_outside(
         Aggregate("sum", 1, "sum", HUGE, True),
     )
     none = Recursive("none", SCHEMA)
-    within = Reduce(Concat((sales, none)), (), whole)
+    within = Reduce(Union((sales, none)), (), whole)
     pool.install("outside", Reduce(sales, (), whole), [])
     pool.install("within", Iterate((("none", none), ("within", within)), "within"), [])
     for amount, diff in zip((10, 20), diffs, strict=True):
@@ -179,7 +179,7 @@ def test_a_key_and_values_of_three_hundred_words_are_reduced_in_a_loop() -> None
     own = Recursive("x", pa.schema(fields[:50]))
     counts = tuple(Aggregate("count", i, f"n{i}", pa.int64(), False) for i in range(100))
     padded = project(own, (*key, *key))
-    body = project(Reduce(Concat((Get("wide", schema), padded)), key, counts), key)
+    body = project(Reduce(Union((Get("wide", schema), padded)), key, counts), key)
     pool.install("out", Iterate((("x", body),), "x"), [])
     row = pa.RecordBatch.from_pylist([{f.name: Decimal(i) for i, f in enumerate(fields)}], schema)
     pool.feed("wide", row, np.array([1]), 0)

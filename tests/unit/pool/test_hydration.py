@@ -12,7 +12,6 @@ from ivm.dataflow.aggregates import Aggregate
 from ivm.dataflow.expressions import Call, Literal
 from ivm.dataflow.nodes import (
     Arrange,
-    Concat,
     Distinct,
     Get,
     Iterate,
@@ -20,6 +19,7 @@ from ivm.dataflow.nodes import (
     Map,
     Recursive,
     Reduce,
+    Union,
     columns,
     project,
 )
@@ -143,7 +143,7 @@ TIMES = 500
 NODES = 12
 known = Arrange(Recursive("reached", PAIRS), (1,))
 along = Join(known, Arrange(pairs, (0,)), (("key", 1), ("value", 2)))
-reached = Iterate((("reached", Distinct(Concat((pairs, along)))),), "reached")
+reached = Iterate((("reached", Distinct(Union((pairs, along)))),), "reached")
 
 
 def _edge(time: int) -> tuple[int, int]:

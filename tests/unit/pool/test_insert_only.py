@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow.nodes import Arrange, Concat, Distinct, Get, Iterate, Join, Recursive
+from ivm.dataflow.nodes import Arrange, Distinct, Get, Iterate, Join, Recursive, Union
 from ivm.errors import InsertOnly
 from ivm.pool import Pool
 
@@ -15,7 +15,7 @@ EDGES = pa.schema([pa.field("src", INT, nullable=False), pa.field("dst", INT, nu
 NODE = pa.schema([pa.field("node", INT, nullable=False)])
 edges, starts = Get("edges", EDGES), Get("starts", NODE)
 _step = Join(Arrange(Recursive("x", NODE), (0,)), Arrange(edges, (0,)), (("node", 1),))
-reach = Iterate((("x", Distinct(Concat((starts, _step)))),), "x")
+reach = Iterate((("x", Distinct(Union((starts, _step)))),), "x")
 
 
 def feed(pool: Pool, name: str, rows: list[tuple[int, ...]], time: int, diff: int = 1) -> None:
@@ -82,7 +82,7 @@ def test_rounds_count_from_the_step_on_not_from_the_first_derivation(
     if through_a_view:
         pool.install("views", starts, ["node"])
         over = Get("views", NODE)
-    body = Concat((over, _step))
+    body = Union((over, _step))
     whole = Iterate((("x", Distinct(body) if distinct else body),), "x")
     pool.install("reach", whole, ["node"])
     feed(pool, "starts", [(0,)], 0)

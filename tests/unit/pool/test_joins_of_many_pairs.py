@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from ivm.dataflow.expressions import Call, Literal
-from ivm.dataflow.nodes import Arrange, Concat, Filter, Get, Join, Map, Node, columns, project
+from ivm.dataflow.nodes import Arrange, Filter, Get, Join, Map, Node, Union, columns, project
 from ivm.pool import Pool
 
 INT = pa.int64()
@@ -20,7 +20,7 @@ pairs = Join(rows, rows, (("key", 0), ("left", 1), ("right", 2)))
 key, left, right = columns(pairs)
 sums = Map(pairs, (("key", key), ("sum", Call("add", (left, right), INT, False))))
 large = Filter(sums, Call("lt", (Literal(LEAST, INT), columns(sums)[1]), pa.bool_(), False))
-both = Concat((large, project(pairs, (0, 1))))
+both = Union((large, project(pairs, (0, 1))))
 
 
 def _large(values: range) -> Counter[tuple[int, int]]:
@@ -82,7 +82,7 @@ def test_a_join_goes_on_when_a_map_of_its_pairs_is_dropped() -> None:
     again = Join(Arrange(pairs, (0,)), rows, (("key", 0), ("val", 3)))
     pool = Pool()
     pool.create_input("rows", SCHEMA, ["key"])
-    pool.install("mapped", Concat((again, sums)), ["key"])
+    pool.install("mapped", Union((again, sums)), ["key"])
     pool.install("out", again, ["key"])
     _feed(pool, range(8), 1)
     pool.drop("mapped")

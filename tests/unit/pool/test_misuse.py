@@ -13,11 +13,9 @@ from ivm.dataflow.delta_join import delta_join
 from ivm.dataflow.expressions import Call, Column, Expression, Literal
 from ivm.dataflow.nodes import (
     Arrange,
-    Concat,
     Constant,
     DeltaJoin,
     Distinct,
-    Due,
     EnterAt,
     Filter,
     Get,
@@ -29,8 +27,10 @@ from ivm.dataflow.nodes import (
     Path,
     Recursive,
     Reduce,
+    TemporalFilter,
     Threshold,
     TopK,
+    Union,
     Window,
     columns,
 )
@@ -170,10 +170,10 @@ UNFIT: dict[str, tuple[type[IvmError], Any]] = {
     ),
     "a constant of more values than columns": (SchemaMismatch, Constant(((1, 2),), NUMBER)),
     "outputs in a list": (Unsupported, Map(orders, [("id", ID)])),  # type: ignore[arg-type]
-    "a sum of nothing": (Unsupported, Concat(())),
-    "a sum of fewer columns": (SchemaMismatch, Concat((orders, _mapped(ID)))),
-    "a sum of more columns": (SchemaMismatch, Concat((_mapped(ID), orders))),
-    "a sum of other types": (SchemaMismatch, Concat((_mapped(ID), _mapped(NOTE)))),
+    "a sum of nothing": (Unsupported, Union(())),
+    "a sum of fewer columns": (SchemaMismatch, Union((orders, _mapped(ID)))),
+    "a sum of more columns": (SchemaMismatch, Union((_mapped(ID), orders))),
+    "a sum of other types": (SchemaMismatch, Union((_mapped(ID), _mapped(NOTE)))),
     "a key that is no column": (SchemaMismatch, Arrange(orders, (0, -1))),
     "a key beyond the columns": (SchemaMismatch, Arrange(orders, (3,))),
     "a key with a column twice": (SchemaMismatch, Arrange(orders, (0, 0))),
@@ -256,7 +256,7 @@ UNFIT: dict[str, tuple[type[IvmError], Any]] = {
         SchemaMismatch,
         Window(orders, (), (), (WindowCall("sum", None, "w", INT, True),)),
     ),
-    "moments that are not the clock's": (SchemaMismatch, Due(orders, orders)),
+    "moments that are not the clock's": (SchemaMismatch, TemporalFilter(orders, orders)),
     "a recursive name outside of its loop": (Unsupported, Recursive("x", ORDERS)),
     "a recursive name of other types": (
         SchemaMismatch,
@@ -266,7 +266,7 @@ UNFIT: dict[str, tuple[type[IvmError], Any]] = {
     "a recursion for a name that it does not bind": (Unsupported, Iterate((("x", orders),), "y")),
     "rows of a recursion that enter it": (
         Unsupported,
-        _looped(Distinct(Concat((orders, EnterAt(Recursive("x", ORDERS), ID, "x"))))),
+        _looped(Distinct(Union((orders, EnterAt(Recursive("x", ORDERS), ID, "x"))))),
     ),
     "a recursion of less than no rounds": (Unsupported, _looped(orders, max_rounds=-1, stops=True)),
 }
@@ -504,7 +504,7 @@ def test_a_column_is_without_nulls_where_a_filter_takes_them_away(condition: Exp
 def test_a_recursion_may_take_any_number_of_rounds(how: dict[str, bool]) -> None:
     pool = Pool(max_rounds=2**70, max_updates=2**70)
     pool.create_input("orders", ORDERS, ["id"])
-    body = Distinct(Concat((orders, Recursive("x", ORDERS))))
+    body = Distinct(Union((orders, Recursive("x", ORDERS))))
     pool.install("out", _looped(body, max_rounds=2**70, **how), ["id"])
     pool.feed("orders", _rows(2), np.ones(2, np.int64), 0)
     pool.advance(1)

@@ -8,7 +8,6 @@ from ivm.dataflow.aggregates import Aggregate
 from ivm.dataflow.expressions import Call, Literal
 from ivm.dataflow.nodes import (
     Arrange,
-    Concat,
     Distinct,
     Get,
     Iterate,
@@ -17,6 +16,7 @@ from ivm.dataflow.nodes import (
     Node,
     Recursive,
     Reduce,
+    Union,
     columns,
 )
 from ivm.pool import Pool
@@ -36,12 +36,12 @@ def _mapped(node: Node) -> Node:
 def _paired(node: Node) -> Node:
     """`node` as it is, and as an arrangement's rows."""
     by_first = Arrange(node, (0,))
-    return Concat((node, Join(by_first, by_first, both)))
+    return Union((node, Join(by_first, by_first, both)))
 
 
 def _reached() -> Iterate:
     step = Join(Arrange(Recursive("r", EDGES), (1,)), Arrange(edges, (0,)), both)
-    return Iterate((("r", Distinct(Concat((edges, step)))),), "r")
+    return Iterate((("r", Distinct(Union((edges, step)))),), "r")
 
 
 def _counted(node: Node) -> Node:
@@ -52,7 +52,7 @@ mapped = _mapped(edges)
 twice = Arrange(_mapped(mapped), (1,))
 SHARING = {
     "a map": _paired(mapped),
-    "a map within another arrangement": Concat((mapped, Join(Arrange(mapped, (0,)), twice, both))),
+    "a map within another arrangement": Union((mapped, Join(Arrange(mapped, (0,)), twice, both))),
     "a loop": _paired(_reached()),
     "a loop within a loop's body": _paired(_mapped(_reached())),
     "groups": _paired(_counted(mapped)),

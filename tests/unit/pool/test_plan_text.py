@@ -6,7 +6,6 @@ import pytest
 from ivm.dataflow.aggregates import Aggregate
 from ivm.dataflow.nodes import (
     Arrange,
-    Concat,
     Distinct,
     Get,
     Iterate,
@@ -15,6 +14,7 @@ from ivm.dataflow.nodes import (
     Node,
     Recursive,
     Reduce,
+    Union,
 )
 from ivm.dataflow.nodes import columns as columns_of
 from ivm.errors import SchemaMismatch, UnknownCollection
@@ -31,7 +31,7 @@ ends: Node = Map(pairs, (("b", columns_of(pairs)[1]),))
 counted = Reduce(pairs, (1,), (Aggregate("count", None, "n", INT, False),))
 reached = Recursive("reached", PAIRS)
 onward = Join(Arrange(reached, (1,)), Arrange(pairs, (0,)), (("a", 1), ("b", 2)))
-closure = Iterate((("reached", Distinct(Concat((pairs, onward)))),), "reached", max_rounds=50)
+closure = Iterate((("reached", Distinct(Union((pairs, onward)))),), "reached", max_rounds=50)
 
 
 def pool(workers: int = 1, *, insert_only: bool = False) -> Pool:

@@ -11,7 +11,6 @@ from ivm.dataflow.aggregates import Aggregate, Order
 from ivm.dataflow.expressions import Call, Literal
 from ivm.dataflow.nodes import (
     Arrange,
-    Concat,
     Distinct,
     Get,
     Iterate,
@@ -21,6 +20,7 @@ from ivm.dataflow.nodes import (
     Recursive,
     Reduce,
     TopK,
+    Union,
     columns,
     project,
 )
@@ -209,7 +209,7 @@ def _doubling(max_rounds: int | None = None) -> Node:
     schema = pa.schema([pa.field("n", INT, nullable=False)])
     (n,) = columns(Recursive("x", schema))
     more = Map(Recursive("x", schema), (("n", Call("add", (n, Literal(1, INT)), INT, False)),))
-    return Iterate((("x", Concat((project(orders, (0,)), more))),), "x", max_rounds)
+    return Iterate((("x", Union((project(orders, (0,)), more))),), "x", max_rounds)
 
 
 def test_recursion_without_an_end_is_refused_when_it_is_installed(pool: Pool) -> None:
@@ -241,7 +241,7 @@ def _branching() -> Node:
     double = Call("add", (n, n), INT, False)
     next_one = Call("add", (double, Literal(1, INT)), INT, False)
     both = [Map(x, (("n", number),)) for number in (double, next_one)]
-    return Iterate((("x", Concat((project(orders, (0,)), *both))),), "x")
+    return Iterate((("x", Union((project(orders, (0,)), *both))),), "x")
 
 
 def test_recursion_that_grows_faster_than_by_rounds_is_dropped_for_its_updates() -> None:
@@ -261,7 +261,7 @@ def test_updates_of_one_step_are_not_counted_in_the_next() -> None:
     pool = Pool(max_updates=1_000)
     pool.create_input("orders", ORDERS, ["id"])
     x = Recursive("x", ORDERS)
-    pool.install("once", Iterate((("x", Distinct(Concat((orders, x)))),), "x"), ["id"])
+    pool.install("once", Iterate((("x", Distinct(Union((orders, x)))),), "x"), ["id"])
     for time in range(100):
         feed(pool, [(i, 10, time) for i in range(30)], time)
         pool.advance(time + 1)
@@ -273,7 +273,7 @@ def test_a_loop_counts_the_updates_of_those_within_it() -> None:
     pool.create_input("orders", ORDERS, ["id"])
     schema = pa.schema([pa.field("n", INT, nullable=False)])
     y = Recursive("y", schema)
-    outer = Iterate((("y", Distinct(Concat((_branching(), y)))),), "y")
+    outer = Iterate((("y", Distinct(Union((_branching(), y)))),), "y")
     pool.install("endless", outer, ["id"])
     feed(pool, [(1, 10, 5)], 0)
     with pytest.raises(NoFixedPoint, match="endless"):

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from ivm.dataflow.expressions import Call, Literal
-from ivm.dataflow.nodes import Arrange, Concat, Get, Join, Map, columns
+from ivm.dataflow.nodes import Arrange, Get, Join, Map, Union, columns
 from ivm.errors import NotIndexed
 from ivm.pool import Pool
 from ivm.results import Snapshot
@@ -67,7 +67,7 @@ def test_errors_can_be_counted_while_a_step_adds_others(pool: Pool) -> None:
     _, amount = columns(sales)
     inverses = [Call("divide", (Literal(i, INT), amount), INT, True) for i in range(1, 50)]
     maps = tuple(Map(sales, (("inverse", inverse),)) for inverse in inverses)
-    pool.install("inverses", Concat(maps), [])
+    pool.install("inverses", Union(maps), [])
 
     def write() -> None:
         for _ in range(300):

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow.nodes import Concat, Get, Negate, Node, project
+from ivm.dataflow.nodes import Get, Negate, Node, Union, project
 from ivm.pool import Pool
 
 SCHEMA = pa.schema(
@@ -24,8 +24,8 @@ def _scanned(pool: Pool) -> Counter[tuple[int, int]]:
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
 @pytest.mark.parametrize(("node", "sign"), [
-    (Concat((edges, backwards)), 1),
-    (Concat((edges, Negate(backwards))), -1),
+    (Union((edges, backwards)), 1),
+    (Union((edges, Negate(backwards))), -1),
 ])  # fmt: skip
 def test_a_sum_is_found_by_key_in_every_shard(node: Node, sign: int, workers: int) -> None:
     chance = np.random.default_rng(3)

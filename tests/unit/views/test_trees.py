@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from tests.property.shop import CATALOG
-from views.plan.nodes import Apply, Join, Plan, Scan
+from views.plan.nodes import Apply, Get, Join, Plan
 from views.plan.scalars import TRUE
 from views.plan.trees import ambiguous_columns, free_columns, numbers_of, renamed, walk
 from views.rewrites import rewrite
@@ -36,7 +36,7 @@ def test_a_copied_scan_has_the_same_key() -> None:
     bound = bind(QUERY, CATALOG)
     (apply,) = (node for node in walk(bound.plan) if isinstance(node, Apply))
     copy, _ = renamed(apply.right, bound.numbers)
-    (scan,) = (node for node in walk(copy) if isinstance(node, Scan))
+    (scan,) = (node for node in walk(copy) if isinstance(node, Get))
     assert [a.name for a in scan.attributes if a.number in scan.key] == ["id"]
 
 

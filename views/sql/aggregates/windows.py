@@ -14,7 +14,7 @@ from sqlglot import exp
 from ivm.dataflow.aggregates import WindowFunction
 from ivm.dataflow.expressions import Call, Column, Expression, Literal
 from views.errors import DuplicateColumn, GroupingError, UnknownTable
-from views.plan.nodes import Attribute, Plan, Project, Window, WindowCall
+from views.plan.nodes import Attribute, Map, Plan, Window, WindowCall
 from views.sql.aggregates.calls import ordering
 from views.sql.aggregates.frames import bind_frame, constant
 from views.sql.base.binder import Aggregates, Binder, Computation, Handler, WindowUse
@@ -210,7 +210,7 @@ def _with_columns(
             outputs.append((found[value], value))
     if len(outputs) == len(known):
         return plan, found
-    return Project(plan, tuple(outputs)), found
+    return Map(plan, tuple(outputs)), found
 
 
 def _alone(b: Binder, node: exp.Func) -> Bound:

@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from ivm.dataflow.expressions import Call, Column, Expression, Literal
 from views.errors import GroupingError
-from views.plan.nodes import Aggregate, AggregateCall, Attribute, Plan, Project, SortKey, Union
+from views.plan.nodes import AggregateCall, Attribute, Map, Plan, Reduce, SortKey, Union
 from views.plan.scalars import columns_of, rebuild
 from views.plan.trees import free_columns, replace_free
 from views.sql.base.binder import Aggregates, Computation, Pending, attach
@@ -134,7 +134,7 @@ class Grouping:
                     outputs.append((attribute, value))
                     columns[value] = attribute.column
         calls = tuple(_call(a, c, columns) for c, a in self.aggregates.calls.items())
-        given = Project(plan, tuple(outputs)) if outputs else plan
+        given = Map(plan, tuple(outputs)) if outputs else plan
         if len(self.sets) == 1:
             return self._grouped(given, self.keys, calls)
         branches = tuple(self._branch(given, i, calls) for i in range(len(self.sets)))
@@ -144,12 +144,12 @@ class Grouping:
 
     def _grouped(
         self, given: Plan, keys: Sequence[Key], calls: tuple[AggregateCall, ...]
-    ) -> Aggregate:
+    ) -> Reduce:
         """The groups by `keys`; without keys, something is counted, so that there is a row."""
         if not keys and not calls:
             nothing = self.session.numbers.fresh("count", Literal(0, pa.int64()))
             calls = (AggregateCall(nothing, "count", None),)
-        return Aggregate(given, tuple(k.given for k in keys), calls)
+        return Reduce(given, tuple(k.given for k in keys), calls)
 
     def _branch(self, given: Plan, index: int, calls: tuple[AggregateCall, ...]) -> Plan:
         """The groups by one of the sets, with the columns of all of them."""
@@ -165,7 +165,7 @@ class Grouping:
         values += [(c.attribute.name, c.attribute.column) for c in own]
         values += [("grouping", literals[index]) for literals in self._groupings.values()]
         outputs = tuple((numbers.fresh(name, value), value) for name, value in values)
-        return Project(self._grouped(given, keys, own), outputs)
+        return Map(self._grouped(given, keys, own), outputs)
 
 
 def _call(

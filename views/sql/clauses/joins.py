@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from ivm.dataflow.expressions import Call, Expression
 from views.errors import AmbiguousColumn, UnknownColumn
-from views.plan.nodes import Apply, Attribute, Filter, JoinKind, Plan, Project
+from views.plan.nodes import Apply, Attribute, Filter, JoinKind, Map, Plan
 from views.plan.scalars import TRUE, columns_of, conjunction
 from views.plan.trees import free_columns, numbers_of
 from views.sql.base.binder import Binder, Pending, attach
@@ -202,7 +202,7 @@ class From:
         if not computed:
             return replace(item, scope=scope)
         kept = ((a, a.column) for a in item.plan.attributes)
-        return replace(item, scope=scope, plan=Project(item.plan, (*kept, *computed)))
+        return replace(item, scope=scope, plan=Map(item.plan, (*kept, *computed)))
 
 
 def _merged(left: Attribute, right: Attribute, side: str) -> Expression:

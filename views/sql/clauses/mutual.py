@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from ivm.dataflow.expressions import Literal
 from views.errors import BadDefinition, InvalidLiteral, TypeMismatch, UnknownColumn
-from views.plan.nodes import Attribute, Fixpoint, Plan, Project, Recursive
+from views.plan.nodes import Attribute, Iterate, Map, Plan, Recursive
 from views.plan.trees import walk
 from views.sql.base.coercion import TEXT, cast, castable, common_type, is_number
 from views.sql.base.scope import BoundQuery, Environment, Named, Session
@@ -50,7 +50,7 @@ def bind_mutual(
         read = _read(b.label, bodies)
         parts = tuple((label, body) for label, body in bodies.items() if label in read)
         columns = b.fresh(session)
-        plan = Fixpoint(parts, b.label, columns, rounds, stops)
+        plan = Iterate(parts, b.label, columns, rounds, stops)
         found[b.cte.alias] = BoundQuery(plan, tuple((a.name, a) for a in columns))
     return found
 
@@ -101,11 +101,11 @@ def _body(session: Session, env: Environment, binding: _Binding) -> Plan:
             )
         value = cast(given.column, wanted.type)
         outputs.append((session.numbers.fresh(wanted.name, value), value))
-    return Project(bound.plan, tuple(outputs))
+    return Map(bound.plan, tuple(outputs))
 
 
 def _is_null(bound: BoundQuery, column: Attribute) -> bool:
-    return isinstance(bound.plan, Project) and (column, Literal(None, TEXT)) in bound.plan.outputs
+    return isinstance(bound.plan, Map) and (column, Literal(None, TEXT)) in bound.plan.outputs
 
 
 def _assignable(given: pa.DataType, wanted: pa.DataType) -> bool:

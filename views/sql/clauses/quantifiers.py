@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from ivm.dataflow.expressions import Call, Expression, Literal
-from views.plan.nodes import Aggregate, AggregateCall, AggregateFunction, Filter
+from views.plan.nodes import AggregateCall, AggregateFunction, Filter, Reduce
 from views.plan.scalars import (
     FALSE,
     TRUE,
@@ -189,7 +189,7 @@ def _by_extremes(
         for attribute, name in zip(extremes, _EXTREMES[function], strict=True)
     ]
     calls += [AggregateCall(total, "count", None), AggregateCall(present, "count", column)]
-    computed = Aggregate(bound.plan, (), tuple(calls))
+    computed = Reduce(bound.plan, (), tuple(calls))
     every, known, *found = one_row(b, computed, [total, present, *extremes])
     x = b.typed(value[1], column.type, value[0])
     compared = (

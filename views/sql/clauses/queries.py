@@ -9,15 +9,15 @@ from ivm.dataflow.expressions import Literal
 from views.errors import UnknownColumn
 from views.plan.nodes import (
     Attribute,
+    Constant,
     Distinct,
     Except,
     Join,
     JoinKind,
+    Map,
     Plan,
-    Project,
     SortKey,
     Union,
-    Values,
 )
 from views.plan.scalars import conjunction, test
 from views.sql.base.binder import Binder, attach
@@ -122,7 +122,7 @@ def _aligned(session: Session, sides: Sequence[BoundQuery], node: exp.Expr) -> t
 
 def _null_type(side: BoundQuery, own: Attribute, other: Attribute) -> pa.DataType | None:
     """The other side's type, if this side's column is the constant NULL."""
-    if isinstance(side.plan, Project) and (own, Literal(None, TEXT)) in side.plan.outputs:
+    if isinstance(side.plan, Map) and (own, Literal(None, TEXT)) in side.plan.outputs:
         return other.type
     return None
 
@@ -130,7 +130,7 @@ def _null_type(side: BoundQuery, own: Attribute, other: Attribute) -> pa.DataTyp
 def _cast_columns(session: Session, side: BoundQuery, targets: Sequence[pa.DataType]) -> Plan:
     values = [cast(a.column, t) for (_, a), t in zip(side.columns, targets, strict=True)]
     fresh = [session.numbers.fresh(n, v) for (n, _), v in zip(side.columns, values, strict=True)]
-    return Project(side.plan, tuple(zip(fresh, values, strict=True)))
+    return Map(side.plan, tuple(zip(fresh, values, strict=True)))
 
 
 def _values(session: Session, env: Environment, node: exp.Values) -> BoundQuery:
@@ -155,9 +155,9 @@ def _values(session: Session, env: Environment, node: exp.Values) -> BoundQuery:
         constants = tuple(
             zip(*([v.value for v in c if isinstance(v, Literal)] for c in columns), strict=True)
         )
-        return _columns(Values(constants, attributes), names)
+        return _columns(Constant(constants, attributes), names)
     plans = [
-        Project(
+        Map(
             attach(one_row(session), b.pending),
             tuple((session.numbers.fresh(n, v), v) for n, v in zip(names, row, strict=True)),
         )

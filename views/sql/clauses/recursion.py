@@ -13,16 +13,16 @@ from sqlglot import exp
 
 from views.errors import TypeMismatch, UnknownColumn
 from views.plan.nodes import (
-    Aggregate,
     Apply,
     Attribute,
     Distinct,
     Except,
-    Fixpoint,
+    Iterate,
     Join,
+    Map,
     Plan,
-    Project,
     Recursive,
+    Reduce,
     TopK,
     Union,
     Window,
@@ -68,7 +68,7 @@ def bind_recursive(session: Session, env: Environment, cte: exp.CTE) -> BoundQue
         for _ in range(2)
     )
     rows = Union(parts, columns)
-    plan = Fixpoint(((label, Distinct(rows) if distinct else rows),), label, attributes)
+    plan = Iterate(((label, Distinct(rows) if distinct else rows),), label, attributes)
     return BoundQuery(plan, tuple(zip(names, attributes, strict=True)))
 
 
@@ -119,7 +119,7 @@ def _cast_columns(
     """`query` with the types of `shape`."""
     values = [cast(a.column, w.type) for (_, a), w in zip(query.columns, shape, strict=True)]
     fresh = [session.numbers.fresh(n, v) for n, v in zip(names, values, strict=True)]
-    plan = Project(query.plan, tuple(zip(fresh, values, strict=True)))
+    plan = Map(query.plan, tuple(zip(fresh, values, strict=True)))
     return BoundQuery(plan, tuple(zip(names, fresh, strict=True)))
 
 
@@ -146,7 +146,7 @@ def _references(plan: Plan, label: str, monotone: bool) -> Iterator[bool]:
         case Recursive():
             if plan.name == label:
                 yield monotone
-        case Aggregate() | TopK() | Window():
+        case Reduce() | TopK() | Window():
             yield from _references(plan.input, label, monotone=False)
         case Except():
             yield from _references(plan.inputs[0], label, monotone)

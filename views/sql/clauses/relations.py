@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from views.catalog import Table
 from views.errors import DuplicateColumn, UnknownColumn, UnknownTable, suggestion
-from views.plan.nodes import Apply, Attribute, Join, JoinKind, Plan, Scan, Values
+from views.plan.nodes import Apply, Attribute, Constant, Get, Join, JoinKind, Plan
 from views.plan.scalars import TRUE
 from views.plan.trees import free_columns, numbers_of
 from views.sql.base.binder import Binder
@@ -28,9 +28,9 @@ class Item:
     lateral: bool = False
 
 
-def one_row(session: Session) -> Values:
+def one_row(session: Session) -> Constant:
     """One row without a column that could be named."""
-    return Values(((True,),), (session.numbers.fresh("", TRUE),))
+    return Constant(((True,),), (session.numbers.fresh("", TRUE),))
 
 
 def bind_relation(session: Session, env: Environment, before: Scope | None, node: exp.Expr) -> Item:
@@ -122,7 +122,7 @@ def _table(session: Session, env: Environment, node: exp.Table) -> Item:
     session.dependencies.add(name)
     if key and isinstance(entry, Table):
         session.keyed.update({a.number: (a, frozenset(key)) for a in attributes})
-    return Item(Scan(name, attributes, key), aliased(session, env, alias, columns, name, node))
+    return Item(Get(name, attributes, key), aliased(session, env, alias, columns, name, node))
 
 
 def aliased(

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from ivm.dataflow.expressions import Expression
 from views.errors import GroupingError, QueryTooLarge, UnknownColumn, UnsupportedSql
-from views.plan.nodes import Attribute, Distinct, During, Filter, Plan, Project, TopK
+from views.plan.nodes import Attribute, Distinct, Filter, Map, Plan, TemporalFilter, TopK
 from views.plan.scalars import TRUE, columns_of, conjunction
 from views.plan.trees import free_columns
 from views.sql.aggregates.occurrence import ordering_of
@@ -83,7 +83,7 @@ class Select:
             condition = conjunction(decided(binder, p) for p in parts if not reads_clock(p))
             self.plan = Filter(attach(self.plan, binder.pending), condition)
             if begin is not None or end is not None:
-                self.plan = During(self.plan, begin, end)
+                self.plan = TemporalFilter(self.plan, begin, end)
 
     def bind_items(self) -> Binder:
         """Bind the select list."""
@@ -221,7 +221,7 @@ def _group(
     select.plan = attach(select.plan, [*keys, *group.pending])
     if select.repeated:
         own = ((a, a.column) for a in select.plan.attributes)
-        select.plan = Project(select.plan, (*own, *select.repeated))
+        select.plan = Map(select.plan, (*own, *select.repeated))
     grouping = Grouping(select.session, select.plan, select.sets, select.aggregates)
     select.items = [replace(i, value=grouping.regroup(i.value, i.node)) for i in select.items]
     select.order = [(replace(o, value=grouping.regroup(o.value, n)), n) for o, n in select.order]
@@ -281,7 +281,7 @@ def _output(select: Select) -> BoundQuery:
         _check_ordered_by_outputs(select, outputs)
     if not outputs:
         hidden = hidden or [(session.numbers.fresh("", TRUE), TRUE)]
-    plan: Plan = Project(select.plan, tuple(outputs + hidden))
+    plan: Plan = Map(select.plan, tuple(outputs + hidden))
     order = tuple(o.key(of_value[o.value]) for o, _ in select.order) if sorted_by else ()
     if select.on:
         plan = TopK(plan, tuple(of_value[value].column for value in select.on), order, 1)
@@ -289,7 +289,7 @@ def _output(select: Select) -> BoundQuery:
         plan = Distinct(plan)
     plan = limit.of(plan, order)
     if hidden and outputs:
-        plan = Project(plan, tuple((a, a.column) for a, _ in outputs))
+        plan = Map(plan, tuple((a, a.column) for a, _ in outputs))
     return BoundQuery(plan, columns)
 
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 from ivm.dataflow.expressions import Call, Expression, Literal
 from views.plan.failures import may_fail, plan_may_fail
 from views.plan.keys import has_at_most_one_row, has_one_row
-from views.plan.nodes import Aggregate, AggregateCall, Attribute, Plan, Project
+from views.plan.nodes import AggregateCall, Attribute, Map, Plan, Reduce
 from views.plan.scalars import TRUE, conjunction, predicate
 from views.sql.base.binder import Binder, Handler, Pending
 from views.sql.base.coercion import BIGINT, BOOL, TEXT, Bound, cast
@@ -97,7 +97,7 @@ def _checked(b: Binder, bound: BoundQuery) -> list[Expression]:
         calls.append(AggregateCall(value, "min", attribute.column))
         checked = Call("case", (failing, none, value.column), attribute.type, True)
         outputs.append((numbers.fresh(name, checked), checked))
-    plan = Project(Aggregate(bound.plan, (), tuple(calls)), tuple(outputs))
+    plan = Map(Reduce(bound.plan, (), tuple(calls)), tuple(outputs))
     return one_row(b, plan, [attribute for attribute, _ in outputs])
 
 

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from ivm.dataflow.expressions import Call, Expression, Literal
 from ivm.values.types import INTERVAL, JSON
-from views.plan.nodes import Attribute, Plan, Project, Unnest
+from views.plan.nodes import Attribute, Map, Plan, Unnest
 from views.plan.scalars import call
 from views.sql.base.binder import Binder
 from views.sql.base.coercion import BIGINT, INT, TEXT, TIMESTAMP, TIMESTAMPTZ
@@ -119,4 +119,4 @@ def rows_of(
     made = [session.numbers.fresh(n, e) for n, e in zip(("key", "value"), pair, strict=True)]
     outputs: list[tuple[Attribute, Expression]] = [*zip(made, pair, strict=True)]
     outputs.append((position, position.column))
-    return Rows(Project(plan, tuple(outputs)), tuple((a.name, a) for a in made), position)
+    return Rows(Map(plan, tuple(outputs)), tuple((a.name, a) for a in made), position)

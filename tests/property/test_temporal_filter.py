@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ivm.dataflow.expressions import Literal
-from ivm.dataflow.nodes import Due, Get, Iterate, Map, Recursive, columns
+from ivm.dataflow.nodes import Get, Iterate, Map, Recursive, TemporalFilter, columns
 from ivm.errors import SchemaMismatch, Unsupported
 from ivm.pool import Pool
 
@@ -24,7 +24,7 @@ EVENTS = pa.schema(
         pa.field("name", pa.string()),
     ]
 )
-DUE = Due(Get("events", EVENTS), Get("clock", CLOCK))
+LIVE = TemporalFilter(Get("events", EVENTS), Get("clock", CLOCK))
 Event = tuple[int, int, str | None]
 Change = tuple[int, Event, int]
 
@@ -88,7 +88,7 @@ def test_at_every_time_what_has_come_by_then_is_there(
     for first, end in pairwise(sorted({0, *stops, install_at, LAST})):
         feed(pool, changes, moves, first, end)
         if first == install_at:
-            pool.install("due", DUE, ["id"])
+            pool.install("due", LIVE, ["id"])
         pool.advance(end)
         if end <= install_at:
             continue
@@ -106,7 +106,7 @@ def test_at_every_time_what_has_come_by_then_is_there(
 
 def test_the_least_moment_has_not_come_before_the_clock_begins() -> None:
     pool, least = started(1), -(2**63)
-    pool.install("due", DUE, ["id"])
+    pool.install("due", LIVE, ["id"])
     rows = pa.record_batch([pa.array([least]), pa.array([1]), pa.array(["x"])], schema=EVENTS)
     pool.feed("events", rows, np.ones(1, np.int64), 0)
     pool.advance(1)
@@ -118,7 +118,7 @@ def test_the_least_moment_has_not_come_before_the_clock_begins() -> None:
 
 def test_nothing_is_kept_of_rows_whose_moments_have_all_passed() -> None:
     pool = started(1)
-    pool.install("due", DUE, ["id"])
+    pool.install("due", LIVE, ["id"])
     moves = [1] * LAST
     held = []
     for time in range(LAST):
@@ -135,13 +135,13 @@ def test_a_moment_is_never_null() -> None:
     loose = Get("loose", pa.schema([pa.field("moment", INT), *list(EVENTS)[1:]]))
     pool.create_input("loose", loose.schema, ["id"])
     with pytest.raises(SchemaMismatch):
-        pool.install("due", Due(loose, Get("clock", CLOCK)), ["id"])
+        pool.install("due", TemporalFilter(loose, Get("clock", CLOCK)), ["id"])
 
 
 def test_rows_of_a_loop_do_not_wait() -> None:
-    seen = Recursive("seen", DUE.schema)
+    seen = Recursive("seen", LIVE.schema)
     named = zip(seen.schema.names, columns(seen), strict=True)
     waiting = Map(seen, (("moment", Literal(0, INT)), *named))
-    body = Due(waiting, Get("clock", CLOCK))
+    body = TemporalFilter(waiting, Get("clock", CLOCK))
     with pytest.raises(Unsupported, match="moment"):
         started(1).install("due", Iterate((("seen", body),), "seen"), ["id"])

@@ -1,6 +1,6 @@
 from ivm.operators.base.operator import Operator, Region
 
-class Concat(Operator):
+class Union(Operator):
     """All updates of `sources`; those marked in `negated` change sign."""
 
     def __init__(

@@ -7,7 +7,7 @@ from ivm.operators.base.operator cimport Operator, Region, let_go, read_alone
 from ivm.rows.updates cimport append, reserve
 
 
-cdef class Concat(Operator):
+cdef class Union(Operator):
     """All updates of `sources`, whose rows have one format; those marked in `negated` change sign."""
 
     cdef tuple sources
@@ -42,7 +42,7 @@ cdef class Concat(Operator):
                     &self.out, (<Operator> self.inputs[s]).out.words,
                     (<Operator> self.inputs[s]).out.length) < 0:
                 with gil:
-                    raise MemoryError("no memory for a concatenation")
+                    raise MemoryError("no memory for a union")
             self._negate(s, start)
             let_go(<Operator> self.inputs[s])
         return 0
