@@ -1,14 +1,14 @@
-"""The relational plan that every front-end builds and every rewrite maps to another.
+"""The logical plan: relational algebra that front-ends build and rewrites map to equal plans.
 
-- `bound`: what every front-end makes of a query's text
-- `constants`: constants, computed by the engine's own kernels
-- `equalities`: what a join compares: its predicate taken apart into keys and the rest
-- `failures`: what may fail: an expression without a value for some row makes that row an error
+- `bound`: the result of a front-end: the plan, the collections that it reads, and the stages before
+- `constants`: evaluation of constant expressions by the engine's own kernels
+- `equalities`: the predicate of a join taken apart: equalities of keys, and the other conditions
+- `failures`: expressions that may fail: without a value for a row they make it an error row
 - `implied`: conditions that follow from others, of which an input of a join can be tested alone
-- `keys`: what is known to be unique in a plan's rows, from primary keys, grouping and DISTINCT
-- `nodes`: nodes of the relational plan
-- `nulls`: which NULLs keep a condition from being true
-- `scalars`: building and taking apart the expressions of a plan
-- `stored`: plans that are a stored collection's rows, some of them perhaps, under other numbers
-- `trees`: walking and rebuilding plans
+- `keys`: unique keys of a plan's rows, inferred from primary keys, grouping and DISTINCT
+- `nodes`: the nodes of the plan
+- `nulls`: null rejection: the columns of which a NULL keeps a condition from being true
+- `scalars`: building, taking apart and rewriting scalar expressions
+- `stored`: plans that read one stored collection, all of its rows or some, under other numbers
+- `trees`: traversal, rebuilding and renumbering of plans
 """

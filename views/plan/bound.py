@@ -1,4 +1,4 @@
-"""What every front-end makes of a query's text."""
+"""The result of a front-end: a query's plan, the collections it reads, and the stages before."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from views.plan.trees import Numbers
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage of a compilation: its name, and what it made as indented text."""
+    """One stage of a compilation: its name, and its result as indented text."""
 
     name: str
     text: str
@@ -17,7 +17,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A query's plan over the tables and views `dependencies`, sorted.
+    """Holds a query's plan over the tables and views `dependencies`, sorted.
 
     `numbers` goes on numbering columns for the rewrites; `stages()` tells of what led to the plan.
     """

@@ -1,4 +1,4 @@
-"""Constants, computed by the engine's own kernels: a folded expression is what a row would give."""
+"""Evaluates constant expressions by the engine's own kernels, as the rows would be."""
 
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -16,7 +16,7 @@ _DAY_MICROS = 86_400_000_000
 
 
 def evaluated(expression: Expression) -> Literal | None:
-    """The constant that an expression without columns is.
+    """Computes the constant that an expression without columns denotes.
 
     None where it is an error, and where no constant holds its value, as of a date beyond Python's.
     """
@@ -33,13 +33,13 @@ def evaluated(expression: Expression) -> Literal | None:
 
 
 def computed(expression: Call) -> Expression:
-    """`expression`, which reads no columns, as a constant if it is one."""
+    """Folds `expression`, which reads no columns, into a constant if it has a value."""
     return evaluated(expression) or expression
 
 
 @lru_cache(_CACHED_TEXTS)
 def read(text: str, kind: pa.DataType) -> Expression:
-    """A quoted constant of type `kind`, as a cast reads it (raises ValueError)."""
+    """Reads a quoted constant of type `kind`, as a cast does (raises ValueError)."""
     given = Literal(text, pa.string())
     if kind == given.type:
         return given

@@ -1,4 +1,4 @@
-"""What a join compares: its predicate taken apart into keys and the rest.
+"""Takes the predicate of a join apart: equalities of keys, and the other conditions.
 
 A condition on the left row alone is a key too: the condition, against the constant true. So no
 join is without a key, and an optional or negated one needs no case for such conditions.
@@ -14,7 +14,7 @@ from views.plan.trees import numbers_of
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One equality: `left` is over the left input, `right` over the right one.
+    """One equality of a join: `left` is over the left input, `right` over the right one.
 
     Unless `null_safe`, a NULL on either side matches nothing.
     """
@@ -25,25 +25,25 @@ class Key:
 
     @property
     def may_match_nulls(self) -> bool:
-        """Whether comparing the values as they are would wrongly match NULLs."""
+        """Tells whether comparing the values as they are would wrongly match NULLs."""
         return not self.null_safe and self.left.nullable and self.right.nullable
 
     @property
     def ignores_right_nulls(self) -> bool:
-        """Whether a NULL on the right can match nothing."""
+        """Tells whether a NULL on the right can match nothing."""
         return self.right.nullable and not (self.null_safe and self.left.nullable)
 
 
 @dataclass(frozen=True, slots=True)
 class Equalities:
-    """At least one key, and the conditions that need a whole pair of rows."""
+    """The keys of a join, at least one, and the conditions that need a whole pair of rows."""
 
     keys: tuple[Key, ...]
     residual: tuple[Expression, ...]
 
 
 def equalities(join: Join) -> Equalities:
-    """The predicate of `join`, taken apart."""
+    """Takes the predicate of `join` apart."""
     left, right = numbers_of(join.left), numbers_of(join.right)
     keys: list[Key] = []
     residual: list[Expression] = []

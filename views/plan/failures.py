@@ -1,4 +1,4 @@
-"""What may fail: an expression without a value for some row makes that row an error.
+"""Failure analysis: an expression that has no value for some row makes it an error row.
 
 Of the functions those of `_TOTAL` are known to have a value for all arguments; that any other may
 fail is assumed.
@@ -21,12 +21,12 @@ _TOTAL = frozenset({
 
 
 def may_fail(expression: Expression) -> bool:
-    """Whether some row may be an error because of `expression`."""
+    """Tells whether some row may be an error because of `expression`."""
     return any(isinstance(e, Call) and not _is_total(e) for e in walk(expression))
 
 
 def plan_may_fail(plan: Plan) -> bool:
-    """Whether an expression in `plan` may fail."""
+    """Tells whether an expression in `plan` may fail."""
     return any(may_fail(e) for node in nodes(plan) for e in expressions(node))
 
 
@@ -44,7 +44,7 @@ def _is_total(call: Call) -> bool:
 
 
 def _digits(kind: pa.DataType) -> tuple[float, float]:
-    """How many digits a number has at most before its point and after it."""
+    """Bounds the digits that a number has before its point and after it."""
     if isinstance(kind, pa.Decimal128Type):
         return kind.precision - kind.scale, kind.scale
     if pa.types.is_signed_integer(kind):

@@ -1,4 +1,4 @@
-"""Conditions that follow from others, of which an input of a join can be tested alone."""
+"""Derives conditions that follow from others, of which an input of a join can be tested alone."""
 
 from collections.abc import Iterable, Iterator
 
@@ -14,7 +14,8 @@ from views.plan.scalars import (
 
 
 def implied(conditions: Iterable[Expression], columns: frozenset[int]) -> Iterator[Expression]:
-    """What the conjunction of `conditions` says of `columns` alone, beyond its own parts.
+    """Yields the conditions on `columns` alone that follow from `conditions` and are not among
+    them.
 
     `(a = 1 AND b = 2) OR (a = 3 AND c = 4)` says of a that it is 1 or 3; `a = b AND a = 1` says of
     b that it is 1.

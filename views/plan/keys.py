@@ -1,4 +1,4 @@
-"""What is known to be unique in a plan's rows, from primary keys, grouping and DISTINCT.
+"""Infers unique keys of a plan's rows from primary keys, grouping and DISTINCT.
 
 A key is a set of column numbers whose values no two rows share (NULL equal to NULL); the empty
 key says that there is at most one row.
@@ -24,7 +24,7 @@ from views.plan.trees import numbers_of
 
 
 def unique_key(plan: Plan) -> frozenset[int] | None:
-    """A key of `plan`, if one is known."""
+    """Infers a unique key of `plan`; None if none is known."""
     match plan:
         case Get():
             return frozenset(plan.key) if plan.key else None
@@ -59,14 +59,14 @@ def unique_key(plan: Plan) -> frozenset[int] | None:
 
 
 def has_one_row(plan: Plan) -> bool:
-    """Whether `plan` has exactly one row by its form: an aggregate without keys."""
+    """Tells whether `plan` has exactly one row by its form: an aggregate without keys."""
     while isinstance(plan, Map):
         plan = plan.input
     return isinstance(plan, Reduce) and not plan.keys
 
 
 def has_at_most_one_row(plan: Plan) -> bool:
-    """Whether `plan` cannot have two rows, given the row of an enclosing query."""
+    """Tells whether `plan` cannot have two rows, given the row of an enclosing query."""
     return unique_key(plan) == frozenset()
 
 
@@ -100,7 +100,7 @@ def _of_map(plan: Map) -> frozenset[int] | None:
 
 
 def _of_apply(plan: Apply) -> frozenset[int] | None:
-    """Of the right side only what is unique among the rows for one left row is known."""
+    """Infers the key of an Apply: the right side's holds only among the rows for one left row."""
     left, right = unique_key(plan.left), unique_key(plan.right)
     if plan.kind in ("semi", "anti", "mark"):
         return left
@@ -129,5 +129,5 @@ def _of_join(plan: Join) -> frozenset[int] | None:
 
 
 def equated(plan: Join, of_left: bool = False) -> frozenset[int]:
-    """Columns of one side that the join holds equal to values of the other side."""
+    """Finds the columns of one side that the join holds equal to values of the other side."""
     return _fixed(plan.predicate, numbers_of(plan.left if of_left else plan.right))

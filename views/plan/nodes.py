@@ -20,7 +20,7 @@ from views.plan.scalars import TRUE
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """One column of a node: its number in the plan, and the name it has in the query."""
+    """A column of a node: its number in the plan, and the name it has in the query."""
 
     number: int
     name: str
@@ -33,13 +33,13 @@ class Attribute:
         return Column(self.number, self.type, self.nullable)
 
     def widened(self) -> "Attribute":
-        """The same column where a join may fill in NULL."""
+        """Makes the column nullable, as where a join may fill in NULL."""
         return replace(self, nullable=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Get:
-    """The rows of a table or view; `key` numbers columns whose values are unique, or is empty."""
+    """Reads the rows of a table or view; `key`, if not empty, numbers columns with unique values."""
 
     name: str
     attributes: tuple[Attribute, ...]
@@ -48,7 +48,7 @@ class Get:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """Constant rows."""
+    """Makes constant rows."""
 
     rows: tuple[tuple[Value | None, ...], ...]
     attributes: tuple[Attribute, ...]
@@ -56,7 +56,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """The rows for which `predicate` is true."""
+    """Keeps the rows for which `predicate` is true."""
 
     input: "Plan"
     predicate: Expression
@@ -84,7 +84,7 @@ class TemporalFilter:
 
     @property
     def bounds(self) -> tuple[Expression, ...]:
-        """The bounds that there are."""
+        """The bounds that are given."""
         return tuple(bound for bound in (self.begin, self.end) if bound is not None)
 
 
@@ -109,7 +109,7 @@ def joined(
     right: tuple[Attribute, ...],
     mark: Attribute | None,
 ) -> tuple[Attribute, ...]:
-    """The columns of a join of two inputs."""
+    """Lists the columns of a join of two inputs."""
     match kind:
         case "inner":
             return left + right
@@ -126,7 +126,7 @@ def joined(
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Pairs of rows that satisfy `predicate`, by `kind`.
+    """Pairs rows of `left` and `right` that satisfy `predicate`, by `kind`.
 
     `semi` and `anti` keep the left rows that have a partner, or none; `mark` keeps every left row
     and adds the column `mark`: whether it has a partner (true or false, never NULL).
@@ -145,7 +145,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """A join whose right side may read the left row's columns: it is evaluated for each of them.
+    """Joins `left` with `right`, which is evaluated for each left row and may read its columns.
 
     Never `full`. Rewriting leaves none of these. `guard` reads the left alone: for a row where it
     does not hold nobody looks at what the right side gives, which may be any values, and NULL; but
@@ -172,7 +172,7 @@ AggregateFunction: TypeAlias = OneOf[
 
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
-    """`function` over the values of column `argument` (None: over rows), as column `attribute`.
+    """Computes `function` over the values of column `argument` (None: over rows), as `attribute`.
 
     `distinct`: each value once. The functions are those of
     `ivm.dataflow.aggregates.Aggregate`, which says what `other`, `order`, `where` and `parameter`
@@ -189,7 +189,7 @@ class AggregateCall:
     parameter: float | str | None = None
 
     def reads(self) -> tuple[Column, ...]:
-        """The columns that it reads."""
+        """Lists the columns that the call reads."""
         given = (self.argument, self.other, self.where, *(o.column for o in self.order))
         return tuple(c for c in given if c is not None)
 
@@ -212,7 +212,7 @@ class Reduce:
 
 @dataclass(frozen=True, slots=True)
 class Distinct:
-    """Every row once, where NULL equals NULL."""
+    """Keeps every row once, where NULL equals NULL."""
 
     input: "Plan"
 
@@ -223,7 +223,7 @@ class Distinct:
 
 @dataclass(frozen=True, slots=True)
 class Union:
-    """The sum of the inputs, whose columns correspond by position to `attributes`."""
+    """Adds up the inputs, whose columns correspond by position to `attributes`."""
 
     inputs: tuple["Plan", ...]
     attributes: tuple[Attribute, ...]
@@ -231,7 +231,7 @@ class Union:
 
 @dataclass(frozen=True, slots=True)
 class Except:
-    """Each row as often as it is in the first input beyond its count in the second.
+    """Keeps each row as often as it is in the first input beyond its count in the second.
 
     The columns of both inputs correspond by position to `attributes`.
     """
@@ -242,7 +242,7 @@ class Except:
 
 @dataclass(frozen=True, slots=True)
 class SortKey:
-    """One column of an ordering."""
+    """A column of an ordering, with its direction and the place of its NULLs."""
 
     column: Column
     descending: bool
@@ -251,7 +251,7 @@ class SortKey:
 
 @dataclass(frozen=True, slots=True)
 class TopK:
-    """For each combination of the columns `keys`, the rows `offset` to `offset + limit`.
+    """Keeps, for each combination of the columns `keys`, the rows `offset` to `offset + limit`.
 
     With `ties` there are also the rows after these that equal the last of them in `order`.
     """
@@ -270,7 +270,7 @@ class TopK:
 
 @dataclass(frozen=True, slots=True)
 class WindowCall:
-    """`function` over a window, as column `attribute` (`ivm.dataflow.aggregates.WindowCall`)."""
+    """Computes `function` over a window, as `attribute` (`ivm.dataflow.aggregates.WindowCall`)."""
 
     attribute: Attribute
     function: WindowFunction
@@ -281,14 +281,14 @@ class WindowCall:
     other: Column | None = None
 
     def reads(self) -> tuple[Column, ...]:
-        """The columns that it reads."""
+        """Lists the columns that the call reads."""
         given = (self.argument, self.default, self.other)
         return tuple(c for c in given if c is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Every row with the results of `calls` over the rows of equal `keys`, in `order`.
+    """Adds to every row the results of `calls` over the rows of equal `keys`, in `order`.
 
     Rows that tie are in the order of their other columns, so that each call's answer is determined.
     """
@@ -305,7 +305,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Unnest:
-    """For each row of `input` a row for each element of `array`, an expression over it.
+    """Makes, for each row of `input`, a row for each element of `array`, an expression over it.
 
     `element` is the element, `position` its place from 1. NULL has no elements; `outer`: a row
     without elements is kept, once, with NULLs.
@@ -324,7 +324,7 @@ class Unnest:
 
 @dataclass(frozen=True, slots=True)
 class Recursive:
-    """Inside the bodies of an `Iterate`: the collection that `name` denotes so far."""
+    """Reads, inside the bodies of an `Iterate`, the rows that `name` has so far."""
 
     name: str
     attributes: tuple[Attribute, ...]

@@ -1,4 +1,7 @@
-"""Which NULLs keep a condition from being true: facts, each about columns that are not all NULL."""
+"""Null rejection: infers the columns of which a NULL keeps a condition from being true. The result
+is a set of facts, each a set of columns that are not all NULL: `a = 1 AND (b > 2 OR c > 3)` gives
+`{a}` and `{b, c}`.
+"""
 
 from collections.abc import Iterable
 from itertools import product
@@ -25,12 +28,12 @@ _STRICT = frozenset(
 
 
 def is_strict(function: str) -> bool:
-    """Whether `function` is known to be NULL where any of its arguments is."""
+    """Tells whether `function` is known to be NULL where any of its arguments is."""
     return function in _STRICT
 
 
 def propagates(expression: Expression) -> frozenset[int]:
-    """Columns of which a NULL makes `expression` NULL."""
+    """Finds columns of which a NULL makes `expression` NULL."""
     if isinstance(expression, Column):
         return frozenset({expression.index})
     if isinstance(expression, Call) and is_strict(expression.function):
@@ -39,7 +42,7 @@ def propagates(expression: Expression) -> frozenset[int]:
 
 
 def rejects(condition: Expression) -> Facts:
-    """What holds where `condition` is true."""
+    """Infers the facts that hold where `condition` is true."""
     if isinstance(condition, Call):
         of_arguments = [rejects(a) for a in condition.arguments]
         if condition.function == "and":
@@ -54,5 +57,5 @@ def rejects(condition: Expression) -> Facts:
 
 
 def singly(columns: Iterable[int]) -> Facts:
-    """None of `columns` is NULL."""
+    """States for each of `columns` that it is not NULL."""
     return frozenset(frozenset({c}) for c in columns)

@@ -1,4 +1,4 @@
-"""Building and taking apart the expressions of a plan."""
+"""Builds, takes apart and rewrites the scalar expressions of a plan."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -11,34 +11,34 @@ FALSE = Literal(False, pa.bool_())
 
 
 def call(function: str, *arguments: Expression, result: pa.DataType) -> Call:
-    """A function that is NULL only where an argument is."""
+    """Calls a function that is NULL only where an argument is."""
     return Call(function, arguments, result, any(a.nullable for a in arguments))
 
 
 def predicate(function: str, *arguments: Expression) -> Call:
-    """A condition that is NULL only where an argument is."""
+    """Makes a condition that is NULL only where an argument is."""
     return call(function, *arguments, result=pa.bool_())
 
 
 def test(function: str, *arguments: Expression) -> Call:
-    """A condition that is never NULL: `is_null`, `is_distinct` and their opposites."""
+    """Makes a condition that is never NULL: `is_null`, `is_distinct` and their opposites."""
     return Call(function, arguments, pa.bool_(), False)
 
 
 def negation(condition: Expression) -> Expression:
-    """`not condition`, without a double negation."""
+    """Negates `condition`, without a double negation."""
     if isinstance(condition, Call) and condition.function == "not":
         return condition.arguments[0]
     return predicate("not", condition)
 
 
 def otherwise(condition: Expression) -> Expression:
-    """That `condition` is false or NULL."""
+    """Makes the condition that `condition` is false or NULL."""
     return test("is_distinct", condition, TRUE)
 
 
 def conjunction(conditions: Iterable[Expression]) -> Expression:
-    """All of the conditions, flattened; true when there are none."""
+    """Joins conditions by AND, flattened; true when there are none."""
     parts = [c for whole in conditions for c in conjuncts(whole)]
     unique = list(dict.fromkeys(parts))
     if not unique:
@@ -47,7 +47,7 @@ def conjunction(conditions: Iterable[Expression]) -> Expression:
 
 
 def disjunction(conditions: Iterable[Expression]) -> Expression:
-    """Any of the conditions; false when there are none."""
+    """Joins conditions by OR; false when there are none."""
     parts = list(conditions)
     if not parts:
         return FALSE
@@ -55,7 +55,7 @@ def disjunction(conditions: Iterable[Expression]) -> Expression:
 
 
 def conjuncts(condition: Expression) -> list[Expression]:
-    """The conditions that `condition` is the conjunction of."""
+    """Lists the conditions that `condition` is the conjunction of."""
     if condition == TRUE:
         return []
     if isinstance(condition, Call) and condition.function == "and":
@@ -64,14 +64,14 @@ def conjuncts(condition: Expression) -> list[Expression]:
 
 
 def disjuncts(condition: Expression) -> list[Expression]:
-    """The conditions that `condition` is the disjunction of."""
+    """Lists the conditions that `condition` is the disjunction of."""
     if isinstance(condition, Call) and condition.function == "or":
         return [part for argument in condition.arguments for part in disjuncts(argument)]
     return [condition]
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
-    """`expression` and everything in it, outside in."""
+    """Yields `expression` and everything in it, outside in."""
     yield expression
     if isinstance(expression, Call):
         for argument in expression.arguments:
@@ -79,14 +79,14 @@ def walk(expression: Expression) -> Iterator[Expression]:
 
 
 def columns_of(*expressions: Expression) -> frozenset[int]:
-    """Numbers of the columns that the expressions read."""
+    """Collects the numbers of the columns that the expressions read."""
     return frozenset(
         e.index for expression in expressions for e in walk(expression) if isinstance(e, Column)
     )
 
 
 def substitute(expression: Expression, by: Mapping[int, Expression]) -> Expression:
-    """`expression` with columns replaced; a call becomes nullable where an argument newly is."""
+    """Replaces columns of `expression`; a call becomes nullable where an argument newly is."""
     if isinstance(expression, Column):
         return by.get(expression.index, expression)
     if isinstance(expression, Call):
@@ -101,7 +101,7 @@ _NEVER_NULL = frozenset({"is_null", "is_not_null", "is_distinct", "is_not_distin
 
 
 def rebuild(original: Call, arguments: tuple[Expression, ...]) -> Call:
-    """`original` over other arguments of the same types, nullable if one of them newly is."""
+    """Puts other arguments of the same types into `original`, nullable if one of them newly is."""
     nullable = original.nullable or (
         original.function not in _NEVER_NULL
         and any(

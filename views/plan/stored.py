@@ -1,4 +1,4 @@
-"""Plans that are a stored collection's rows, some of them perhaps, under other numbers."""
+"""Recognises plans that read one stored collection, all rows or some, under other numbers."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,21 +12,21 @@ MAX_ORDERED = 4  # keys of a join whose orders are tried
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Rows of the collection `name`, all of them if `whole`; `columns` names those by number."""
+    """Describes rows of the collection `name`, all if `whole`; `columns` are its names by number."""
 
     name: str
     whole: bool
     columns: Mapping[int, str]
 
     def arrangement(self, keys: Sequence[Expression]) -> str | None:
-        """What the pool calls the collection's arrangement by `keys`, if these are its columns."""
+        """Names the collection's arrangement by `keys` for the pool, if these are its columns."""
         names = [self.columns[k.index] for k in keys if isinstance(k, Column)]
         return f"{self.name}[{', '.join(names)}]" if len(set(names)) == len(keys) else None
 
     def arranged_order(
         self, keys: Sequence[Expression], arrangements: Collection[str]
     ) -> tuple[int, ...] | None:
-        """The indices of `keys` in an order by which one of `arrangements` has this collection."""
+        """Orders the indices of `keys` as one of `arrangements` does; None if none has these."""
         if len(keys) > MAX_ORDERED:
             return None
         for order in permutations(range(len(keys))):
@@ -36,7 +36,7 @@ class Stored:
 
 
 def stored(plan: Plan) -> Stored | None:
-    """The collection that `plan` keeps rows of, if it does nothing else."""
+    """Recognises the collection that `plan` keeps rows of, if it does nothing else."""
     match plan:
         case Get():
             return Stored(plan.name, True, {a.number: a.name for a in plan.attributes})

@@ -1,4 +1,4 @@
-"""Walking and rebuilding plans."""
+"""Traverses, rebuilds and renumbers plans."""
 
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import fields, is_dataclass, replace
@@ -34,23 +34,23 @@ from views.plan.scalars import walk as walk_scalar
 
 
 class Numbers:
-    """Gives columns numbers that are unique in one plan."""
+    """Numbers columns uniquely in one plan."""
 
     def __init__(self) -> None:
         self._next = 0
 
     def new(self, name: str, kind: pa.DataType, nullable: bool) -> Attribute:
-        """A new column."""
+        """Makes a new column."""
         self._next += 1
         return Attribute(self._next, name, kind, nullable)
 
     def fresh(self, name: str, like: Expression | Attribute) -> Attribute:
-        """A new column of the type and nullability of `like`."""
+        """Makes a new column of the type and nullability of `like`."""
         return self.new(name, like.type, like.nullable)
 
 
 def inputs(plan: Plan) -> tuple[Plan, ...]:
-    """The plans directly below."""
+    """Lists the plans directly below."""
     match plan:
         case Get() | Constant() | Recursive():
             return ()
@@ -65,7 +65,7 @@ def inputs(plan: Plan) -> tuple[Plan, ...]:
 
 
 def with_inputs(plan: Plan, new: tuple[Plan, ...]) -> Plan:
-    """`plan` over other inputs with the same columns."""
+    """Puts `plan` over other inputs with the same columns."""
     if all(a is b for a, b in zip(new, inputs(plan), strict=True)):
         return plan
     match plan:
@@ -85,24 +85,24 @@ def with_inputs(plan: Plan, new: tuple[Plan, ...]) -> Plan:
 
 
 def bottom_up(plan: Plan, rule: Callable[[Plan], Plan]) -> Plan:
-    """`rule` applied to every node, inputs first."""
+    """Applies `rule` to every node, inputs first."""
     return rule(with_inputs(plan, tuple(bottom_up(i, rule) for i in inputs(plan))))
 
 
 def walk(plan: Plan) -> Iterator[Plan]:
-    """`plan` and everything below, outside in."""
+    """Yields `plan` and everything below, outside in."""
     yield plan
     for below in inputs(plan):
         yield from walk(below)
 
 
 def subqueries(plan: Plan) -> int:
-    """How many subqueries and lateral joins a plan has."""
+    """Counts the subqueries and lateral joins of a plan."""
     return sum(1 for node in walk(plan) if isinstance(node, Apply))
 
 
 def expressions(plan: Plan) -> tuple[Expression, ...]:
-    """The expressions that this node itself evaluates."""
+    """Lists the expressions that this node itself evaluates."""
     match plan:
         case Filter() | Join():
             return (plan.predicate,)
@@ -129,7 +129,7 @@ def expressions(plan: Plan) -> tuple[Expression, ...]:
 
 
 def inner_members(plan: Plan) -> tuple[list[Plan], list[Expression]]:
-    """What the inner joins at the top of `plan` join, in order, and all their conditions."""
+    """Lists the inputs of the inner joins at the top of `plan`, in order, and all conditions."""
     if not (isinstance(plan, Join) and plan.kind == "inner"):
         return [plan], []
     left, left_conditions = inner_members(plan.left)
@@ -138,12 +138,12 @@ def inner_members(plan: Plan) -> tuple[list[Plan], list[Expression]]:
 
 
 def numbers_of(plan: Plan) -> frozenset[int]:
-    """Numbers of the columns that `plan` has."""
+    """Collects the numbers of the columns that `plan` has."""
     return frozenset(a.number for a in plan.attributes)
 
 
 def free_columns(plan: Plan) -> dict[int, Column]:
-    """The columns that `plan` reads but does not make: those of an enclosing query's row."""
+    """Finds the columns that `plan` reads but does not make: those of an enclosing query's row."""
     free: dict[int, Column] = {}
     for below in inputs(plan):
         free.update(free_columns(below))
@@ -154,8 +154,9 @@ def free_columns(plan: Plan) -> dict[int, Column]:
 
 
 def replace_free(plan: Plan, by: Mapping[int, Expression]) -> Plan:
-    """`plan` reading other columns of the enclosing row; each replacement must be a column
-    wherever a grouping, an ordering or an aggregate reads it."""
+    """Makes `plan` read other columns of the enclosing row. Each replacement must be a column
+    wherever a grouping, an ordering or an aggregate reads it.
+    """
     if not by:
         return plan
     below = with_inputs(plan, tuple(replace_free(i, by) for i in inputs(plan)))
@@ -186,7 +187,7 @@ def replace_free(plan: Plan, by: Mapping[int, Expression]) -> Plan:
 
 
 def temporal_filter_by(plan: TemporalFilter, by: Mapping[int, Expression]) -> TemporalFilter:
-    """`plan` with its bounds in terms of other columns."""
+    """Rewrites the bounds of `plan` in terms of other columns."""
     begin, end = (None if b is None else substitute(b, by) for b in (plan.begin, plan.end))
     return replace(plan, begin=begin, end=end)
 
@@ -229,7 +230,7 @@ def _moved_call(call: AggregateCall, by: Mapping[int, Expression]) -> AggregateC
 
 
 def copied(plan: Plan, numbers: Numbers) -> Plan:
-    """A second place for `plan`: itself, or with fresh columns where it reads an enclosing row.
+    """Copies `plan` for a second place, with fresh columns where it reads an enclosing row.
 
     What such a plan compares with that row is joined to it (`views.rewrites.decorrelate`), so that
     columns inside it come to stand beside those of its other copies.
@@ -239,7 +240,7 @@ def copied(plan: Plan, numbers: Numbers) -> Plan:
 
 
 def renamed(plan: Plan, numbers: Numbers) -> tuple[Map, dict[int, Attribute]]:
-    """A copy of `plan` with fresh columns, and which stands for which."""
+    """Copies `plan` with fresh columns, and gives the fresh number of each old one."""
     inside = copied(plan, numbers)
     fresh = {a.number: numbers.fresh(a.name, a) for a in plan.attributes}
     pairs = zip(plan.attributes, inside.attributes, strict=True)
@@ -247,7 +248,7 @@ def renamed(plan: Plan, numbers: Numbers) -> tuple[Map, dict[int, Attribute]]:
 
 
 def ambiguous_columns(plan: Plan) -> frozenset[int]:
-    """The columns that both sides of some join have; a predicate cannot tell them apart."""
+    """Finds the columns that both sides of some join have; a predicate cannot tell them apart."""
     found: set[int] = set()
     for node in walk(plan):
         if isinstance(node, Join | Apply):
