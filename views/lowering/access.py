@@ -1,4 +1,4 @@
-"""Arrangements that joins read: a table's own where possible, so that views share it.
+"""Access paths: chooses the arrangements that joins read, a table's own so that views share it.
 
 A table is arranged whole by plain columns, or a private collection is first reduced to the columns
 that the join needs. Where an arrangement of the whole table exists already, a filter on the table
@@ -16,7 +16,7 @@ from views.lowering.lowered import Lowered, moved
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """An arrangement and the position in it (key first) of each column number.
+    """An arrangement, and the position in it (key first) of each column number.
 
     `deferred` are conditions over its positions that its rows have not been tested for.
     """
@@ -32,7 +32,7 @@ def arranged_by(
     needed: Iterable[int],
     existing: Collection[str],
 ) -> Access:
-    """`lowered` arranged by the expressions `keys`, over numbers, with the columns `needed`."""
+    """Arranges `lowered` by the expressions `keys`, over numbers, with the columns `needed`."""
     plain = _plain(lowered, keys)
     if plain is not None and isinstance(lowered.node, df.Get):
         return _access(lowered, plain, ())
@@ -45,7 +45,7 @@ def arranged_by(
 
 
 def arrangement_name(source: df.Get, key: Sequence[int]) -> str:
-    """What the pool calls the arrangement of a whole collection by some of its columns."""
+    """Names the arrangement of a whole collection by some of its columns, as the pool does."""
     return f"{source.name}[{', '.join(source.schema.field(i).name for i in key)}]"
 
 
@@ -65,7 +65,7 @@ def _access(lowered: Lowered, key: tuple[int, ...], deferred: Sequence[Expressio
 
 
 def _private(lowered: Lowered, keys: Sequence[Expression], needed: Iterable[int]) -> Access:
-    """A projection to what is needed, with computed keys as further columns."""
+    """Projects to the columns needed, with computed keys as further columns."""
     plain = _plain(lowered, keys)
     if plain is not None:
         own = {k.index for k in keys if isinstance(k, Column)}

@@ -1,4 +1,4 @@
-"""Aggregates as reductions.
+"""Lowers aggregates to reductions.
 
 Those that count each value once are reductions over distinct values, one for each argument, joined
 with the rest on the grouping key. An aggregate without grouping key has exactly one row: a row of
@@ -26,7 +26,7 @@ _CONSTANT_KEY = -1
 
 
 def reduce(plan: Reduce, given: Lowered, needed: frozenset[int]) -> Lowered:
-    """The groups of `given`, the lowered input, with the aggregates `needed`."""
+    """Groups `given`, the lowered input, and computes the aggregates `needed`."""
     calls = [c for c in plan.calls if c.attribute.number in needed]
     if not plan.keys and not calls:
         calls = list(plan.calls[:1])
@@ -46,14 +46,14 @@ def reduce(plan: Reduce, given: Lowered, needed: frozenset[int]) -> Lowered:
 
 
 def _by_key(lowered: Lowered, keys: Sequence[int]) -> Access:
-    """A reduction's result, arranged by its grouping key."""
+    """Arranges a reduction's result by its grouping key."""
     arrange = df.Arrange(lowered.node, tuple(lowered.positions[k] for k in keys))
     to = arranged_positions(len(arrange.input.schema), arrange.key)
     return Access(arrange, {n: to[p] for n, p in lowered.positions.items()})
 
 
 def _parts(calls: Sequence[AggregateCall]) -> list[list[AggregateCall]]:
-    """Calls that one reduction computes: of distinct values by what is distinct, modes alone."""
+    """Splits calls among reductions: distinct ones by the values counted once, each mode alone."""
     once = [c for c in calls if c.distinct and c.function != "list"]
     modes = [c for c in calls if c.function == "mode"]
     whole = [c for c in calls if c not in once and c not in modes]
@@ -66,7 +66,7 @@ def _parts(calls: Sequence[AggregateCall]) -> list[list[AggregateCall]]:
 def _reduce(
     plan: Reduce, given: Lowered, calls: Sequence[AggregateCall], constant_key: bool
 ) -> Lowered:
-    """One reduction, of calls that are a part."""
+    """Lowers one part of the calls to a reduction."""
     single = not plan.keys
     outputs: list[tuple[str, Expression]] = [(k.name, given.at(k.column)) for k in plan.keys]
     if constant_key:
@@ -89,14 +89,14 @@ def _reduce(
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """The rows that a reduction reads: grouping keys, then what is asked for, each once."""
+    """The columns of the rows that a reduction reads: grouping keys, then arguments, each once."""
 
     given: Lowered
     outputs: list[tuple[str, Expression]]
     places: dict[Column | None, int] = field(default_factory=dict)
 
     def place(self, column: Column | None, name: str) -> int:
-        """The position of `column`; of None, that of what is true in each row."""
+        """Finds or adds the position of `column`; None stands for a constant true."""
         if column not in self.places:
             self.places[column] = len(self.outputs)
             value = TRUE if column is None else self.given.at(column)
@@ -105,7 +105,7 @@ class _Rows:
 
 
 def _aggregate(rows: _Rows, call: AggregateCall, single: bool) -> agg.Aggregate:
-    """`call` over `rows`, beside which there is a row of NULLs that does not count if `single`."""
+    """Translates `call` over `rows`, in which a row of NULLs does not count if `single`."""
     name = call.attribute.name or call.function
     column = where = None
     if call.argument is not None or single:

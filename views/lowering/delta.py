@@ -1,4 +1,4 @@
-"""Delta joins: relations joined without state of their own, over their arrangements.
+"""Delta joins: join relations over their arrangements, without state of their own.
 
 Each change of a relation looks its partners up in the arrangements of all others, so that nothing
 between them is stored. Chosen for three relations and more where every arrangement that this needs
@@ -29,7 +29,7 @@ Lower = Callable[[Plan, frozenset[int]], Lowered]
 def delta_joined(
     plan: Join, needed: frozenset[int], lower: Lower, existing: Collection[str]
 ) -> Lowered | None:
-    """The inner joins at the top of `plan` as one delta join, where that is chosen."""
+    """Lowers the inner joins at the top of `plan` to one delta join, where that is chosen."""
     members, conditions = inner_members(plan)
     if len(members) > MAX_RELATIONS or any(stored(member) is None for member in members):
         return None
@@ -62,7 +62,7 @@ def delta_joined(
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The relations of a join, whose columns are numbered one relation after another.
+    """The relations of a delta join, whose columns are numbered one relation after another.
 
     `at` says where the plan's columns are; `deferred` are the relations' own conditions.
     """
@@ -74,7 +74,7 @@ class Inputs:
 
     @classmethod
     def of(cls, members: Sequence[Plan], lower: Lower) -> "Inputs":
-        """The `members`, which are stored collections or parts of them."""
+        """Lowers the `members`, which are stored collections or parts of them."""
         sources: list[df.Get] = []
         at: dict[int, int] = {}
         deferred: list[Expression] = []
@@ -94,7 +94,7 @@ class Inputs:
         return cls(tuple(sources), at, deferred, whole)
 
     def name(self, column: int) -> str:
-        """The name of a column."""
+        """Names a column."""
         return [f.name for source in self.sources for f in source.schema][column]
 
 
@@ -120,7 +120,7 @@ def _is_equality(condition: Expression) -> bool:
 
 
 def _classes(equalities: Sequence[Expression], columns: Mapping[int, Column]) -> list[list[Column]]:
-    """Those of `columns` that `equalities`, which may call them nullable, hold equal together."""
+    """Groups those of `columns` that `equalities`, which may call them nullable, hold equal."""
     classes: list[list[Column]] = []
     for equality in equalities:
         assert isinstance(equality, Call)

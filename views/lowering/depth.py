@@ -1,4 +1,4 @@
-"""The bound on how deep a dataflow and its expressions are nested.
+"""Bounds how deep a dataflow and its expressions are nested.
 
 The engine plans them by recursion on the caller's stack, which is an ordinary one.
 """
@@ -15,7 +15,7 @@ MAX_CALLS_DEEP = 150
 
 
 def check_depth(node: df.Node) -> None:
-    """See that `node` is nested no deeper than the engine can plan (raises QueryTooLarge)."""
+    """Checks that `node` is nested no deeper than the engine can plan (raises QueryTooLarge)."""
     if _node_depth(node, {}) > MAX_NODES_DEEP:
         raise QueryTooLarge(
             f"the query needs a dataflow of more than {MAX_NODES_DEEP} steps; "

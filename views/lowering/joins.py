@@ -1,4 +1,4 @@
-"""Joins of every kind as dataflows.
+"""Lowers joins of every kind.
 
 With `members` for the left rows that have a partner: semi is `members`, anti is `left - members`,
 mark is both with a constant column, and an outer join is the pairs with the rows of anti, padded
@@ -34,7 +34,7 @@ class Joins:
     existing: Collection[str]
 
     def join(self, plan: Join, needed: frozenset[int]) -> Lowered:
-        """The rows of `plan` with at least the columns `needed`."""
+        """Lowers `plan` with at least the columns `needed`."""
         match plan.kind:
             case "inner":
                 return self.inner(plan, needed)
@@ -48,7 +48,7 @@ class Joins:
                 return self._outer(plan, needed)
 
     def inner(self, plan: Join, needed: frozenset[int]) -> Lowered:
-        """The pairs of rows that match."""
+        """Lowers an inner join: the pairs of rows that match."""
         found = delta_joined(plan, needed, self.lower, self.existing)
         if found is not None:
             return found
@@ -78,7 +78,7 @@ class Joins:
         return parts
 
     def members(self, plan: Join, needed: frozenset[int]) -> Lowered:
-        """The left rows that have a partner, with the columns of `_left`."""
+        """Keeps the left rows that have a partner, with the columns of `_left`."""
         parts = self._parts(plan)
         if parts.residual:
             return self._matching(plan, needed, parts)
@@ -89,7 +89,7 @@ class Joins:
         return _tested(Lowered(node, left.positions), left)
 
     def others(self, plan: Join, needed: frozenset[int]) -> Lowered:
-        """The left rows that have no partner."""
+        """Keeps the left rows that have no partner."""
         parts = self._parts(plan)
         if parts.residual:
             whole = self._whole(plan, needed, parts)
@@ -217,7 +217,7 @@ def _null_free(value: Expression, key: Key) -> Expression:
 
 
 def joined(left: Access, right: Access, wanted: Iterable[int]) -> Lowered:
-    """The join of two arrangements with the columns `wanted`."""
+    """Joins two arrangements, with the columns `wanted`."""
     offset = len(left.arrange.schema) - len(left.arrange.key)
     width = len(left.arrange.key)
     to_pair = {i: i if i < width else i + offset for i in range(len(right.arrange.schema))}
@@ -251,7 +251,7 @@ def _padded(lowered: Lowered, order: Sequence[Attribute]) -> df.Node:
 
 
 def mapped(node: df.Node, outputs: Sequence[tuple[str, Expression]]) -> df.Node:
-    """`outputs` over `node`; where they only choose columns of a Map, that Map with fewer."""
+    """Computes `outputs` over `node`; where they only choose columns of a Map, narrows that Map."""
     positions = [e.index for _, e in outputs if isinstance(e, Column)]
     if len(positions) < len(outputs):
         return df.Map(node, tuple(outputs))

@@ -1,4 +1,4 @@
-"""The plan's nodes as dataflow nodes; each asks its inputs only for the columns it needs."""
+"""Lowers a plan to a dataflow; each node asks its inputs only for the columns it needs."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -42,7 +42,7 @@ from views.plan.trees import expressions, numbers_of
 
 
 def lower(plan: Plan, existing: Collection[str]) -> df.Node:
-    """The dataflow of `plan`, with exactly its columns in order.
+    """Lowers `plan` to a dataflow with exactly its columns in order.
 
     `existing` names the arrangements that there are already. Raises QueryTooLarge.
     """
@@ -71,7 +71,7 @@ class Lowering:
         self._known: dict[tuple[int, frozenset[int]], tuple[Plan, Lowered]] = {}
 
     def lower(self, plan: Plan, needed: frozenset[int]) -> Lowered:
-        """`plan` with at least the columns `needed`; the same node each time it is asked for.
+        """Lowers `plan` with at least the columns `needed`, to the same node each time.
 
         An outer join reads its inputs more than once, and so a chain of them is a graph with many
         more paths than nodes.
@@ -212,7 +212,7 @@ class Lowering:
 
 
 def _without_distinct(node: df.Node) -> df.Node:
-    """`node` without what makes parts of it distinct that will be made distinct together."""
+    """Drops from `node` each Distinct over parts that become distinct together."""
     if not isinstance(node, df.Union) or any(isinstance(i, df.Negate) for i in node.inputs):
         return node
     inputs: list[df.Node] = []

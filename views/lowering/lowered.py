@@ -1,4 +1,4 @@
-"""A lowered plan: a dataflow node and where its columns are.
+"""A lowered plan: a dataflow node, and the position of each column in it.
 
 Several numbers may share a position, so renaming a column costs nothing; only what is arranged or
 compared as a whole row is projected to what is needed.
@@ -14,13 +14,13 @@ from ivm.dataflow.expressions import Call, Column, Expression, Literal
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """`node` has the plan's column `number` at `positions[number]`."""
+    """A dataflow node that has the plan's column `number` at `positions[number]`."""
 
     node: df.Node
     positions: Mapping[int, int]
 
     def at(self, expression: Expression) -> Expression:
-        """`expression` over positions instead of numbers."""
+        """Rewrites `expression` over positions instead of numbers."""
         match expression:
             case Column():
                 return self.at_position(self.positions[expression.index])
@@ -32,12 +32,12 @@ class Lowered:
                 assert_never(expression)
 
     def at_position(self, position: int) -> Column:
-        """The column at `position`."""
+        """Makes the expression that reads the column at `position`."""
         field = self.node.schema.field(position)
         return Column(position, field.type, field.nullable)
 
     def filtered(self, conditions: Sequence[Expression]) -> "Lowered":
-        """The rows that satisfy all of `conditions`, over numbers."""
+        """Keeps the rows that satisfy all of `conditions`, over numbers."""
         node = self.node
         parts = tuple(self.at(c) for c in conditions)
         if not parts:
@@ -45,7 +45,7 @@ class Lowered:
         return Lowered(df.Filter(node, conjoined(parts)), self.positions)
 
     def narrowed(self, numbers: Iterable[int]) -> "Lowered":
-        """Only the columns `numbers`, each once, in the order of their positions; at least one."""
+        """Keeps only the columns `numbers`, each once, by their positions; at least one is left."""
         wanted = {n: self.positions[n] for n in numbers}
         kept = tuple(sorted(set(wanted.values()))) or (0,)
         if len(kept) == len(self.node.schema):
@@ -56,12 +56,12 @@ class Lowered:
         )
 
     def ordered(self, numbers: Sequence[int]) -> df.Node:
-        """A node with exactly the columns `numbers`, in this order."""
+        """Makes a node with exactly the columns `numbers`, in this order."""
         return projected(self.node, tuple(self.positions[n] for n in numbers))
 
 
 def moved(expression: Expression, to: Mapping[int, int]) -> Expression:
-    """`expression`, over positions, with every column at another position."""
+    """Moves every column of `expression`, over positions, to another position."""
     match expression:
         case Column():
             return replace(expression, index=to[expression.index])
@@ -74,14 +74,14 @@ def moved(expression: Expression, to: Mapping[int, int]) -> Expression:
 
 
 def conjoined(conditions: Sequence[Expression]) -> Expression:
-    """All of the conditions, which are at least one."""
+    """Joins conditions, at least one, by AND."""
     if len(conditions) == 1:
         return conditions[0]
     return Call("and", tuple(conditions), conditions[0].type, any(c.nullable for c in conditions))
 
 
 def projected(node: df.Node, positions: tuple[int, ...]) -> df.Node:
-    """The columns `positions` of `node`; a projection of a projection is one."""
+    """Projects `node` to the columns `positions`; a projection of a projection is one."""
     if isinstance(node, df.Map):
         return df.Map(node.input, tuple(node.outputs[p] for p in positions))
     return df.project(node, positions)

@@ -1,4 +1,4 @@
-"""Rows that come and go with time as events that wait for the clock.
+"""Lowers temporal filters to events that wait for the clock.
 
 The clock is an input of the pool, of one row with the present moment. A row is there from the
 event of its beginning until that of its end, which takes it out again.
@@ -22,7 +22,7 @@ _ALWAYS = Literal(datetime.min.replace(tzinfo=UTC), _MOMENT)
 
 
 def temporal_filter(plan: TemporalFilter, below: Lowered) -> Lowered:
-    """The rows of `below`, the lowered input, while `plan` says that they are there."""
+    """Keeps the rows of `below`, the lowered input, while `plan`'s bounds hold."""
     given = [(f.name, below.at_position(i)) for i, f in enumerate(below.node.schema)]
     bounds = [("begin", _ALWAYS if plan.begin is None else below.at(plan.begin))]
     bounds += [] if plan.end is None else [("end", below.at(plan.end))]

@@ -1,4 +1,4 @@
-"""The elements of arrays as rows: what `Unnest` asks of the engine's `FlatMap`."""
+"""The row function of `Unnest`: makes the elements of arrays into rows, by `FlatMap`."""
 
 from dataclasses import dataclass
 
@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """Rows to rows: the first `kept` columns, then each element of the array after them and its
-    position from 1. `outer`: a row whose array has no elements, or is NULL, is kept once."""
+    """Maps rows to rows: the first `kept` columns, then an element of the array after them and its
+    position from 1. If `outer`, a row whose array is NULL or has no elements is kept once.
+    """
 
     kept: int
     outer: bool

@@ -1,4 +1,4 @@
-"""Top-k with ties: all rows that equal the last one belong to it.
+"""Top-k with ties: keeps also the rows that equal the last one.
 
 The last row of each group is a top-k of its own; the rows that equal it are found by a join on the
 group and the ordering. Of the plain top-k those rows are taken away, and all of them put in, less
@@ -10,7 +10,7 @@ from views.lowering.lowered import projected
 
 
 def topk_with_ties(top: df.TopK) -> df.Node:
-    """`top`, which has a limit of at least 1, with all rows that equal its last one."""
+    """Adds to `top`, whose limit is at least 1, all rows that equal its last one."""
     assert top.limit is not None
     columns = tuple(dict.fromkeys((*top.key, *(o.column for o in top.order))))
     last = df.TopK(top.input, top.key, top.order, 1, top.offset + top.limit - 1)

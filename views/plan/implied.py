@@ -14,8 +14,7 @@ from views.plan.scalars import (
 
 
 def implied(conditions: Iterable[Expression], columns: frozenset[int]) -> Iterator[Expression]:
-    """Yields the conditions on `columns` alone that follow from `conditions` and are not among
-    them.
+    """Yields conditions on `columns` alone that follow from `conditions`, beyond their own parts.
 
     `(a = 1 AND b = 2) OR (a = 3 AND c = 4)` says of a that it is 1 or 3; `a = b AND a = 1` says of
     b that it is 1.

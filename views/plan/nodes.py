@@ -39,7 +39,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Get:
-    """Reads the rows of a table or view; `key`, if not empty, numbers columns with unique values."""
+    """Reads the rows of a table or view; `key` numbers columns with unique values, or is empty."""
 
     name: str
     attributes: tuple[Attribute, ...]

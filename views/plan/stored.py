@@ -12,7 +12,7 @@ MAX_ORDERED = 4  # keys of a join whose orders are tried
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Describes rows of the collection `name`, all if `whole`; `columns` are its names by number."""
+    """Rows of the collection `name`, all of them if `whole`; `columns` maps numbers to names."""
 
     name: str
     whole: bool
