@@ -1,4 +1,4 @@
-"""Views written in Python: tables with the methods of a data frame, which make SQL.
+"""View builder: tables with the methods of a data frame write the SQL of a view.
 
     from views.builder import Database, F, Table, view
 
@@ -8,13 +8,13 @@
         return paid.group_by("customer").agg(orders=F.count(), total=F.sum(F.col("amount")))
 
 A `Table` is a query over the tables and views of a `Database`; each method makes another one, whose
-columns and types are known at once: what is wrong is told where it is written, before anything
-leaves the process. What is registered is the text of `Table.sql()`; so the service runs nobody's
-code, checks what it gets as any other query, and every Table means what its SQL means.
+columns and types are known at once: an error is raised where it is written, before anything
+leaves the process. The text of `Table.sql()` is registered; so the service runs no code of a
+client, checks the text as any other query, and every Table means what its SQL means.
 
-- `expressions`: expressions over the columns of tables, by Python's operators; types are checked …
-- `table`: tables under construction
-- `view`: definitions of views in a Python file
+- `expressions`: expressions over the columns of tables, by Python's operators
+- `table`: tables under construction, each a SELECT over others
+- `view`: the decorator that defines a view in a Python file
 """
 
 from views.builder.expressions import Expression, F

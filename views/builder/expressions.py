@@ -1,5 +1,9 @@
-"""Expressions over the columns of tables, by Python's operators; types are checked where a table
-takes them."""
+"""Expressions over the columns of tables, by Python's operators.
+
+Types are checked where a table takes the expression.
+
+>>> amount = F.col("amount")
+"""
 
 from collections.abc import Callable
 from datetime import date, datetime, time
@@ -18,7 +22,10 @@ class Expression:
     """A value computed for each row.
 
     `+ - * / %`, comparisons, `&`, `|` and `~` are SQL's operators; `and`, `or` and `not` cannot be,
-    and raise TypeError. A str takes the type of what it meets.
+    and raise TypeError. A str takes the type of its other operand.
+
+    >>> (amount + 1) * 2 > 10
+    Expression((("amount" + 1) * 2) > 10)
     """
 
     __slots__ = ("node",)
@@ -94,20 +101,36 @@ class Expression:
         return Expression(exp.Not(this=_operand(self)))
 
     def is_null(self) -> "Expression":
-        """Whether the value is NULL."""
+        """Tests whether the value is NULL.
+
+        >>> amount.is_null()
+        Expression("amount" IS NULL)
+        """
         return Expression(exp.Is(this=_operand(self), expression=exp.Null()))
 
     def is_in(self, *values: Scalar) -> "Expression":
-        """Whether the value equals one of `values`."""
+        """Tests whether the value equals one of `values`.
+
+        >>> amount.is_in(1, 2)
+        Expression("amount" IN (1, 2))
+        """
         items = [literal(value) for value in values]
         return Expression(exp.In(this=_operand(self), expressions=items))
 
     def like(self, pattern: str) -> "Expression":
-        """Whether the text matches `pattern`, where `%` is any text and `_` any character."""
+        """Tests whether the text matches `pattern`: `%` is any text and `_` any character.
+
+        >>> F.col("name").like("a%")
+        Expression("name" LIKE 'a%')
+        """
         return _binary(exp.Like, self, pattern)
 
     def cast(self, kind: str) -> "Expression":
-        """The value converted to the type that SQL calls `kind` (raises TypeMismatch)."""
+        """Converts the value to the type that SQL calls `kind` (raises TypeMismatch).
+
+        >>> amount.cast("bigint")
+        Expression(CAST("amount" AS BIGINT))
+        """
         try:
             to = exp.DataType.build(kind, dialect=PostgresViews)
         except (SqlglotError, ValueError) as error:
@@ -115,23 +138,36 @@ class Expression:
         return Expression(exp.Cast(this=_operand(self), to=to))
 
     def desc(self) -> "Expression":
-        """For `order_by`: descending."""
+        """Makes a key of `order_by` descending.
+
+        >>> amount.desc()
+        Expression("amount" DESC)
+        """
         return Expression(exp.Ordered(this=self.node, desc=True, nulls_first=True))
 
 
 class Functions:
-    """SQL's functions and aggregates by name: `F.sum(x)`, `F.coalesce(a, b)`, `F.count()`.
+    """Calls SQL's functions and aggregates by name: `F.sum(x)`, `F.coalesce(a, b)`, `F.count()`.
 
     `distinct=True` lets an aggregate count each value once.
+
+    >>> F.coalesce(amount, 0)
+    Expression(COALESCE("amount", 0))
+    >>> F.count(amount, distinct=True)
+    Expression(COUNT(DISTINCT "amount"))
     """
 
     def col(self, name: str) -> Expression:
-        """The column `name` of the table that the expression is given to."""
+        """Reads the column `name` of the table that the expression is given to."""
         expect(name, str, "the name of a column")
         return Expression(exp.Column(this=exp.Identifier(this=name, quoted=True)))
 
     def lit(self, value: Scalar) -> Expression:
-        """A constant, where a str alone would name a column."""
+        """Makes a constant, where a str alone would name a column.
+
+        >>> F.lit("paid")
+        Expression('paid')
+        """
         return Expression(literal(value))
 
     def __getattr__(self, name: str) -> Callable[..., Expression]:
@@ -155,13 +191,13 @@ F = Functions()
 
 
 def expect(value: object, kinds: type | tuple[type, ...], what: str) -> None:
-    """See that `value` is one of `kinds`, which is `what` is needed (raises TypeMismatch)."""
+    """Checks that `value` is one of `kinds`; `what` names these in the TypeMismatch."""
     if not isinstance(value, kinds) or isinstance(value, bool):
         raise TypeMismatch(f"{what} is needed, not {value!r}")
 
 
 def literal(value: "Expression | Scalar") -> exp.Expr:
-    """The syntax of a value, or of an expression (raises TypeMismatch)."""
+    """Translates a value, or an expression, to SQL's syntax (raises TypeMismatch)."""
     match value:
         case Expression():
             return value.node.copy()

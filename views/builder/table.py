@@ -2,6 +2,13 @@
 
 A table knows itself by an alias that no other has. Its SQL names the tables that it is made of in
 WITH, each once, however often it is read.
+
+>>> from views import catalog
+>>> fields = [("id", pa.int64()), ("customer", pa.string()), ("amount", pa.int64())]
+>>> shop = Catalog()
+>>> shop.add_table(catalog.Table("orders", pa.schema(fields), key=("id",)))
+>>> db = Database(shop)
+>>> orders = db["orders"]
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,14 +38,18 @@ How = Literal["inner", "left", "right", "full", "semi", "anti"]
 
 
 class Database:
-    """The tables and views of `catalog`, where queries start."""
+    """Gives the tables and views of `catalog`, where queries start.
+
+    >>> db["orders"]
+    Table(id: int64, customer: string, amount: int64)
+    """
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
         self._aliases = count(1)
 
     def __getitem__(self, name: str) -> "Table":
-        """The table or view `name`, under an alias of its own (raises UnknownTable)."""
+        """Reads the table or view `name`, under an alias of its own (raises UnknownTable)."""
         expect(name, str, "the name of a table or view")
         entry = self.catalog.get(name)
         if entry is None:
@@ -47,7 +58,11 @@ class Database:
         return Table(self, self.alias(), source, (), entry.schema)
 
     def values(self, rows: Sequence[Sequence[Scalar]], **types: str) -> "Table":
-        """Constant rows, at least one, whose columns have these names and types of SQL."""
+        """Makes constant rows, at least one, whose columns have these names and types of SQL.
+
+        >>> db.values([(1, "ann"), (2, "bob")], id="bigint", name="text")
+        Table(id: int64, name: string)
+        """
         if not rows:
             raise TypeMismatch("values() takes at least one row")
         alias = self.alias()
@@ -64,7 +79,7 @@ class Database:
         return Table(self, alias, _select(outputs, values), ())
 
     def alias(self) -> str:
-        """A name that no table, view or other alias has."""
+        """Makes a name that no table, view or other alias has."""
         return next(a for i in self._aliases if (a := f"t{i}") not in self.catalog)
 
 
@@ -72,6 +87,12 @@ class Table:
     """Rows with typed columns: `schema` names them, `table.column` or `table["column"]` reads one.
 
     Every method raises a kind of SqlError where its arguments do not fit.
+
+    >>> orders.amount
+    Expression("t1"."amount")
+    >>> orders.price
+    Traceback (most recent call last):
+    views.errors.UnknownColumn: no column 'price' here
     """
 
     def __init__(
@@ -95,7 +116,7 @@ class Table:
         return f"Table({columns})"
 
     def __getitem__(self, name: str) -> Expression:
-        """The column `name` (raises UnknownColumn)."""
+        """Reads the column `name` (raises UnknownColumn)."""
         expect(name, str, "the name of a column")
         if name not in self.schema.names:
             near = suggestion(name, self.schema.names)
@@ -108,27 +129,50 @@ class Table:
         return self[name]
 
     def sql(self) -> str:
-        """The query in SQL."""
+        """Writes the query in SQL.
+
+        >>> print(orders.select("id", double=orders.amount * 2).sql())
+        SELECT
+          "t1"."id" AS "id",
+          "t1"."amount" * 2 AS "double"
+        FROM "orders" AS "t1"
+        """
         return deeply(self._text)
 
     def filter(self, *conditions: Value) -> "Table":
-        """The rows for which all `conditions`, one at least, are true."""
+        """Keeps the rows for which all `conditions`, one at least, are true.
+
+        >>> print(orders.filter(orders.amount > 10).sql())
+        SELECT
+          *
+        FROM "orders" AS "t1"
+        WHERE
+          "t1"."amount" > 10
+        """
         if not conditions:
             raise TypeMismatch("filter() takes a condition")
         where = exp.and_(*(literal(c) for c in conditions), copy=False)
         return self._made(_select([exp.Star()], self._from(), where=where))
 
     def select(self, *columns: str | Expression, **computed: str | Expression) -> "Table":
-        """These columns, and others under new names; a str names a column (`F.lit` is a text)."""
+        """Computes these columns, and others under new names; a str names a column.
+
+        >>> orders.select("id", payer="customer", currency=F.lit("EUR"))
+        Table(id: int64, payer: string, currency: string)
+        """
         return self._made(_select(self._outputs(columns, computed), self._from()))
 
     def join(
         self, other: "Table", on: str | Sequence[str] | Expression, how: How = "inner"
     ) -> "Table":
-        """Pairs of rows that match: by equal columns of the names `on`, or by a condition.
+        """Pairs rows that match: by equal columns of the names `on`, or by a condition.
 
         `semi` and `anti` keep the rows of this table that have a partner, or none. Columns other
         than those of the names `on` must differ in name.
+
+        >>> cities = db.values([("ann", "Rome")], customer="text", city="text")
+        >>> orders.join(cities, on="customer", how="left")
+        Table(customer: string, id: int64, amount: int64, city: string)
         """
         expect(other, Table, "a Table to join with")
         if how not in get_args(How):
@@ -164,15 +208,27 @@ class Table:
         return self._made(_select(outputs, self._from(), joins=[join]), other)
 
     def group_by(self, *keys: str | Expression, **computed: str | Expression) -> "Grouped":
-        """The rows in groups of equal keys, for `agg`."""
+        """Groups the rows by equal keys, for `agg`.
+
+        >>> orders.group_by("customer").agg(largest=F.max(orders.amount))
+        Table(customer: string, largest: int64)
+        """
         return Grouped(self, tuple(self._outputs(keys, computed)))
 
     def agg(self, **aggregates: Expression) -> "Table":
-        """One row: aggregates over all rows, by name."""
+        """Aggregates all rows to one, by name.
+
+        >>> orders.agg(orders=F.count(), customers=F.count(orders.customer, distinct=True))
+        Table(orders: int64, customers: int64)
+        """
         return Grouped(self, ()).agg(**aggregates)
 
     def union(self, other: "Table", distinct: bool = False) -> "Table":
-        """The rows of both, whose columns have the same names; `distinct`: each once."""
+        """Adds the rows of a table whose columns have the same names; `distinct`: each row once.
+
+        >>> orders.union(orders.copy())
+        Table(id: int64, customer: string, amount: int64)
+        """
         expect(other, Table, "a Table to unite with")
         if set(self.schema.names) != set(other.schema.names):
             raise UnknownColumn(
@@ -184,11 +240,24 @@ class Table:
         return self._made(exp.Union(this=sides[0], expression=sides[1], distinct=distinct), other)
 
     def distinct(self) -> "Table":
-        """Every row once."""
+        """Keeps every row once.
+
+        >>> orders.select("customer").distinct()
+        Table(customer: string)
+        """
         return self._made(_select([exp.Star()], self._from(), distinct=exp.Distinct()))
 
     def order_by(self, *keys: str | Expression) -> "Ordered":
-        """The rows in an order, for `limit`; see `Expression.desc`."""
+        """Orders the rows, for `limit`; see `Expression.desc`.
+
+        >>> print(orders.order_by(orders.amount.desc()).limit(3).sql())
+        SELECT
+          *
+        FROM "orders" AS "t1"
+        ORDER BY
+          "t1"."amount" DESC
+        LIMIT 3
+        """
         if not keys:
             raise TypeMismatch("order_by() takes a column")
         nodes = tuple(self._column(key) for key in keys)
@@ -197,11 +266,24 @@ class Table:
         return Ordered(self, nodes)
 
     def copy(self) -> "Table":
-        """The same rows under another alias, for a join of a table with itself."""
+        """Reads the same rows under another alias, for a join of a table with itself.
+
+        >>> other = orders.copy().select(other="id", same="customer")
+        >>> orders.join(other, (orders.customer == other.same) & (orders.id < other.other))
+        Table(id: int64, customer: string, amount: int64, other: int64, same: string)
+        """
         return self._made(_select([exp.Star()], self._from()))
 
     def iterate(self, step: "Callable[[Table], Table]") -> "Table":
-        """The least set that holds these rows and `step` of itself, as WITH RECURSIVE has it."""
+        """Makes the least set that holds these rows and `step` of itself, as WITH RECURSIVE does.
+
+        >>> edges = db.values([(1, 2), (2, 3)], src="bigint", dst="bigint")
+        >>> onward = edges.select(via="src", next="dst")
+        >>> def step(paths: Table) -> Table:
+        ...     return paths.join(onward, paths.dst == onward.via).select("src", dst="next")
+        >>> edges.iterate(step)
+        Table(src: int64, dst: int64)
+        """
         found = Table(
             self.database,
             self.database.alias(),
@@ -241,7 +323,7 @@ class Table:
         ]
 
     def _column(self, column: Value) -> exp.Expr:
-        """The syntax of a value, where a str names a column."""
+        """Translates a value, where a str names a column."""
         return literal(self[column] if isinstance(column, str) else column)
 
     def _from(self) -> exp.Table:
@@ -286,7 +368,7 @@ class Table:
         return query
 
     def _checked(self) -> pa.Schema:
-        """The columns that the query has, once it is seen to hold."""
+        """Binds the query, and gives its columns (raises kinds of SqlError)."""
         near = {self._alias, *(table._alias for table in self._inputs)}
         for column in () if self._recursive else self._query.find_all(exp.Column):
             if column.table and column.table not in near:
@@ -306,13 +388,13 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Grouped:
-    """A table's rows in groups."""
+    """Holds a table's rows in groups."""
 
     table: Table
     keys: tuple[exp.Expr, ...]
 
     def agg(self, **aggregates: Expression) -> Table:
-        """One row for each group: its keys, then aggregates by name."""
+        """Makes one row for each group: its keys, then aggregates by name."""
         outputs = [*self.keys, *self.table._outputs((), aggregates)]
         query = _select(outputs, self.table._from())
         if self.keys:
@@ -327,13 +409,13 @@ class Grouped:
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """A table's rows in an order."""
+    """Holds a table's rows in an order."""
 
     table: Table
     keys: tuple[exp.Expr, ...]
 
     def limit(self, rows: int, offset: int = 0) -> Table:
-        """The first `rows` rows after the first `offset`."""
+        """Keeps the first `rows` rows after the first `offset`."""
         for number in (rows, offset):
             expect(number, int, "a number of rows")
         order = [

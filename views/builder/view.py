@@ -1,4 +1,4 @@
-"""Definitions of views in a Python file."""
+"""Defines views in a Python file: a decorated function makes the table of a view."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,14 @@ class ViewDefinition:
 def view(
     name: str | None = None, key: str | Sequence[str] | None = None
 ) -> Callable[[Callable[[Database], Table]], ViewDefinition]:
-    """Let a function define the view of its own name, or of `name`, by one or more key columns."""
+    """Lets a function define the view of its own name, or of `name`, by one or more key columns.
+
+    >>> @view(key="customer")
+    ... def totals(db: Database) -> Table:
+    ...     return db["orders"].group_by("customer").agg(orders=F.count())
+    >>> totals.name, totals.key
+    ('totals', ('customer',))
+    """
     columns = None if key is None else (key,) if isinstance(key, str) else tuple(key)
 
     def defined(build: Callable[[Database], Table]) -> ViewDefinition:
