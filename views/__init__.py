@@ -1,16 +1,16 @@
-"""From a query to a dataflow: catalog, SQL front-end, one plan, rewrites and lowering.
+"""Compiles queries to dataflows: catalog, front-ends, one logical plan, rewrites and lowering.
 
-- `builder/`: views written in Python: tables with the methods of a data frame, which make SQL
-- `catalog`: the tables and views that a query may name, and what depends on what
-- `compile`: the room's main face: one query in, one dataflow out
-- `datalog/`: datalog: rules over the catalog's tables and views, bound into the relational plan
-- `errors`: what a caller can get wrong about a view; `QueryError` and its kinds say where in the …
-- `explain`: every stage of a compilation as text: what was parsed, bound, rewritten and lowered
-- `languages`: the languages in which a view can be written, each with its front-end
-- `limits`: what a query may cost, before anything is made of it
-- `lowering/`: lowering: from the logical plan to the physical one, with every choice made
-- `plan/`: the relational plan that every front-end builds and every rewrite maps to another
+- `builder/`: view builder: tables with the methods of a data frame write the SQL of a view
+- `catalog`: the catalog: tables and views by name, and the dependencies between them
+- `compile`: the compiler: front-end, rewrites and lowering, from one query to one dataflow
+- `datalog/`: the Datalog front-end: rules over the catalog's tables and views, bound into a plan
+- `errors`: errors of queries and definitions; those of a query give their place in its text
+- `explain`: the text of every stage of a compilation: parsed, bound, rewritten and lowered
+- `languages`: the registry of front-ends: SQL and Datalog
+- `limits`: limits on the size of a query, checked before it is parsed
+- `lowering/`: lowering: the translation of the logical plan into a dataflow, with every choice made
+- `plan/`: the logical plan: relational algebra, built by front-ends and mapped by rewrites
 - `rewrites/`: rewrites of the plan: named rules in the order in which they run, one in each module
-- `sql/`: SQL in the dialect of PostgreSQL, bound and typed into the relational plan
+- `sql/`: the SQL front-end: PostgreSQL's dialect, bound and typed into a plan
 - `types`: column types by their SQL names
 """

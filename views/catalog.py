@@ -1,4 +1,4 @@
-"""The tables and views that a query may name, and what depends on what.
+"""The catalog: tables and views by name, and the dependencies between them.
 
 Held in memory and serialisable; whoever owns the catalog makes it durable. A view is listed after
 everything it reads, so installing the views in order always finds their inputs.
@@ -27,13 +27,13 @@ class Table:
 
     @property
     def unique(self) -> tuple[str, ...]:
-        """Columns whose values no two rows share, or none."""
+        """Columns of which no two rows share the values, or none."""
         return self.key
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A view as it was declared and compiled; `key` names the columns it is looked up by.
+    """A view as declared and compiled; `key` names the columns it is looked up by.
 
     `dependencies` are the tables and views that it reads directly, sorted. Without `lookups` only
     its changes are kept: nobody looks it up, and no view reads it. `is_unique` says that no two
@@ -51,12 +51,12 @@ class View:
 
     @property
     def unique(self) -> tuple[str, ...]:
-        """Columns whose values no two rows share, or none."""
+        """Columns of which no two rows share the values, or none."""
         return self.key if self.is_unique else ()
 
 
 class Catalog:
-    """Tables and views by name; both share one namespace. Names are case-sensitive."""
+    """Holds tables and views by name; both share one namespace. Names are case-sensitive."""
 
     def __init__(self, tables: Iterable[Table] = (), views: Iterable[View] = ()) -> None:
         self._entries: dict[str, Table | View] = {}
@@ -82,23 +82,23 @@ class Catalog:
         return iter(self._entries)
 
     def get(self, name: str) -> Table | View | None:
-        """What `name` denotes, if anything."""
+        """Finds the table or view `name`; None if there is none."""
         return self._entries.get(name)
 
     def __getitem__(self, name: str) -> Table | View:
-        """What `name` denotes (raises UnknownName, with near names)."""
+        """Finds the table or view `name` (raises UnknownName, with near names)."""
         entry = self._entries.get(name)
         if entry is None:
             raise UnknownName(f"no table or view {name!r}{suggestion(name, self._entries)}")
         return entry
 
     def add_table(self, table: Table) -> None:
-        """Declare a table (raises NameTaken, BadDefinition)."""
+        """Declares a table (raises NameTaken, BadDefinition)."""
         self._check_new(table)
         self._entries[table.name] = table
 
     def add_view(self, view: View) -> None:
-        """Declare a view over what is there (raises NameTaken, UnknownName, BadDefinition)."""
+        """Declares a view over other entries (raises NameTaken, UnknownName, BadDefinition)."""
         self._check_new(view)
         if view.language not in LANGUAGES:
             raise BadDefinition(f"unknown language {view.language!r}; known: {LANGUAGES}")
@@ -107,7 +107,7 @@ class Catalog:
         self._entries[view.name] = view
 
     def drop(self, name: str) -> Table | View:
-        """Remove an entry that no view reads (raises UnknownName, StillUsed)."""
+        """Removes an entry that no view reads (raises UnknownName, StillUsed)."""
         entry = self[name]
         if dependents := self.dependents(name):
             raise StillUsed(f"{name!r} is read by {', '.join(dependents)}; drop those first")
@@ -115,18 +115,18 @@ class Catalog:
         return entry
 
     def dependents(self, name: str) -> tuple[str, ...]:
-        """The views that read `name` directly."""
+        """Lists the views that read `name` directly."""
         return tuple(view.name for view in self.views if name in view.dependencies)
 
     def tables_under(self, name: str) -> frozenset[str]:
-        """The tables that a view reads, itself or by way of others (raises UnknownName)."""
+        """Lists the tables that a view reads, itself or through others (raises UnknownName)."""
         entry = self[name]
         if isinstance(entry, Table):
             return frozenset((name,))
         return frozenset().union(*map(self.tables_under, entry.dependencies))
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON-serialisable document; `from_json` is the inverse."""
+        """Writes a JSON-serialisable document; `from_json` is the inverse."""
         return {
             "tables": [
                 {"name": t.name, "columns": schema_to_json(t.schema), "key": list(t.key)}
@@ -149,7 +149,7 @@ class Catalog:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "Catalog":
-        """The catalog that `to_json` wrote (raises BadDefinition)."""
+        """Reads the catalog that `to_json` wrote (raises BadDefinition)."""
         try:
             tables = [
                 Table(t["name"], schema_from_json(t["columns"]), tuple(t["key"]))
@@ -188,7 +188,7 @@ class Catalog:
 
 
 def schema_to_json(schema: pa.Schema) -> list[dict[str, Any]]:
-    """Columns with their SQL type names, in order."""
+    """Lists columns with their SQL type names, in order."""
     return [
         {"name": field.name, "type": type_name(field.type), "nullable": field.nullable}
         for field in schema
@@ -196,7 +196,7 @@ def schema_to_json(schema: pa.Schema) -> list[dict[str, Any]]:
 
 
 def schema_from_json(columns: Iterable[Mapping[str, Any]]) -> pa.Schema:
-    """The inverse of `schema_to_json`; `nullable` defaults to true (raises BadDefinition)."""
+    """Inverts `schema_to_json`; `nullable` defaults to true (raises BadDefinition)."""
     return pa.schema(
         [pa.field(c["name"], parse_type(c["type"]), c.get("nullable", True)) for c in columns]
     )

@@ -1,4 +1,4 @@
-"""The room's main face: one query in, one dataflow out.
+"""The compiler: translates one query to one dataflow.
 
 Binding and rewriting recurse along the query's nesting, whose bound lies above Python's default;
 `compile_view` therefore runs them on a thread of its own with a stack for it.
@@ -63,7 +63,7 @@ def compile_view(
     language: str = "sql",
     limits: Limits = DEFAULT,
 ) -> CompiledView:
-    """Compile a query in `language` over the catalog's tables and views.
+    """Compiles a query in `language` over the catalog's tables and views.
 
     `arranged` names the arrangements that exist already (`orders[customer_id]`): a join reads one
     of those in preference to indexing a filtered copy. Without `key` the view is looked up by what
@@ -103,13 +103,13 @@ def _compile(
 
 
 def existing(catalog: Catalog, arranged: Collection[str]) -> frozenset[str]:
-    """The arrangements that there are: `arranged`, and that of each collection by its key."""
+    """Collects the arrangements that exist: `arranged`, and each collection's by its key."""
     entries = [e for name in catalog if is_kept(e := catalog[name])]
     return frozenset(arranged) | {f"{e.name}[{', '.join(e.key)}]" for e in entries}
 
 
 def check_names(bound: Bound) -> None:
-    """See that the result's columns have different names."""
+    """Checks that the result's columns have different names."""
     counts = Counter(a.name for a in bound.plan.attributes)
     for name, count in counts.items():
         if count > 1:
@@ -117,7 +117,7 @@ def check_names(bound: Bound) -> None:
 
 
 def check_dependencies(bound: Bound, catalog: Catalog) -> None:
-    """See that everything that is read keeps its rows."""
+    """Checks that everything that is read keeps its rows."""
     for name in bound.dependencies:
         if not is_kept(catalog[name]):
             raise UnsupportedSql(
@@ -127,12 +127,12 @@ def check_dependencies(bound: Bound, catalog: Catalog) -> None:
 
 
 def is_kept(entry: Table | View) -> bool:
-    """Whether an arrangement has the rows of a table or view."""
+    """Tells whether an arrangement has the rows of a table or view."""
     return isinstance(entry, Table) or entry.lookups
 
 
 def check_subqueries(bound: Bound, most: int) -> None:
-    """See that the plan has no more subqueries than are unnested in reasonable time."""
+    """Checks that the plan has no more subqueries than are unnested in reasonable time."""
     count = subqueries(bound.plan)
     if count > most:
         raise QueryTooLarge(
@@ -142,20 +142,20 @@ def check_subqueries(bound: Bound, most: int) -> None:
 
 
 def is_key(plan: Plan, columns: Collection[str]) -> bool:
-    """Whether no two rows are known to have the same values in all of these columns."""
+    """Tells whether no two rows are known to have the same values in all of these columns."""
     unique = unique_key(plan)
     return unique is not None and unique <= {a.number for a in plan.attributes if a.name in columns}
 
 
 def default_key(plan: Plan) -> tuple[str, ...]:
-    """The columns that are known to be unique together, else all of them."""
+    """Chooses the columns that are known to be unique together, else all of them."""
     unique = unique_key(plan)
     names = tuple(a.name for a in plan.attributes if unique and a.number in unique)
     return names or tuple(a.name for a in plan.attributes)
 
 
 def deeply(work: Callable[[], Answer]) -> Answer:
-    """The result of `work`, run with a stack deep enough for any query within the limits.
+    """Runs `work` with a stack deep enough for any query within the limits.
 
     One at a time, since Python's bound on recursion is one for all threads.
     """

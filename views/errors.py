@@ -1,4 +1,4 @@
-"""What a caller can get wrong about a view; `QueryError` and its kinds say where in the text."""
+"""Errors of queries and definitions; `SqlError` and its kinds give the place in the text."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -19,13 +19,13 @@ class NameTaken(IvmError):
 
 
 class StillUsed(IvmError):
-    """Views are defined over what should be dropped."""
+    """The entry cannot be dropped: views read it."""
 
     code = "still-used"
 
 
 class BadDefinition(IvmError):
-    """A table, view or stored catalog does not say what it must."""
+    """A table, view or stored catalog is not defined correctly."""
 
     code = "bad-definition"
 
@@ -83,7 +83,7 @@ class UnknownColumn(SqlError):
 
 
 class UnknownFunction(SqlError):
-    """No function of this name and number of arguments."""
+    """No function has this name and number of arguments."""
 
     code = "unknown-function"
 
@@ -137,6 +137,6 @@ class QueryTooLarge(SqlError):
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """A clause that offers the known names nearest to `name`, or nothing."""
+    """Words a clause that offers the known names nearest to `name`, or nothing."""
     near = get_close_matches(name, list(known), n=3, cutoff=0.6)
     return f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else ""

@@ -1,4 +1,4 @@
-"""Every stage of a compilation as text: what was parsed, bound, rewritten and lowered.
+"""Prints every stage of a compilation as text: parsed, bound, rewritten and lowered.
 
 In a logical plan `#7` is the column numbered 7; in the dataflow `$2` is the column at position 2.
 The physical plan of a dataflow is the pool's to tell: `Pool.plan_text`.
@@ -63,7 +63,7 @@ def explain(
     language: str = "sql",
     limits: Limits = DEFAULT,
 ) -> tuple[Stage, ...]:
-    """All stages of compiling `query`; a rewrite is shown where it changed the plan.
+    """Lists all stages of compiling `query`; a rewrite is shown where it changed the plan.
 
     The parameters are those of `compile_view`, and so are the errors.
     """
@@ -87,7 +87,7 @@ def _explain(
 
 
 def plan_text(plan: Plan) -> str:
-    """A plan, one node on each line, inputs indented below."""
+    """Prints a plan, one node on each line, inputs indented below."""
     return "\n".join(_plan_lines(plan, 0))
 
 
@@ -182,12 +182,12 @@ def _sort_key(key: SortKey) -> str:
 
 
 def dataflow_text(node: df.Node) -> str:
-    """A dataflow, one node on each line, inputs indented below."""
+    """Prints a dataflow, one node on each line, inputs indented below."""
     return "\n".join(_dataflow_lines(node, 0, set()))
 
 
 def _dataflow_lines(node: df.Node, depth: int, shown: set[int]) -> Iterator[str]:
-    """Lines for `node`; what was shown before is only named."""
+    """Yields the lines of `node`; a node that was shown before is only named."""
     again = id(node) in shown and bool(children(node))
     yield "  " * depth + _dataflow_line(node) + (" (as above)" if again else "")
     shown.add(id(node))

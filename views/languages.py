@@ -1,4 +1,4 @@
-"""The languages in which a view can be written, each with its front-end."""
+"""The registry of front-ends: maps each language of views to the function that binds its text."""
 
 from collections.abc import Callable, Mapping
 

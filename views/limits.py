@@ -1,4 +1,4 @@
-"""What a query may cost, before anything is made of it.
+"""Limits on the size of a query, checked before it is parsed.
 
 Compiling takes time and memory in proportion to the words of the text, and one query is compiled
 at a time. The limits are the operator's.
@@ -19,8 +19,8 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most characters of a text, the most words, numbers and marks, how deep it may be nested,
-    and how many subqueries and lateral joins it may have.
+    """Bounds a query's characters, its words (with numbers and marks), its nesting, and its
+    subqueries and lateral joins.
 
     Binding and rewriting recurse along the nesting, on a stack that is deep enough for
     `MOST_NESTED`.
@@ -32,7 +32,7 @@ class Limits:
     subqueries: int = 100
 
     def check(self, text: str) -> None:
-        """See that `text` is within the limits (raises QueryTooLarge, with the place)."""
+        """Checks that `text` is within the limits (raises QueryTooLarge, with the place)."""
         if len(text) > self.characters:
             raise QueryTooLarge(
                 f"the query has more than {self.characters:,} characters; "

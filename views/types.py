@@ -1,4 +1,4 @@
-"""Column types by their SQL names: Arrow's types are the type system, these are their spellings."""
+"""Column types by their SQL names: spells Arrow's types, which are the type system, in SQL."""
 
 import re
 
@@ -54,7 +54,7 @@ _SCALED = re.compile(r"(?:numeric|decimal)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
 
 
 def parse_type(text: str) -> pa.DataType:
-    """The Arrow type that an SQL type name denotes (raises BadDefinition).
+    """Reads the Arrow type that an SQL type name denotes (raises BadDefinition).
 
     `numeric` without a precision has 20 digits before the point and 18 after it. An array's name is
     that of its elements' type and `[]`; an array of arrays is a list of lists of any lengths.
@@ -75,7 +75,7 @@ def parse_type(text: str) -> pa.DataType:
 
 
 def type_name(kind: pa.DataType) -> str:
-    """The SQL name of an Arrow type; `parse_type` is its inverse (raises BadDefinition)."""
+    """Names an Arrow type in SQL; `parse_type` is its inverse (raises BadDefinition)."""
     if isinstance(kind, pa.ListType):
         return f"{type_name(kind.value_type)}[]"
     if pa.types.is_decimal128(kind):
