@@ -1,4 +1,4 @@
-"""Datalog: rules over the catalog's tables and views, bound into the relational plan.
+"""The Datalog front-end: rules over the catalog's tables and views, bound into a logical plan.
 
 The syntax is Soufflé's where that has one:
 
@@ -24,12 +24,12 @@ The syntax is Soufflé's where that has one:
 
 As in SQL, NULL equals nothing: a variable that stands twice, or a constant, never matches a NULL.
 
-- `bind`: the Datalog front-end's face: text in, plan out
-- `magic`: magic sets
-- `parse`: from text to a program, within the limits on size and nesting
-- `relations`: binding the relations of a program, component by component, with SQL's types and …
-- `rules`: A rule as a SELECT
-- `strata`: the order in which relations are computed
-- `syntax`: A program as it is written
-- `text`: A program as text, one rule on each line
+- `bind`: the entry point: binds a program's text into a plan
+- `magic`: magic sets: relations read with bound arguments derive only the rows that can answer
+- `parse`: the parser: from text to a program, within the limits on size and nesting
+- `relations`: the binder of relations, component by component, with SQL's types and conversions
+- `rules`: the translation of a rule to a SELECT
+- `strata`: stratification: the components of relations, each after those that it reads
+- `syntax`: the syntax tree of a program
+- `text`: the printer: a program as text, one rule on each line
 """

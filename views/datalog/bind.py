@@ -1,4 +1,4 @@
-"""The Datalog front-end's face: text in, plan out."""
+"""Binds a program's text into a plan: parse, stratify, rewrite by magic sets, bind relations."""
 
 from views.catalog import Catalog
 from views.datalog.magic import Rewritten, magic_sets
@@ -16,7 +16,7 @@ from views.sql.source.text import Source
 
 
 def bind(query: str, catalog: Catalog, limits: Limits = DEFAULT) -> Bound:
-    """The plan of a program over `catalog` (raises kinds of SqlError)."""
+    """Binds a program over `catalog` (raises kinds of SqlError)."""
     source = Source(query)
     program = parse(source, limits.nesting)
     _check(program, catalog, source)
@@ -60,7 +60,7 @@ def _bind_copies(rewritten: Rewritten, whole: Relations, limits: Limits) -> Rela
 
 
 def _check(program: Program, catalog: Catalog, source: Source) -> None:
-    """See that rules define what is declared and asked for, and no table."""
+    """Checks that rules define all declared and queried relations, and no table."""
     for name, rules in program.rules.items():
         if name in catalog:
             raise source.fault_at(

@@ -1,4 +1,4 @@
-"""Magic sets: of what is asked for with bound arguments, only what can answer that is derived.
+"""Magic sets: a relation that is read with bound arguments derives only the rows that can answer.
 
 After Beeri and Ramakrishnan, "On the Power of Magic" (J. Logic Programming 10, 1991). A recursive
 relation that is read with some arguments bound gets a copy for them, `path{bf}`, whose rules also
@@ -45,7 +45,7 @@ Names = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The columns `positions` of `relation`, of which a relation holds some of the rows."""
+    """Names the columns `positions` of `relation`, some of whose rows another relation holds."""
 
     relation: str
     positions: tuple[int, ...]
@@ -53,7 +53,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """A program with the same result, and what its new relations are made of."""
+    """A program with the same result, and the origins of its new relations."""
 
     program: Program
     origins: Mapping[str, Origin]
@@ -61,7 +61,7 @@ class Rewritten:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A relation as it is asked for; `bound` numbers its bound columns, or none: in full."""
+    """A relation with its bound columns, which `bound` numbers; none stand for all rows."""
 
     relation: str
     bound: tuple[int, ...] = ()
@@ -84,7 +84,7 @@ class Asked:
 def magic_sets(
     program: Program, components: Iterable[Sequence[str]], columns: Names
 ) -> Rewritten | None:
-    """`program` with copies of its recursive relations for bound arguments, or None without any.
+    """Gives recursive relations of `program` copies for bound arguments; None if none has any.
 
     `components` are those of the program, in order.
     """
@@ -125,7 +125,7 @@ def _recursive(program: Program, components: Iterable[Sequence[str]]) -> set[str
 
 @dataclass(slots=True)
 class _Rewriting:
-    """One pass from the result down; `recursive` are the relations that may have copies."""
+    """Walks from the result down, once; `recursive` are the relations that may have copies."""
 
     program: Program
     columns: Names
@@ -134,7 +134,7 @@ class _Rewriting:
     rules: dict[Rule, None] = field(default_factory=dict)
 
     def run(self) -> None:
-        """Collect the rules of all that the result needs."""
+        """Collects the rules of all relations that the result needs."""
         waiting = [Asked(self.program.result)]
         while waiting and len(self.asked) <= len(self.program.rules) + MAX_COPIES:
             asked = waiting.pop()
@@ -145,13 +145,13 @@ class _Rewriting:
                 waiting += self._rule(rule, asked)
 
     def result(self) -> Program:
-        """The program of the rules collected."""
+        """Makes the program of the rules collected."""
         rules = by_relation(self.rules)
         kept = {name: d for name, d in self.program.declarations.items() if name in rules}
         return replace(self.program, declarations=kept, rules=rules)
 
     def _rule(self, rule: Rule, asked: Asked) -> Iterator[Asked]:
-        """Add `rule` as `asked` needs it; the answer is what it asks for in turn."""
+        """Adds `rule` as `asked` needs it, and lists the relations that it asks for in turn."""
         head = rule.head
         guard: list[Atom] = []
         if asked.bound:
@@ -171,7 +171,7 @@ class _Rewriting:
         self.rules[Rule(replace(head, relation=asked.name), (*kept, *passing.body))] = None
 
     def positional(self, atom: Atom) -> Atom:
-        """`atom`, of a relation that rules define, with all its arguments by position."""
+        """Gives `atom`, of a relation that rules define, all its arguments by position."""
         if all(a.name is None for a in atom.arguments):
             return atom
         given = {a.name: a.term for a in atom.arguments}
@@ -181,7 +181,7 @@ class _Rewriting:
 
 @dataclass(slots=True)
 class _Passing:
-    """The literals of one rule taken so far; `prefix` are those that pass bindings on.
+    """Collects the literals of one rule; `prefix` are those that pass bindings on.
 
     `constants` are the values of variables that the body equates with a constant.
     """
@@ -194,7 +194,7 @@ class _Passing:
     magic: list[Rule] = field(default_factory=list)
 
     def rank(self, literal: Literal) -> int:
-        """How soon a literal is taken: the least of those that wait is next."""
+        """Ranks a literal: of those that wait, the least is taken next."""
         match literal:
             case Atom():
                 touched = any(self._is_bound(t) for t in literal.terms)
@@ -206,7 +206,7 @@ class _Passing:
                 return 5
 
     def take(self, literal: Literal) -> Iterator[Asked]:
-        """Take a literal in; the answer is what it asks for."""
+        """Takes a literal in, and lists the relations that it asks for."""
         match literal:
             case Atom():
                 yield from self._atom(literal)
@@ -269,7 +269,7 @@ def _constants(body: Sequence[Literal]) -> Iterator[tuple[str, Term]]:
 
 
 def _implied(guard: Atom, asked: Asked, body: Sequence[Literal]) -> bool:
-    """Whether the body reads `asked` itself for the same values, which were then asked for."""
+    """Tells whether the body reads `asked` itself for the same values, so that they are known."""
     return any(
         isinstance(literal, Atom)
         and literal.relation == asked.name

@@ -1,4 +1,4 @@
-"""From text to a program, within the limits on size and nesting."""
+"""The parser: reads a program from its text, within the limits on size and nesting."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -87,12 +87,12 @@ _Operand = Term | _Call | _Wildcard
 
 
 def comparison(operator: str, left: Term, right: Term) -> Term:
-    """`left operator right` as a condition."""
+    """Makes the condition `left operator right`."""
     return _COMPARISONS[operator](this=left, expression=right)
 
 
 def parse(source: Source, nesting: int = MAX_DEPTH) -> Program:
-    """The program in the text (raises kinds of SqlError)."""
+    """Parses the program in the text (raises kinds of SqlError)."""
     if len(source.text) > MAX_CHARACTERS:
         raise QueryTooLarge(
             f"the program has more than {MAX_CHARACTERS:,} characters; facts belong in a table"
@@ -204,7 +204,7 @@ class _Build(Transformer[Token, Any]):
         return _Output(str(name), _start(name))
 
     def query(self, body: tuple[Literal, ...]) -> Rule:
-        """A rule for `ANSWER`, with the variables of the query in order."""
+        """Makes a rule for `ANSWER`, with the variables of the query in order."""
         found: dict[str, Term] = {}
         for variable in (v for literal in body for v in variables(*own_terms(literal))):
             found.setdefault(variable.name, variable)
@@ -303,7 +303,7 @@ class _Build(Transformer[Token, Any]):
             raise self.source.fault(TypeMismatch, f"unknown type {kind!r}", term) from error
 
     def term(self, given: _Operand) -> Term:
-        """What was read, where a value must stand."""
+        """Reads a value."""
         if isinstance(given, _Wildcard):
             raise self.source.fault_at(
                 SqlSyntaxError, "_ can only be an argument of a relation", given.at
@@ -351,7 +351,7 @@ class _Build(Transformer[Token, Any]):
 
 
 def _place_of(body: Sequence[Literal]) -> int:
-    """Where the first of some literals stands."""
+    """Finds the place of the first of some literals."""
     match body[0]:
         case Atom(at=at) | Negation(atom=Atom(at=at)):
             return at

@@ -1,4 +1,4 @@
-"""Binding the relations of a program, component by component, with SQL's types and conversions.
+"""Binds the relations of a program, component by component, with SQL's types and conversions.
 
 A relation is the distinct union of its rules. Relations that depend on one another are a fixed
 point; their columns' types are found by binding their rules again, with the types found so far,
@@ -44,7 +44,7 @@ _TYPES = {"number": "bigint", "symbol": "text", "float": "double precision"}
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The type of a relation's column; None while only text constants are known of it."""
+    """A relation's column and its type; None while only text constants are known of it."""
 
     type: pa.DataType | None
     nullable: bool
@@ -62,7 +62,7 @@ class Rows:
 
 
 class Relations:
-    """The relations of one program that are bound so far."""
+    """Holds the relations of one program that are bound so far."""
 
     def __init__(
         self,
@@ -84,12 +84,12 @@ class Relations:
         )
 
     def read(self, relation: str) -> BoundQuery:
-        """The rows of a relation that is bound, with columns of their own."""
+        """Reads a relation that is bound, under fresh columns."""
         plan, columns = self._bound[relation].make()
         return BoundQuery(plan, columns)
 
     def bind(self, component: Sequence[str]) -> None:
-        """Bind relations that depend on one another, after all others that they read."""
+        """Binds relations that depend on one another, after all others that they read."""
         for name in component:
             self._check_widths(name)
         recursive = is_recursive(self.program, component)
@@ -131,7 +131,7 @@ class Relations:
             self._bound[name] = self._named(name, plan)
 
     def _extent(self, plan: Plan) -> tuple[int, int]:
-        """How many nodes `plan` has, and how deep it is; what relations share is looked at once."""
+        """Counts the nodes of `plan` and its depth; parts that relations share are visited once."""
         if id(plan) not in self._extents:
             below = [self._extent(part) for part in inputs(plan)]
             nodes = 1 + sum(n for n, _ in below)
@@ -225,7 +225,7 @@ class Relations:
     # --- types ---
 
     def _shape(self, name: str, rows: Sequence[Rows], before: Mapping[str, Shape]) -> Shape | None:
-        """The types in which all of `rows` meet; None if there are none yet."""
+        """Finds the types in which all of `rows` meet; None if there are none yet."""
         known = before.get(name)
         if not rows:
             return known

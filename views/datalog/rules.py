@@ -1,4 +1,4 @@
-"""A rule as a SELECT.
+"""Translates a rule to a SELECT.
 
 The relations of its body are FROM, in their order; a variable is the column where it first stands,
 and an equality where it stands again. A negation is NOT EXISTS. A computed value is a LATERAL
@@ -43,7 +43,7 @@ _VALUE = "value"
 
 
 def select(rule: Rule, columns: Columns, source: Source) -> exp.Select:
-    """The SELECT of `rule`, whose outputs are `column1`, `column2`, …
+    """Makes the SELECT of `rule`, whose outputs are `column1`, `column2`, …
 
     Raises UnboundVariable, UnknownTable, UnknownColumn, UnknownFunction, TypeMismatch.
     """
@@ -59,7 +59,7 @@ def select(rule: Rule, columns: Columns, source: Source) -> exp.Select:
 
 @dataclass(slots=True)
 class Body:
-    """The literals of a rule or an aggregate on their way into a SELECT.
+    """Collects the literals of a rule or an aggregate for a SELECT.
 
     `visible` names the variables of this level and of those around it; `bound` says what a variable
     is, once that is known.
@@ -74,7 +74,7 @@ class Body:
     conditions: list[Term] = field(default_factory=list)
 
     def add(self, literals: Sequence[Literal]) -> None:
-        """Take the literals in, each as soon as the variables that it needs are bound."""
+        """Takes the literals in, each as soon as the variables that it needs are bound."""
         for literal in literals:
             self.visible |= names(*own_terms(literal))
         waiting: list[Literal] = []
@@ -88,7 +88,7 @@ class Body:
             self._refuse(waiting[0])
 
     def _take(self, literal: Literal) -> list[Literal]:
-        """Take `literal` in; the answer is what has to wait of it."""
+        """Takes `literal` in, and lists the literals that have to wait for it."""
         match literal:
             case Atom():
                 return self._relation(literal)
@@ -228,7 +228,7 @@ class Body:
         return f"t{next(self.aliases)}"
 
     def resolved(self, term: Term) -> Term:
-        """`term` over columns instead of variables (raises UnboundVariable)."""
+        """Rewrites `term` over columns instead of variables (raises UnboundVariable)."""
         for variable in variables(term):
             if variable.name not in self.bound:
                 raise self._unbound(variable)
@@ -257,7 +257,7 @@ class Body:
         )
 
     def select(self, outputs: Sequence[exp.Expr]) -> exp.Select:
-        """The SELECT of `outputs`."""
+        """Makes the SELECT of `outputs`."""
         return _select(outputs, self.items, self.conditions)
 
 

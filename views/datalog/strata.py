@@ -1,4 +1,4 @@
-"""The order in which relations are computed: each after all it reads, or together with it.
+"""Stratification: orders the components of relations, each after those that it reads.
 
 A component is a set of relations that depend on one another. Within one no relation may read
 another by negation or in an aggregate: what it then holds would depend on what it does not hold.
@@ -13,7 +13,7 @@ from views.sql.source.text import Source
 
 
 def reads(body: Sequence[Literal], monotone: bool = True) -> Iterator[tuple[Atom, bool]]:
-    """Each atom in `body`, and whether more of its rows can only make more matches."""
+    """Yields each atom in `body`, and whether more of its rows can only make more matches."""
     for literal in body:
         match literal:
             case Atom():
@@ -25,7 +25,7 @@ def reads(body: Sequence[Literal], monotone: bool = True) -> Iterator[tuple[Atom
 
 
 def components(program: Program, source: Source) -> list[tuple[str, ...]]:
-    """The components of the relations that rules define, each after those that it reads.
+    """Lists the components of the relations that rules define, each after those that it reads.
 
     Raises NotStratified.
     """
@@ -36,13 +36,13 @@ def components(program: Program, source: Source) -> list[tuple[str, ...]]:
 
 
 def is_stratified(program: Program) -> bool:
-    """Whether no relation reads one of its component by negation or in an aggregate."""
+    """Tells whether no relation reads one of its component by negation or in an aggregate."""
     found = _strongly_connected(_graph(program))
     return all(next(_offences(program, component), None) is None for component in found)
 
 
 def defined_below(program: Program, names: Iterable[str]) -> set[str]:
-    """The relations that rules define among `names`, and among all that these read."""
+    """Collects the relations that rules define among `names`, and among all that these read."""
     graph = _graph(program)
     found: set[str] = set()
     waiting = [*names]
@@ -55,13 +55,13 @@ def defined_below(program: Program, names: Iterable[str]) -> set[str]:
 
 
 def negated(program: Program) -> set[str]:
-    """The relations and tables that a rule reads by negation or in an aggregate."""
+    """Collects the relations and tables that a rule reads by negation or in an aggregate."""
     bodies = (rule.body for rules in program.rules.values() for rule in rules)
     return {atom.relation for body in bodies for atom, monotone in reads(body) if not monotone}
 
 
 def is_recursive(program: Program, component: Sequence[str]) -> bool:
-    """Whether a relation of `component` reads one of it."""
+    """Tells whether a relation of `component` reads one of it."""
     return any(
         atom.relation in component
         for name in component

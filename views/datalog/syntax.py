@@ -1,4 +1,4 @@
-"""A program as it is written.
+"""The syntax tree of a program.
 
 A term is an expression of SQL whose columns are the rule's variables; so its types, conversions
 and functions are SQL's, and it says where in the text it stands (`start` of its leaves).
@@ -92,18 +92,18 @@ class Program:
 
 
 def placed(node: Term, at: int) -> Term:
-    """`node`, which stands at the character `at`, counted from 0."""
+    """Notes that `node` stands at the character `at`, counted from 0."""
     node.meta["start"] = at
     return node
 
 
 def start_of(term: Term) -> int:
-    """Where `term` starts."""
+    """Finds the character at which `term` starts."""
     return min(int(node.meta["start"]) for node in term.walk() if "start" in node.meta)
 
 
 def by_relation(rules: Iterable[Rule]) -> dict[str, tuple[Rule, ...]]:
-    """The rules of each relation that is a head, in order."""
+    """Groups rules by the relation of their heads, in order."""
     found: dict[str, list[Rule]] = {}
     for rule in rules:
         found.setdefault(rule.head.relation, []).append(rule)
@@ -111,29 +111,29 @@ def by_relation(rules: Iterable[Rule]) -> dict[str, tuple[Rule, ...]]:
 
 
 def variables(*terms: Term) -> Iterator[exp.Column]:
-    """The occurrences of variables in `terms`."""
+    """Yields the occurrences of variables in `terms`."""
     for term in terms:
         yield from term.find_all(exp.Column)
 
 
 def names(*terms: Term) -> set[str]:
-    """The names of the variables in `terms`."""
+    """Collects the names of the variables in `terms`."""
     return {v.name for v in variables(*terms)}
 
 
 def is_variable(term: Term) -> bool:
-    """Whether `term` is a variable and nothing else."""
+    """Tells whether `term` is a variable and nothing else."""
     return isinstance(term, exp.Column)
 
 
 def is_constant(term: Term) -> bool:
-    """Whether `term` is a constant; a number may have a sign."""
+    """Tells whether `term` is a constant; a number may have a sign."""
     inner = term.this if isinstance(term, exp.Neg) else term
     return isinstance(inner, exp.Literal | exp.Boolean) or isinstance(term, exp.Null)
 
 
 def own_terms(literal: Literal) -> tuple[Term, ...]:
-    """The terms of a literal, but for those inside an aggregate."""
+    """Lists the terms of a literal, but for those inside an aggregate."""
     match literal:
         case Atom():
             return literal.terms
@@ -144,7 +144,7 @@ def own_terms(literal: Literal) -> tuple[Term, ...]:
 
 
 def occurrences(literal: Literal) -> Iterator[exp.Column]:
-    """The occurrences of variables in a literal, those inside an aggregate's braces too."""
+    """Yields the occurrences of variables in a literal, those inside an aggregate's braces too."""
     yield from variables(*own_terms(literal))
     if isinstance(literal, Comparison) and isinstance(literal.right, Aggregate):
         yield from variables(*literal.right.arguments)

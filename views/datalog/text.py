@@ -1,4 +1,4 @@
-"""A program as text, one rule on each line."""
+"""Prints a program as text, one rule on each line."""
 
 from views.datalog.syntax import (
     Aggregate,
@@ -15,7 +15,7 @@ from views.sql.source.dialect import PostgresViews
 
 
 def program_text(program: Program) -> str:
-    """The rules of `program`, and which relation is its result."""
+    """Prints the rules of `program`, and its `.output`."""
     lines = [_rule(rule) for rules in program.rules.values() for rule in rules]
     return "\n".join([*lines, f".output {program.result}"])
 
