@@ -34,12 +34,12 @@ are as wide as its step's; grouping by a table's primary key allows its other co
 are read directly; an ORDER BY without LIMIT has no effect, as a view is a bag of rows; text
 compares by code points; rows that tie in the ORDER BY of a window, LIMIT or DISTINCT ON are in the
 order of the columns that the query reads beside it, and those over the same window agree on it;
-what PostgreSQL leaves open in an aggregate is settled as `orderedaggregates` says, and variances
+what PostgreSQL leaves open in an aggregate is settled as `aggregates.ordered` says, and variances
 are double precision.
 
 - `aggregates/`: aggregates and window functions: their syntax, and the calls that a query computes
-- `base/`: what binding any expression needs: scopes, types that meet, literals, signatures
-- `bind`: the SQL front-end's face: text in, plan out
+- `base/`: the base of every expression's binding: scopes, conversions, literals, signatures
+- `bind`: the entry point: binds a query's text into a plan
 - `clauses/`: the clauses of a query, each bound into plan nodes
 - `functions/`: scalar functions and operators, by families
 - `source/`: the text of a query, and its syntax tree

@@ -1,4 +1,4 @@
-"""The SQL front-end's face: text in, plan out."""
+"""The SQL front-end's entry point: binds a query's text into a plan."""
 
 from views.catalog import Catalog
 from views.limits import DEFAULT, Limits
@@ -11,7 +11,7 @@ from views.sql.source.text import Source, parse
 
 
 def bind(query: str, catalog: Catalog, limits: Limits = DEFAULT) -> Bound:
-    """The plan of `query` over `catalog`, with the result's columns by name (raises SqlError)."""
+    """Binds `query` over `catalog`, with the result's columns by name (raises SqlError)."""
     source = Source(query)
     tree = parse(source, limits.nesting)
     session = Session(source, catalog, bind_query)

@@ -1,9 +1,9 @@
-"""What binding any expression needs: scopes, types that meet, literals, signatures.
+"""The base of every expression's binding: scopes, conversions between types, literals, signatures.
 
-- `binder`: what binding any scalar expression needs: scopes, coercion and faults
-- `coercion`: how types meet: PostgreSQL's implicit conversions over Arrow's types
-- `digits`: the scales of products, quotients and averages: as many digits as 38 have place for
-- `literals`: unquoted numbers as constants, and constants in other number types where they fit …
-- `scope`: which names mean which columns, from the innermost query outwards
-- `signatures`: functions by name
+- `binder`: the binder of scalar expressions: names, conversions and errors with their place
+- `coercion`: implicit conversions, as PostgreSQL's, between Arrow's types
+- `digits`: precision and scale of products, quotients and averages, within 38 digits
+- `literals`: numeric literals, and exact conversions of constants between number types
+- `scope`: name resolution: from names to columns, the innermost query first
+- `signatures`: overload resolution: functions by name, with the signatures that a call chooses from
 """

@@ -1,4 +1,4 @@
-"""What binding any scalar expression needs: scopes, coercion and faults.
+"""The binder of scalar expressions: resolves names, converts types, gives errors their place.
 
 The families of expressions (operators, functions, dates, aggregates, subqueries) are tables from a
 syntax class to a handler and the parts of the syntax that it reads; any other part is refused.
@@ -66,13 +66,13 @@ class Pending:
 
     @property
     def numbers(self) -> set[int]:
-        """The columns that it gives."""
+        """The numbers of the subquery's columns."""
         return {a.number for a in self.plan.attributes} | (
             {self.mark.number} if self.mark else set()
         )
 
     def attach(self, plan: Plan) -> Apply:
-        """`plan` joined with the subquery.
+        """Joins `plan` with the subquery.
 
         Its guard is what reads columns of `plan`. What comes after a condition that does not may
         fail where that one does not hold, and is then left out as well.
@@ -86,7 +86,7 @@ class Pending:
 
 
 def attach(plan: Plan, pending: Sequence[Pending]) -> Plan:
-    """`plan` joined with all the subqueries."""
+    """Joins `plan` with all the subqueries."""
     for subquery in pending:
         plan = subquery.attach(plan)
     return plan
@@ -101,13 +101,13 @@ class Ordering:
     nulls_first: bool
 
     def key(self, attribute: Attribute) -> SortKey:
-        """The key, once its expression is the column `attribute`."""
+        """Makes the key, once its expression is the column `attribute`."""
         return SortKey(attribute.column, self.descending, self.nulls_first)
 
 
 @dataclass(frozen=True, slots=True)
 class Computation:
-    """What an `AggregateCall` computes, over expressions that are not yet columns."""
+    """Describes an `AggregateCall` over expressions that are not yet columns."""
 
     function: AggregateFunction
     argument: Expression | None
@@ -118,14 +118,14 @@ class Computation:
     parameter: float | str | None = None
 
     def reads(self) -> list[Expression]:
-        """The expressions that it reads of each row."""
+        """Lists the expressions that it reads of each row."""
         given = [self.argument, self.other, self.where, *(o.value for o in self.order)]
         return [e for e in given if e is not None]
 
 
 @dataclass(slots=True)
 class Aggregates:
-    """What a grouped query computes, each thing once, and the subqueries in the arguments.
+    """Collects a grouped query's computations, each once, and the subqueries in their arguments.
 
     `groupings` are the columns of `grouping(…)`, by its arguments, and its first place.
     """
@@ -139,7 +139,7 @@ class Aggregates:
 
 @dataclass(frozen=True, slots=True)
 class WindowUse:
-    """What a `WindowCall` computes, over expressions that are not yet columns."""
+    """Describes a `WindowCall` over expressions that are not yet columns."""
 
     keys: tuple[Expression, ...]
     order: tuple[Ordering, ...]
@@ -152,13 +152,13 @@ class WindowUse:
     other: Expression | None = None
 
     def reads(self) -> list[Expression]:
-        """The expressions that it reads of each row."""
+        """Lists the expressions that it reads of each row."""
         given = [self.argument, self.default, self.other]
         order = [o.value for o in self.order]
         return [*self.keys, *order, *(e for e in given if e is not None)]
 
     def mapped(self, to: Callable[[Expression], Expression]) -> "WindowUse":
-        """The same over other expressions."""
+        """Makes the same over other expressions."""
         return replace(
             self,
             keys=tuple(to(k) for k in self.keys),
@@ -193,7 +193,7 @@ class Binder:
     handlers: Mapping[type[exp.Expr] | str, "Handler"] = field(default_factory=dict)
 
     def bind(self, node: exp.Expr) -> Bound:
-        """The typed expression that `node` denotes."""
+        """Binds `node` to a typed expression."""
         handler = self.handlers.get(key_of(node), self.handlers.get(type(node)))
         if handler is None:
             raise self.session.source.unsupported(_construct(node), node)
@@ -203,7 +203,7 @@ class Binder:
         return handler.bind(self, node)
 
     def sibling(self, clause: str) -> "Binder":
-        """A binder for an aggregate's argument inside this expression."""
+        """Makes a binder for an aggregate's argument inside this expression."""
         return replace(
             self,
             clause=clause,
@@ -216,17 +216,17 @@ class Binder:
         )
 
     def under(self, node: exp.Expr, conditions: Iterable[Expression]) -> "Binder":
-        """A binder of `node`, whose value matters only where all of `conditions` are true."""
+        """Makes a binder of `node`, whose value matters only where all of `conditions` are true."""
         if node.find(*QUERIES) is None:
             return self
         return replace(self, guards=(*self.guards, *conditions))
 
     def value(self, node: exp.Expr, wanted: pa.DataType = TEXT) -> Expression:
-        """`node` as a value of some type; a quoted constant is `wanted`."""
+        """Binds `node` to a value of some type; a quoted constant is `wanted`."""
         return self.typed(self.bind(node), wanted, node)
 
     def typed(self, bound: Bound, wanted: pa.DataType, node: exp.Expr) -> Expression:
-        """What was bound at `node`, as a value; a quoted constant is read as `wanted`."""
+        """Gives the expression bound at `node` a type; a quoted constant is read as `wanted`."""
         if not isinstance(bound, Untyped):
             return bound
         if bound.text is None:
@@ -239,7 +239,7 @@ class Binder:
             ) from error
 
     def as_type(self, node: exp.Expr, wanted: pa.DataType, what: str) -> Expression:
-        """`node` as the argument `what` of type `wanted`, converted if that happens implicitly."""
+        """Binds `node`, the argument `what`, to type `wanted`, by implicit conversions only."""
         bound = self.value(node, wanted)
         if bound.type == wanted:
             return bound
@@ -250,7 +250,7 @@ class Binder:
         raise self.mismatch(f"{what} must be {type_name(wanted)}, not {name(bound)}", node)
 
     def condition(self, node: exp.Expr) -> Expression:
-        """`node` as a condition."""
+        """Binds `node` to a condition."""
         bound = self.value(node, BOOL)
         if bound.type != BOOL:
             raise self.mismatch(f"{self.clause} must be a condition, not {name(bound)}", node)
@@ -259,7 +259,7 @@ class Binder:
     def same_type(
         self, nodes: Sequence[exp.Expr], what: str, bounds: Sequence[Bound] | None = None
     ) -> list[Expression]:
-        """The values of `nodes`, all converted to their common type."""
+        """Binds `nodes` to values that are all converted to their common type."""
         given = list(bounds) if bounds is not None else [self.bind(n) for n in nodes]
         kinds = [_kind(b) for b in given if not isinstance(b, Untyped)]
         if any(k is None for k in kinds):
@@ -271,14 +271,14 @@ class Binder:
         return [cast(self.typed(b, target, n), target) for b, n in zip(given, nodes, strict=True)]
 
     def explicit_cast(self, bound: Bound, target: pa.DataType, node: exp.Expr) -> Expression:
-        """`cast(… as target)`."""
+        """Binds `cast(… as target)`."""
         value = self.typed(bound, target, node)
         if not castable(value.type, target):
             raise self.mismatch(f"cannot cast {name(value)} to {type_name(target)}", node)
         return cast(value, target)
 
     def put_out(self, bound: Bound, node: exp.Expr) -> Expression:
-        """A value as it is put out: as `cast(… as text)`, but a boolean as t or f."""
+        """Converts a value to text as output: as `cast(… as text)`, but a boolean as t or f."""
         value = self.typed(bound, TEXT, node)
         if value.type != pa.bool_():
             return self.explicit_cast(value, TEXT, node)
@@ -288,7 +288,7 @@ class Binder:
         return Call("case", (test("is_null", value), Literal(None, TEXT), *either), TEXT, True)
 
     def column(self, node: exp.Column) -> Expression:
-        """The column that a name means, in this query or one around it."""
+        """Resolves a name to a column, in this query or one around it."""
         source = self.session.source
         source.only(node, ("this", "table"))
         table = node.table or None
@@ -308,29 +308,29 @@ class Binder:
         raise self.fault(UnknownColumn, f"no column {shown!r} here{near}", node)
 
     def fault(self, kind: type[SqlError], message: str, node: exp.Expr) -> SqlError:
-        """An error at the place of `node`."""
+        """Makes an error at the place of `node`."""
         return self.session.source.fault(kind, message, node)
 
     def mismatch(self, message: str, node: exp.Expr) -> SqlError:
-        """A type error at the place of `node`."""
+        """Makes a type error at the place of `node`."""
         return self.fault(TypeMismatch, message, node)
 
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """How to bind one class of syntax, and which of its parts that reads (or may ignore)."""
+    """Binds one class of syntax; it lists the parts that it reads, or may ignore."""
 
     bind: Callable[[Binder, Any], Bound]
     reads: tuple[str, ...]
 
 
 def key_of(node: exp.Expr) -> type[exp.Expr] | str:
-    """What `node` is bound by: its class, or the name of a function that has none."""
+    """Gives the key of `node`'s handler: its class, or the name of a function without one."""
     return node.name.lower() if isinstance(node, exp.Anonymous) else type(node)
 
 
 def name(bound: Bound) -> str:
-    """The type of what was bound, for a message."""
+    """Names the type of a bound expression, for a message."""
     if isinstance(bound, Untyped):
         return "unknown"
     return type_name(bound.type)

@@ -1,4 +1,4 @@
-"""How types meet: PostgreSQL's implicit conversions over Arrow's types.
+"""Converts types implicitly, as PostgreSQL does, over Arrow's types.
 
 Numbers rank integers < decimals < float64. Decimals compute with 38 digits: a sum keeps the larger
 scale; `views.sql.base.digits` has those of products, quotients and averages. Eight-bit and unsigned
@@ -31,7 +31,7 @@ _DIGITS_OF_INT = {8: 3, 16: 5, 32: 10, 64: 20}
 
 @dataclass(frozen=True, slots=True)
 class Untyped:
-    """A quoted constant, or NULL, that takes the type of what it meets."""
+    """A quoted constant, or NULL, that takes the type of its context."""
 
     text: str | None
 
@@ -52,17 +52,17 @@ def is_temporal(kind: pa.DataType) -> bool:
 
 
 def scale_of(kind: pa.DataType) -> int:
-    """Digits after the point of an exact number."""
+    """Counts the digits after the point of an exact number."""
     return int(kind.scale) if isinstance(kind, pa.Decimal128Type) else 0
 
 
 def promoted(kind: pa.DataType) -> pa.DataType:
-    """The type that arithmetic on `kind` is done in."""
+    """Gives the type in which arithmetic on `kind` is done."""
     return next((wider for narrow, wider in _PROMOTED if narrow == kind), kind)
 
 
 def common_type(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
-    """The type in which values of both can be compared or united, if there is one."""
+    """Finds the type in which values of both can be compared or united, if there is one."""
     if a == b:
         return a
     if is_number(a) and is_number(b):
@@ -79,7 +79,7 @@ def common_type(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
 
 
 def common_of(kinds: list[pa.DataType]) -> pa.DataType | None:
-    """`common_type` of any number of types; text when there are none."""
+    """Finds the `common_type` of any number of types; text when there are none."""
     if not kinds:
         return TEXT
     common: pa.DataType | None = kinds[0]
@@ -101,14 +101,14 @@ def _common_number(a: pa.DataType, b: pa.DataType) -> pa.DataType:
 
 
 def whole_digits(kind: pa.DataType) -> int:
-    """Digits before the point that an exact number has at most."""
+    """Bounds the digits before the point of an exact number."""
     if isinstance(kind, pa.Decimal128Type):
         return int(kind.precision - kind.scale)
     return _DIGITS_OF_INT[kind.bit_width]
 
 
 def arithmetic_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:
-    """The type of a sum, difference or remainder of two numbers."""
+    """Gives the type of a sum, difference or remainder of two numbers."""
     common = _common_number(promoted(a), promoted(b))
     if not pa.types.is_decimal(common):
         return common
@@ -116,7 +116,7 @@ def arithmetic_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:
 
 
 def castable(source: pa.DataType, target: pa.DataType) -> bool:
-    """Whether an explicit cast exists."""
+    """Tells whether an explicit cast exists."""
     if source == target:
         return True
     if TEXT in (source, target):
@@ -135,7 +135,7 @@ def castable(source: pa.DataType, target: pa.DataType) -> bool:
 
 
 def cast(expression: Expression, target: pa.DataType) -> Expression:
-    """`expression` as `target`; a number's constant is converted at once where it fits exactly."""
+    """Casts `expression` to `target`; a number's constant at once, where it fits exactly."""
     if expression.type == target:
         return expression
     if isinstance(expression, Literal):
@@ -148,7 +148,7 @@ def cast(expression: Expression, target: pa.DataType) -> Expression:
 
 
 def fitted(literal: Literal, target: pa.DataType) -> Literal | None:
-    """The same number as a constant of type `target`, or None where it has none."""
+    """Converts a constant to the same number of type `target`; None where it has none."""
     value = literal.value
     if isinstance(value, bool) or not isinstance(value, int | Decimal | float):
         return None

@@ -1,4 +1,4 @@
-"""The scales of products, quotients and averages: as many digits as 38 have place for.
+"""Precision and scale: types products, quotients and averages within 38 digits.
 
 PostgreSQL gives each value digits of its own; a type here has them for all of its values. A product
 keeps all digits, or as many as leave the place that its factors may need before the point. A
@@ -23,7 +23,7 @@ _WHOLE_AVERAGE_SCALE = 16
 
 
 def product(one: Expression, other: Expression) -> pa.DataType:
-    """The type of `one * other`, exact numbers."""
+    """Gives the type of `one * other`, exact numbers."""
     scales = (scale_of(one.type), scale_of(other.type))
     whole = _whole(one) + _whole(other)
     kept = max(DIGITS - whole, *scales, _PRODUCT_SCALE)
@@ -31,7 +31,7 @@ def product(one: Expression, other: Expression) -> pa.DataType:
 
 
 def quotient(dividend: Expression, divisor: Expression) -> pa.DataType:
-    """The type of `dividend / divisor`, exact numbers."""
+    """Gives the type of `dividend / divisor`, exact numbers."""
     scales = (scale_of(dividend.type), scale_of(divisor.type))
     whole = _whole(dividend) - _least(divisor)
     room = min(whole + _SPARE, _ROOM)
@@ -43,7 +43,7 @@ def quotient(dividend: Expression, divisor: Expression) -> pa.DataType:
 
 
 def average(argument: pa.DataType) -> pa.DataType:
-    """The type of an average of exact numbers: it is not greater than they are."""
+    """Gives the type of an average of exact numbers: it is not greater than they are."""
     scale = scale_of(argument)
     most = _AVERAGE_SCALE
     if argument == pa.decimal128(DIGITS, 0):
@@ -54,7 +54,7 @@ def average(argument: pa.DataType) -> pa.DataType:
 
 
 def _fills(kind: pa.DataType) -> bool:
-    """Whether the type has all digits, which says nothing of how large its numbers are."""
+    """Tells whether the type has all 38 digits, so that it bounds no number's size."""
     return isinstance(kind, pa.Decimal128Type) and kind.precision == DIGITS
 
 
@@ -63,14 +63,14 @@ def _is_of_any_size(number: Expression) -> bool:
 
 
 def _whole(number: Expression) -> int:
-    """How many digits a number has before its point at most; below 0: zeros after it."""
+    """Bounds the digits that a number has before its point; below 0: zeros after it."""
     if isinstance(number, Literal) and number.value:
         return _magnitude(number) + 1
     return whole_digits(number.type)
 
 
 def _least(divisor: Expression) -> int:
-    """The power of ten below which the absolute value of a divisor is not."""
+    """Bounds the absolute value of a divisor other than 0 from below, as a power of ten."""
     if isinstance(divisor, Literal) and divisor.value:
         return _magnitude(divisor)
     return -scale_of(divisor.type)

@@ -1,4 +1,4 @@
-"""Unquoted numbers as constants, and constants in other number types where they fit exactly."""
+"""Numeric literals: reads unquoted numbers, and converts constants exactly between number types."""
 
 import math
 from decimal import Context, Decimal, InvalidOperation
@@ -13,7 +13,7 @@ _EXACT = Context(prec=200)
 
 
 def number(text: str) -> Literal:
-    """An unquoted number, with its sign: the least of int32, int64 and decimal that holds it.
+    """Reads an unquoted number, with its sign: the least of int32, int64 and decimal that holds it.
 
     Raises ValueError beyond 38 digits.
     """
@@ -36,7 +36,7 @@ def number(text: str) -> Literal:
 
 
 def exact(value: float | Decimal, kind: pa.DataType) -> Value:
-    """`value` in the number type `kind`, unchanged (raises ValueError where it would change)."""
+    """Converts `value` to the number type `kind` (raises ValueError where it would change)."""
     if pa.types.is_floating(kind):
         return _float(value, kind)
     if not math.isfinite(value):

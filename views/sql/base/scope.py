@@ -1,4 +1,4 @@
-"""Which names mean which columns, from the innermost query outwards."""
+"""Name resolution: finds the column that a name means, from the innermost query outwards."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """One item of a FROM clause: its alias and its columns by name.
+    """An item of a FROM clause: its alias and its columns by name.
 
     `whole` is what the alias alone means, of a function's rows of one value.
     """
@@ -50,41 +50,41 @@ class Scope:
     aggregates: "Aggregates | None" = None
 
     def lookup(self, column: str, table: str | None) -> list[Attribute]:
-        """The columns of this scope alone that the name may mean."""
+        """Finds the columns of this scope alone that the name may mean."""
         found = [attribute for name, attribute in self.star(table) if name == column]
         if found or table is not None:
             return found
         return [r.whole for r in self.relations if r.alias == column and r.whole is not None]
 
     def star(self, table: str | None = None) -> list[tuple[str, Attribute]]:
-        """What `*` or `table.*` stands for."""
+        """Expands `*` or `table.*`."""
         if table is None:
             return self.visible
         return [c for r in self.relations if r.alias == table for c in r.columns]
 
     def attributes(self) -> list[Attribute]:
-        """Every column that can be named."""
+        """Lists every column that can be named."""
         named = [c for relation in self.relations for c in relation.columns]
         return [attribute for _, attribute in [*self.visible, *named]]
 
     def numbers(self) -> set[int]:
-        """The columns that can be named, and the aggregates collected over them."""
+        """Collects the columns that can be named, and the aggregates collected over them."""
         computed = () if self.aggregates is None else self.aggregates.calls.values()
         return {a.number for a in (*self.attributes(), *computed)}
 
     def around(self) -> "Iterator[Scope]":
-        """This scope and those further out."""
+        """Yields this scope and those further out."""
         yield self
         if self.outer is not None:
             yield from self.outer.around()
 
     def names(self) -> list[str]:
-        """Every column name visible here or further out."""
+        """Collects every column name visible here or further out."""
         own = [name for relation in self.relations for name, _ in relation.columns]
         return own + (self.outer.names() if self.outer else [])
 
     def widened(self) -> "Scope":
-        """The same where every column may be NULL, as an outer join may fill it in."""
+        """Makes every column nullable, as an outer join may fill in NULL."""
         relations = [_widened_relation(r) for r in self.relations]
         return Scope(self.outer, relations, list(_widened(self.visible)))
 
@@ -100,7 +100,7 @@ def _widened(columns: Sequence[tuple[str, Attribute]]) -> tuple[tuple[str, Attri
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What surrounds a query: the WITH queries it may name and the scope it may correlate to."""
+    """The surroundings of a query: the WITH queries that it may name and the outer scope."""
 
     named: Mapping[str, Named] = field(default_factory=dict)
     outer: Scope | None = None
@@ -116,7 +116,7 @@ class BoundQuery:
 
 @dataclass(slots=True)
 class Session:
-    """What one compilation shares: text, catalog, column numbers, and the tables it has met.
+    """The shared state of one compilation: text, catalog, column numbers, and the tables met.
 
     `keyed` holds the columns of tables that have a primary key, with that key.
     """

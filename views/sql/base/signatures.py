@@ -1,4 +1,4 @@
-"""Functions by name: for each its signatures, of which a call takes the one that fits best.
+"""Overload resolution: of a function's signatures a call takes the one that fits best.
 
 As in PostgreSQL an argument fits a parameter of its own type best, then one that its type converts
 to implicitly; a quoted constant fits any.
@@ -48,7 +48,7 @@ _WIDER: dict[pa.DataType, tuple[Parameter, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Parameters and what a call becomes: `function` of type `result`, or what `build` makes.
+    """Parameters of a function, and its result: `function` of type `result`, or made by `build`.
 
     `defaults` stand for the last parameters where they are left out. `nullable`: NULL may come of
     arguments that are not.
@@ -69,7 +69,7 @@ Signatures = dict[str, tuple[Signature, ...]]
 def bind_call(
     b: Binder, node: exp.Expr, function: str, nodes: Sequence[exp.Expr], known: Signatures
 ) -> Expression:
-    """The call of `function` with the arguments `nodes` (raises UnknownFunction)."""
+    """Binds the call of `function` with the arguments `nodes` (raises UnknownFunction)."""
     bounds = [b.bind(n) for n in nodes]
     fitting = [
         (rank, i, signature)
@@ -97,7 +97,7 @@ def bind_call(
 
 
 def made(function: str, signature: Signature, arguments: Sequence[Expression]) -> Expression:
-    """The call of an engine's function by a signature."""
+    """Makes the call of an engine's function by a signature."""
     result = signature.result
     kind = result if isinstance(result, pa.DataType) else result([a.type for a in arguments])
     nullable = signature.nullable or any(a.nullable for a in arguments)
@@ -112,7 +112,7 @@ def _parameters(signature: Signature, count: int) -> tuple[Parameter, ...]:
 
 
 def _rank(signature: Signature, bounds: Sequence[Bound]) -> int | None:
-    """How many conversions the arguments need; None where they do not fit."""
+    """Counts the conversions that the arguments need; None where they do not fit."""
     least = len(signature.takes) - (1 if signature.variadic else len(signature.defaults))
     most = len(signature.takes)
     if len(bounds) < least or (len(bounds) > most and not signature.variadic):
@@ -183,19 +183,19 @@ def _spelled(function: str, signature: Signature) -> str:
 
 
 def same_as(position: int) -> Callable[[Sequence[pa.DataType]], pa.DataType]:
-    """The result has the type of the argument at `position`."""
+    """Types the result as the argument at `position`."""
     return lambda kinds: kinds[position]
 
 
 def scaled(kinds: Sequence[pa.DataType]) -> pa.DataType:
-    """A numeric of the largest scale among the arguments."""
+    """Types the result as numeric of the largest scale among the arguments."""
     return pa.decimal128(DIGITS, max(scale_of(kind) for kind in kinds))
 
 
 def constant_texts(
     b: Binder, node: exp.Expr, arguments: Sequence[Expression], what: str
 ) -> list[str]:
-    """The values of arguments that must be constants (raises UnsupportedSql)."""
+    """Reads the values of arguments that must be constants (raises UnsupportedSql)."""
     values = []
     for argument in arguments:
         if not isinstance(argument, Literal) or not isinstance(argument.value, str):

@@ -1,4 +1,4 @@
-"""PostgreSQL's grammar as sqlglot has it, with what sqlglot leaves out and without what it changes.
+"""PostgreSQL's grammar: adds to sqlglot's dialect, and leaves out its rewriting of functions.
 
 sqlglot turns the functions that it knows into classes of syntax, some with other arguments than
 were written. The functions of `PLAIN` are left as they are written, for
@@ -60,7 +60,7 @@ _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 
 
 def _prefix(operation: type[exp.Expr]) -> Callable[[PostgresParser], exp.Expr]:
-    """Reads the operand of a prefix operator, which takes in sums and products."""
+    """Reads the operand of a prefix operator, sums and products included."""
     return lambda parser: parser.expression(operation(this=parser._parse_term()))
 
 
@@ -88,7 +88,7 @@ class ViewsParser(PostgresParser):
     }
 
     def parse(self, raw_tokens: list[Token], sql: str) -> list[exp.Expr | None]:
-        """The statements; however a text is quoted, it is the same constant."""
+        """Parses the statements; however a text is quoted, it is the same constant."""
         return super().parse([as_text(token, sql) for token in raw_tokens], sql)
 
     def reset(self) -> None:
@@ -105,7 +105,7 @@ class ViewsParser(PostgresParser):
     def _parse_csv(
         self, parse_method: Callable[[], Any], sep: TokenType = TokenType.COMMA
     ) -> list[Any]:
-        """The items of a list, none of which may be missing after a comma."""
+        """Parses the items of a list; after a comma there must be one."""
 
         def item() -> Any:
             found = parse_method()
@@ -131,7 +131,7 @@ class ViewsParser(PostgresParser):
         return super()._build_predicate(klass, this, expression, comments, negate)
 
     def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
-        """What follows a call: FILTER, whose condition begins with WHERE, and OVER."""
+        """Parses the FILTER and OVER of a call; the condition of FILTER begins with WHERE."""
         if self._match_pair(TokenType.FILTER, TokenType.L_PAREN, advance=False):
             begun = self._tokens[self._index + 2 : self._index + 3]
             if not begun or begun[0].token_type != TokenType.WHERE:
@@ -226,13 +226,13 @@ def _mutually_recursive(generator: Generator, clause: MutuallyRecursive) -> str:
 
 
 def _join(generator: Generator, join: exp.Join) -> str:
-    """A join with the name of what USING joins."""
+    """Writes a join with the alias of USING."""
     alias = generator.sql(join, "alias")
     return generator.join_sql(join) + (f" AS {alias}" if alias else "")
 
 
 class ViewsGenerator(PostgresGenerator):
-    """Writes what the parser adds; sqlglot finds methods of its own classes of syntax only."""
+    """Writes the syntax that the parser adds, which sqlglot's own generator has no methods for."""
 
     TRANSFORMS: ClassVar = PostgresGenerator.TRANSFORMS | {
         MutuallyRecursive: _mutually_recursive,
@@ -255,7 +255,7 @@ class PostgresViews(Postgres):
 
 
 def function(name: str, *arguments: exp.Expr) -> exp.Expr:
-    """`name(arguments)` as the parser has it.
+    """Makes `name(arguments)` as the parser does.
 
     Raises SqlglotError, ValueError, IndexError, AttributeError or TypeError where it has no such.
     """

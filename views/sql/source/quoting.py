@@ -1,4 +1,4 @@
-"""Texts that are quoted in another way than '…': E'…' with escapes, and $tag$…$tag$ without any.
+"""Normalises quoted texts to '…': E'…' with escapes, and $tag$…$tag$ without any.
 
 As PostgreSQL reads them (section 4.1.2 of its manual).
 """
@@ -15,7 +15,7 @@ _CONTROLS = {b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 
 
 def as_text(token: Token, sql: str) -> Token:
-    """`token` of `sql`, as one of '…' if it is a text (raises ParseError)."""
+    """Rewrites `token` of `sql` to one of '…' if it is a text (raises ParseError)."""
     match token.token_type:
         case TokenType.BYTE_STRING:
             text = _unescaped(token, sql[token.start + 2 : token.end])
@@ -28,7 +28,7 @@ def as_text(token: Token, sql: str) -> Token:
 
 
 def _unescaped(token: Token, inside: str) -> str:
-    """What the inside of an E'…' stands for; escapes may spell the bytes of UTF-8."""
+    """Decodes the inside of an E'…'; escapes may spell the bytes of UTF-8."""
     try:
         whole = _ESCAPED.sub(_character, inside.encode()).decode("utf-8", "surrogatepass")
         text = whole.encode("utf-16", "surrogatepass").decode("utf-16")  # pairs are one character

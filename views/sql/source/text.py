@@ -1,4 +1,4 @@
-"""The query's text and its syntax tree, within the limits on size and nesting.
+"""The parser: reads a query's syntax tree from its text, within the limits on size and nesting.
 
 A fault is reported where its first character stands in the text.
 """
@@ -28,16 +28,16 @@ _NESTING_PREFIX = {TokenType.NOT, TokenType.DASH, TokenType.TILDE}
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A query's text, to say where in it a fault lies."""
+    """Holds a query's text, to give the place of an error in it."""
 
     text: str
 
     def fault(self, kind: type[Fault], message: str, node: exp.Expr | None = None) -> Fault:
-        """An error of `kind` at the place of `node`."""
+        """Makes an error of `kind` at the place of `node`."""
         return self.fault_at(kind, message, _start(node))
 
     def fault_at(self, kind: type[Fault], message: str, offset: int | None) -> Fault:
-        """An error of `kind` at the character `offset`, counted from 0."""
+        """Makes an error of `kind` at the character `offset`, counted from 0."""
         if offset is None:
             return kind(message)
         before = self.text[:offset]
@@ -45,11 +45,11 @@ class Source:
         return kind(message, line, offset - before.rfind("\n"), offset + 1)
 
     def unsupported(self, what: str, node: exp.Expr | None = None) -> UnsupportedSql:
-        """The refusal of a construct that views do not have."""
+        """Makes the refusal of a construct that views do not have."""
         return self.fault(UnsupportedSql, f"{what} is not supported in a view", node)
 
     def only(self, node: exp.Expr, allowed: Iterable[str]) -> None:
-        """Refuse any part of `node` besides `allowed`, so that nothing is silently ignored."""
+        """Refuses any part of `node` besides `allowed`, so that nothing is silently ignored."""
         for name, value in node.args.items():
             if value and name not in allowed:
                 part = _PARTS.get(name, name.strip("_").replace("_", " ").upper())
@@ -72,7 +72,7 @@ _NAMES: dict[type[exp.Expr], str] = {
 
 
 def function_name(node: exp.Func) -> str:
-    """PostgreSQL's name of a function."""
+    """Gives PostgreSQL's name of a function."""
     if isinstance(node, exp.Anonymous):
         return node.name.lower()
     return _NAMES.get(type(node)) or node.sql_name().lower()
@@ -90,7 +90,7 @@ _SYNTAX: dict[type[exp.Expr], str] = {
 
 
 def describe(node: exp.Expr) -> str:
-    """What a node is called in SQL."""
+    """Names a node as SQL does."""
     if isinstance(node, exp.Func):
         return f"{function_name(node)}()"
     return _SYNTAX.get(type(node)) or node.key.upper()
@@ -100,14 +100,14 @@ _NO_CHARACTER = re.compile("[\0\ud800-\udfff]")
 
 
 def check_characters(source: Source) -> None:
-    """See that the text has no NUL and no half of a surrogate pair (raises SqlSyntaxError)."""
+    """Checks that the text has no NUL and no half of a surrogate pair (raises SqlSyntaxError)."""
     found = _NO_CHARACTER.search(source.text)
     if found is not None:
         raise source.fault_at(SqlSyntaxError, "this is no character", found.start())
 
 
 def parse(source: Source, nesting: int) -> exp.Query | exp.Values:
-    """The one query in the text (raises SqlSyntaxError, UnsupportedSql, QueryTooLarge)."""
+    """Parses the one query in the text (raises SqlSyntaxError, UnsupportedSql, QueryTooLarge)."""
     check_characters(source)
     try:
         tokens = sqlglot.tokenize(source.text, read=PostgresViews)
@@ -146,7 +146,7 @@ def _syntax_error(source: Source, error: ParseError, tokens: list[Token]) -> Sql
 
 
 def _unclosed(text: str) -> int | None:
-    """Where the last quotation mark stands, which is the one that has no partner."""
+    """Finds the last quotation mark, which has no partner."""
     return max((text.rfind(mark) for mark in ("'", '"', "/*")), default=-1) + 1 or None
 
 
@@ -181,7 +181,7 @@ def _operands(node: exp.Expr) -> list[exp.Expr]:
 
 
 def _start(node: exp.Expr | None) -> int | None:
-    """Where `node` starts; where the parser did not note that, what it stands in."""
+    """Finds the first character of `node`, or of the node around it where the parser noted none."""
     while node is not None:
         starts = [n.meta["start"] for n in node.walk() if "start" in n.meta]
         if starts:
