@@ -1,4 +1,4 @@
-"""Aggregates: collected by the clause they stand in, computed by its query.
+"""Binds aggregates: the clause that they stand in collects them, its query computes them.
 
 Of integers up to 32 bits a sum is int64; of int64 and decimals it has 38 digits and keeps the
 scale; of floats it is one of the same width. An average of exact numbers has the digits that
@@ -47,7 +47,7 @@ _FUNCTIONS: dict[type[exp.Expr] | str, AggregateFunction] = {
 
 
 def aggregate(b: Binder, node: exp.Expr, only_if: exp.Expr | None = None) -> Bound:
-    """An aggregate of the clause's query or one around it, over the rows where `only_if` holds."""
+    """Binds an aggregate of this query or one around it, over the rows where `only_if` holds."""
     handler = AGGREGATES[key_of(node)]
     b.session.source.only(node, handler.reads)
     occurrence = Occurrence.of(b, node, only_if)
@@ -59,7 +59,7 @@ def aggregate(b: Binder, node: exp.Expr, only_if: exp.Expr | None = None) -> Bou
 
 
 def simple(o: Occurrence, node: exp.Func) -> Bound:
-    """An aggregate of one argument whose order does not matter, or `count(*)`."""
+    """Binds an aggregate of one argument whose order does not matter, or `count(*)`."""
     function = _FUNCTIONS[key_of(node)]
     value, distinct = _argument(o, node)
     if function == "count" and value is None:
@@ -74,7 +74,7 @@ def simple(o: Occurrence, node: exp.Func) -> Bound:
 
 
 def _argument(o: Occurrence, node: exp.Func) -> tuple[Expression | None, bool]:
-    """What is aggregated (None: rows), and whether each value counts once."""
+    """Binds the aggregated value (None: rows), and tells whether each value counts once."""
     named = isinstance(node, exp.Anonymous)
     given = node.expressions if named else [node.this, *node.expressions]
     if isinstance(node, exp.Count) and len(given) == 1 and isinstance(given[0], exp.Star):
@@ -97,7 +97,7 @@ def _argument(o: Occurrence, node: exp.Func) -> tuple[Expression | None, bool]:
 
 
 def result_type(function: AggregateFunction, argument: pa.DataType) -> pa.DataType:
-    """The type of an aggregate over values of type `argument`."""
+    """Gives the type of an aggregate over values of type `argument`."""
     if function == "count":
         return BIGINT
     if function in ("min", "max"):
@@ -113,7 +113,7 @@ def result_type(function: AggregateFunction, argument: pa.DataType) -> pa.DataTy
 
 
 def grouping(b: Binder, node: exp.Grouping) -> Bound:
-    """`grouping(keys…)`: a bit for each, the last one lowest, that is set where it is left out."""
+    """Binds `grouping(keys…)`: a bit for each, the last one lowest, set where it is left out."""
     if b.aggregates is None:
         raise b.fault(GroupingError, f"grouping() cannot stand in {b.clause}", node)
     if b.enclosing is not None:
@@ -128,14 +128,14 @@ def grouping(b: Binder, node: exp.Grouping) -> Bound:
 
 
 def filtered(b: Binder, node: exp.Filter) -> Bound:
-    """`aggregate FILTER (WHERE condition)`."""
+    """Binds `aggregate FILTER (WHERE condition)`."""
     if key_of(node.this) not in AGGREGATES:
         raise b.session.source.unsupported("FILTER of anything but an aggregate", node)
     return aggregate(b, node.this, node.expression.this)
 
 
 def ordering(b: Binder, nodes: Sequence[exp.Ordered]) -> tuple[Ordering, ...]:
-    """The sort keys of an ORDER BY, by expressions."""
+    """Binds the sort keys of an ORDER BY, by expressions."""
     return tuple(ordering_of(b, node, b.value(node.this)) for node in nodes)
 
 

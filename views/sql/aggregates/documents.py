@@ -1,4 +1,4 @@
-"""Aggregates that make jsonb: joined texts of the members, read as one document.
+"""Binds aggregates of jsonb: joins the texts of the members, and reads them as one document.
 
 Without ORDER BY an array's items are in ascending order. Of several values for one key of an object
 the last in order stays. `json` is the same type as jsonb.
@@ -18,7 +18,7 @@ _EMPTY_OBJECT = Literal("{}", JSON)
 
 
 def array(o: Occurrence, node: exp.Func) -> Bound:
-    """`jsonb_agg([DISTINCT] x [ORDER BY …])`: a NULL is the item null."""
+    """Binds `jsonb_agg([DISTINCT] x [ORDER BY …])`: a NULL is the item null."""
     given = node.expressions if isinstance(node, exp.Anonymous) else [node.this]
     if len(given) != 1:
         raise o.unsupported("an aggregate of other than one argument")
@@ -35,7 +35,7 @@ def array(o: Occurrence, node: exp.Func) -> Bound:
 
 
 def object_(o: Occurrence, node: exp.Func) -> Bound:
-    """`jsonb_object_agg(key, value [ORDER BY …])`; a key that is NULL is a row error."""
+    """Binds `jsonb_object_agg(key, value [ORDER BY …])`; a key that is NULL is a row error."""
     given = node.expressions or [part for part in (node.this, node.expression) if part]
     if len(given) != 2 or isinstance(given[0], exp.Distinct):
         raise o.unsupported("jsonb_object_agg() of other than a key and a value")
@@ -57,7 +57,7 @@ def _joined(
     distinct: bool,
     order: tuple[Ordering, ...],
 ) -> Expression:
-    """The members, which are texts, as one document; NULL of none."""
+    """Joins the members, as texts, to one document; NULL of none."""
     computation = Computation("join", o.counted(member), distinct, order=order, parameter=", ")
     members = o.compute(computation, TEXT)
     text = call("concat", Literal(opening, TEXT), members, Literal(closing, TEXT), result=TEXT)

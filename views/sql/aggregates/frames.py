@@ -1,4 +1,4 @@
-"""Frames: ROWS, GROUPS or RANGE BETWEEN two ends, which are constant.
+"""Binds window frames: ROWS, GROUPS or RANGE BETWEEN two constant ends.
 
 The ends of a RANGE are distances in the one column ordered by, in its type or, of moments, as an
 interval without months; a time zone's days all have 24 hours.
@@ -23,7 +23,7 @@ _MOST_DIGITS = 38
 
 
 def bind_frame(b: Binder, node: exp.WindowSpec | None, order: tuple[Ordering, ...]) -> Frame:
-    """The frame that `node` says (None: the default) over the rows in `order`."""
+    """Binds the frame `node` (None: the default) over the rows in `order`."""
     if node is None:
         return UP_TO_PEERS
     b.session.source.only(node, ("kind", "start", "start_side", "end", "end_side", "exclude"))
@@ -47,7 +47,7 @@ def _unit(kind: str) -> FrameUnit:
 
 
 def _side(end: exp.Expr | str, side: str | None) -> int:
-    """Where an end lies: -2 for UNBOUNDED PRECEDING to 2 for UNBOUNDED FOLLOWING."""
+    """Ranks an end: -2 for UNBOUNDED PRECEDING to 2 for UNBOUNDED FOLLOWING."""
     if side is None:
         return 0
     away = 2 if end == "UNBOUNDED" else 1
@@ -130,7 +130,7 @@ def _number(b: Binder, bound: Bound, kind: pa.DataType, node: exp.Expr) -> Decim
 
 
 def constant(b: Binder, node: exp.Expr, what: str, least: int | None = None) -> int:
-    """`node` as a constant whole number that is at least `least`."""
+    """Reads `node` as a constant whole number that is at least `least`."""
     value = b.as_type(node, BIGINT, what)
     if not isinstance(value, Literal):
         raise b.session.source.unsupported(f"{what} that varies", node)

@@ -1,4 +1,4 @@
-"""One aggregate where it stands in a query: what it may hold, and what it asks to be computed."""
+"""One occurrence of an aggregate: binds its parts, and collects its computation for its query."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from views.sql.base.coercion import BOOL, Bound
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An aggregate's first argument with what stands beside it inside the parentheses."""
+    """An aggregate's first argument, with DISTINCT and ORDER BY of the same parentheses."""
 
     node: exp.Expr
     distinct: bool
@@ -26,7 +26,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """The aggregate `node` in the clause of `around`.
+    """Binds the aggregate `node` in the clause of `around`.
 
     `binder` binds its arguments, `condition` is its FILTER.
     """
@@ -38,14 +38,14 @@ class Occurrence:
 
     @classmethod
     def of(cls, b: Binder, node: exp.Expr, only_if: exp.Expr | None) -> "Occurrence":
-        """The aggregate at `node` in a clause."""
+        """Makes the occurrence of the aggregate at `node` in a clause."""
         inner = b.sibling("an aggregate's argument")
         condition = None if only_if is None else inner.condition(only_if)
         return cls(b, inner, node, condition)
 
     @property
     def over_groups(self) -> bool:
-        """Whether it is over a window, so that its argument may hold aggregates."""
+        """Tells whether it is over a window, so that its argument may hold aggregates."""
         return self.around.enclosing is not None
 
     def aggregates(self) -> Aggregates:
@@ -66,7 +66,7 @@ class Occurrence:
         raise self.binder.fault(GroupingError, f"an aggregate cannot stand in {place}", self.node)
 
     def argument(self, given: exp.Expr | None) -> Argument:
-        """`[DISTINCT] x [ORDER BY …]` (raises UnsupportedSql for several in place of x)."""
+        """Binds `[DISTINCT] x [ORDER BY …]` (raises UnsupportedSql for several in place of x)."""
         order: tuple[exp.Ordered, ...] = ()
         if isinstance(given, exp.Order):
             order, given = tuple(given.expressions), given.this
@@ -81,22 +81,22 @@ class Occurrence:
         return Argument(given, distinct, order)
 
     def ordering(self, order: tuple[exp.Ordered, ...]) -> tuple[Ordering, ...]:
-        """The keys of an ORDER BY inside the aggregate."""
+        """Binds the keys of an ORDER BY inside the aggregate."""
         return tuple(ordering_of(self.binder, o, self.binder.value(o.this)) for o in order)
 
     def check_distinct(self, order: tuple[Ordering, ...], value: Expression) -> None:
-        """See that distinct values are ordered by themselves (raises TypeMismatch)."""
+        """Checks that distinct values are ordered by themselves (raises TypeMismatch)."""
         if any(each.value != value for each in order):
             raise self.binder.mismatch(
                 "in an aggregate with DISTINCT, ORDER BY takes the argument only", self.node
             )
 
     def counted(self, value: Expression) -> Expression:
-        """`value`, or NULL in a row that FILTER leaves out."""
+        """Makes `value` NULL in a row that FILTER leaves out."""
         return value if self.condition is None else only_where(self.condition, value)
 
     def compute(self, computation: Computation, kind: pa.DataType) -> Expression:
-        """What `computation` is for each group, a value of type `kind`."""
+        """Collects `computation`, of type `kind`, and reads its value for each group."""
         known = self.aggregates().calls
         if computation not in known:
             function = computation.function
@@ -105,25 +105,25 @@ class Occurrence:
         return known[computation].column
 
     def unsupported(self, what: str) -> UnsupportedSql:
-        """The refusal of something in this aggregate."""
+        """Makes the refusal of a part of this aggregate."""
         return self.binder.session.source.unsupported(what, self.node)
 
 
 @dataclass(frozen=True, slots=True)
 class AggregateHandler:
-    """How to bind one class of aggregates, and which parts of the syntax that reads."""
+    """Binds one class of aggregates; `reads` lists the parts of the syntax that it takes."""
 
     bind: Callable[[Occurrence, Any], Bound]
     reads: tuple[str, ...]
 
 
 def only_where(condition: Expression, value: Expression) -> Expression:
-    """`value` where `condition` is true, else NULL."""
+    """Makes `value` NULL where `condition` is not true."""
     return Call("case", (condition, value, Literal(None, value.type)), value.type, True)
 
 
 def ordering_of(b: Binder, node: exp.Ordered, value: Expression) -> Ordering:
-    """A sort key by `value`, in the direction that `node` says."""
+    """Makes a sort key by `value`, in the direction of `node`."""
     b.session.source.only(node, ("this", "desc", "nulls_first"))
     if value.type == JSON:
         raise b.session.source.unsupported("an order by jsonb", node)

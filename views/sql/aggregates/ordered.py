@@ -1,4 +1,4 @@
-"""Aggregates that look at a group's values in order: lists, texts, percentiles, extremes.
+"""Binds aggregates that take a group's values in order: lists, texts, percentiles, extremes.
 
 `array_agg` and `string_agg` without ORDER BY take the values in ascending order, where PostgreSQL
 leaves it open. Of rows that tie, `arg_min` and `arg_max` take the least value; rows where one of
@@ -22,7 +22,7 @@ from views.sql.base.coercion import DOUBLE, TEXT, Bound, cast, is_number
 
 
 def array_agg(o: Occurrence, node: exp.ArrayAgg) -> Bound:
-    """`array_agg([DISTINCT] x [ORDER BY …])`: NULL counts, and FILTER leaves rows out."""
+    """Binds `array_agg([DISTINCT] x [ORDER BY …])`: NULL counts, and FILTER leaves rows out."""
     argument = o.argument(node.this)
     value = o.binder.value(argument.node)
     if pa.types.is_list(value.type):
@@ -33,7 +33,7 @@ def array_agg(o: Occurrence, node: exp.ArrayAgg) -> Bound:
 
 
 def string_agg(o: Occurrence, node: exp.GroupConcat) -> Bound:
-    """`string_agg([DISTINCT] text, constant separator [ORDER BY …])`."""
+    """Binds `string_agg([DISTINCT] text, constant separator [ORDER BY …])`."""
     argument = o.argument(node.this)
     value = o.counted(o.binder.value(argument.node))
     if value.type != TEXT:
@@ -53,7 +53,7 @@ def string_agg(o: Occurrence, node: exp.GroupConcat) -> Bound:
 def _order(
     o: Occurrence, argument: Argument, value: Expression, counted: Expression | None = None
 ) -> tuple[Ordering, ...]:
-    """The order that is asked for, in which `counted`, if given, stands for `value`."""
+    """Binds the order given, in which `counted`, if given, stands for `value`."""
     order = o.ordering(argument.order)
     if argument.distinct:
         o.check_distinct(order, value)
@@ -66,13 +66,13 @@ def _order(
 
 
 def any_value(o: Occurrence, node: exp.AnyValue) -> Bound:
-    """`any_value(x)`: some value that is not NULL."""
+    """Binds `any_value(x)`: some value that is not NULL."""
     value = o.counted(o.binder.value(o.argument(node.this).node))
     return o.compute(Computation("min", value), value.type)
 
 
 def extreme(o: Occurrence, node: exp.ArgMin | exp.ArgMax) -> Bound:
-    """`arg_min(x, y)` and `arg_max(x, y)`: x of the row with the least or the greatest y."""
+    """Binds `arg_min(x, y)` and `arg_max(x, y)`: x of the row with the least or greatest y."""
     if node.expression is None:
         raise o.binder.mismatch("arg_min() and arg_max() take two arguments", node)
     value, by = o.binder.value(node.this), o.counted(o.binder.value(node.expression))
@@ -87,7 +87,7 @@ def extreme(o: Occurrence, node: exp.ArgMin | exp.ArgMax) -> Bound:
 
 
 def within_group(o: Occurrence, node: exp.WithinGroup) -> Bound:
-    """`mode()`, `percentile_cont(f)` and `percentile_disc(f)` WITHIN GROUP (ORDER BY x)."""
+    """Binds `mode()`, `percentile_cont(f)` and `percentile_disc(f)` WITHIN GROUP (ORDER BY x)."""
     order = node.expression
     if not isinstance(order, exp.Order) or len(order.expressions) != 1:
         raise o.unsupported("WITHIN GROUP without one expression to order by")

@@ -1,4 +1,4 @@
-"""Variances, standard deviations, correlations and regressions.
+"""Binds variances, standard deviations, correlations and regressions.
 
 All come of sums of products of deviations, which the engine computes exactly and rounds once, so
 that no digits cancel and the order in which rows come and go does not matter. They are double
@@ -23,7 +23,7 @@ _DEVIATIONS = (exp.Stddev, exp.StddevPop, exp.StddevSamp)
 
 
 def spread(o: Occurrence, node: exp.Func) -> Bound:
-    """`var_pop`, `var_samp` and their roots, of any number."""
+    """Binds `var_pop`, `var_samp` and their roots, of any number."""
     argument = o.argument(node.this)
     o.ordering(argument.order)
     value = _number(o, argument.node)
@@ -44,7 +44,7 @@ def _number(o: Occurrence, node: exp.Expr) -> Expression:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """The rows of which neither of two numbers is NULL."""
+    """Computes over the rows in which neither of two numbers is NULL."""
 
     occurrence: Occurrence
     y: Expression
@@ -55,11 +55,11 @@ class Pairs:
         return self.occurrence.compute(Computation("count", self.y), BIGINT)
 
     def mean(self, value: Expression) -> Expression:
-        """The average of `x` or `y`."""
+        """Computes the average of `x` or `y`."""
         return self.occurrence.compute(Computation("avg", value), DOUBLE)
 
     def moment(self, one: Expression, other: Expression) -> Expression:
-        """The sum of products of deviations of `x` or `y`, each with one of them."""
+        """Computes the sum of products of deviations of `x` or `y`, each with one of them."""
         second = None if one == other else other
         return self.occurrence.compute(Computation("comoment", one, other=second), DOUBLE)
 

@@ -1,4 +1,4 @@
-"""Window functions: what OVER says, and the calls that a query computes over its rows.
+"""Binds window functions: the clauses of OVER, and the calls that a query computes over its rows.
 
 They see the rows that WHERE, GROUP BY and HAVING leave, and stand in the select list and ORDER BY.
 An aggregate over a window is bound as any other; what it would have a grouped query compute
@@ -57,7 +57,7 @@ class Shape:
 
 
 def window(b: Binder, node: exp.Window) -> Bound:
-    """`function(…) OVER (…)`."""
+    """Binds `function(…) OVER (…)`."""
     if b.windows is None:
         raise b.fault(GroupingError, f"a window function cannot stand in {b.clause}", node)
     kind = type(node.this)
@@ -84,7 +84,7 @@ def _over(b: Binder, node: exp.Window, attribute: Attribute, function: WindowFun
 
 
 def _shape(b: Binder, node: exp.Window, visible: Sequence[str]) -> Shape:
-    """The clauses of `node`, which may name one of the windows `visible`."""
+    """Reads the clauses of `node`, which may name one of the windows `visible`."""
     b.session.source.only(node, _READ)
     order = node.args.get("order")
     keys = node.args.get("partition_by") or ()
@@ -105,7 +105,7 @@ def _shape(b: Binder, node: exp.Window, visible: Sequence[str]) -> Shape:
 
 
 def check_named(b: Binder, nodes: Sequence[exp.Window]) -> None:
-    """See that the windows of WINDOW have different names and mean something, used or not."""
+    """Checks that the windows of WINDOW have different names and can be bound, used or not."""
     names = [node.name for node in nodes]
     for i, node in enumerate(nodes):
         if node.name in names[:i]:
@@ -168,7 +168,7 @@ def _aggregate(b: Binder, inner: Binder, node: exp.Window) -> Bound:
 
 
 def _filtered(computation: Computation) -> Expression | None:
-    """What is aggregated, NULL where the aggregate's condition does not hold."""
+    """Makes the argument NULL where the aggregate's condition does not hold."""
     value, where = computation.argument, computation.where
     if where is None:
         return value
@@ -177,7 +177,7 @@ def _filtered(computation: Computation) -> Expression | None:
 
 
 def computed(session: Session, plan: Plan, uses: Sequence[WindowUse]) -> Plan:
-    """`plan` with the results of `uses`; those over the same window agree on the order of ties."""
+    """Adds the results of `uses` to `plan`; those over the same window break ties alike."""
     read = [e for use in uses for e in use.reads()]
     plan, columns = _with_columns(session, plan, read)
     for over in dict.fromkeys((use.keys, use.order) for use in uses):
@@ -198,7 +198,7 @@ def _call(use: WindowUse, columns: Mapping[Expression, Attribute]) -> WindowCall
 def _with_columns(
     session: Session, plan: Plan, values: Sequence[Expression]
 ) -> tuple[Plan, dict[Expression, Attribute]]:
-    """`plan` with every one of `values` as a column, and which it is."""
+    """Makes each of `values` a column of `plan`, and gives these columns."""
     known = {a.number: a for a in plan.attributes}
     found: dict[Expression, Attribute] = {}
     outputs: list[tuple[Attribute, Expression]] = [(a, a.column) for a in plan.attributes]

@@ -1,4 +1,4 @@
-"""Arrays: constructors, subscripts, operators and functions. Elements count from 1."""
+"""Binds arrays: constructors, subscripts, operators and functions. Elements count from 1."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ _NULL = Literal(None, TEXT)
 
 
 def array(b: Binder, node: exp.Array) -> Bound:
-    """`ARRAY[…]`, whose elements have one type."""
+    """Binds `ARRAY[…]`, whose elements have one type."""
     if any(isinstance(e, exp.Query) for e in node.expressions):
         raise b.session.source.unsupported("ARRAY of a subquery", node)
     values = b.same_type(node.expressions, "ARRAY") if node.expressions else []
@@ -37,7 +37,7 @@ def array(b: Binder, node: exp.Array) -> Bound:
 
 
 def array_of(values: Sequence[Expression], element: pa.DataType) -> Expression:
-    """The array of some values; a constant if all of them are."""
+    """Makes the array of some values; a constant if all of them are."""
     kind = pa.list_(element)
     whole: Expression = Literal((), kind)
     if all(isinstance(v, Literal) for v in values):
@@ -49,20 +49,20 @@ def array_of(values: Sequence[Expression], element: pa.DataType) -> Expression:
 
 
 def innermost(kind: pa.DataType) -> pa.DataType:
-    """The type of an array's elements, whatever its dimensions."""
+    """Gives the type of an array's elements, of any number of dimensions."""
     while isinstance(kind, pa.ListType):
         kind = kind.value_type
     return kind
 
 
 def flat(values: Expression) -> Expression:
-    """An array without inner ones: their elements, in order."""
+    """Flattens an array to one without inner arrays, in order."""
     kind = pa.list_(innermost(values.type))
     return values if kind == values.type else call("array_flat", values, result=kind)
 
 
 def subscript(b: Binder, node: exp.Bracket) -> Bound:
-    """`array[i]` and `array[i:j]`; of a document, its member."""
+    """Binds `array[i]` and `array[i:j]`; of a document, its member."""
     value = b.value(node.this)
     (inner,) = node.expressions if len(node.expressions) == 1 else (None,)
     if inner is None:
@@ -84,7 +84,7 @@ def subscript(b: Binder, node: exp.Bracket) -> Bound:
 
 
 def any_of(b: Binder, function: str, left: exp.Expr, operand: exp.Expr) -> Expression:
-    """`left function ANY (array)`."""
+    """Binds `left function ANY (array)`."""
     bound = b.bind(left)
     wanted = TEXT if isinstance(bound, Untyped) else bound.type
     values = b.value(operand, pa.list_(wanted))
@@ -105,7 +105,7 @@ def _bound(b: Binder, node: exp.Expr | None, default: int) -> Expression:
 
 
 def containment(b: Binder, node: exp.Binary) -> Bound:
-    """`@>`, `<@` and `&&` of arrays, and the first two of documents."""
+    """Binds `@>`, `<@` and `&&` of arrays, and the first two of documents."""
     left, right = _pair(b, node)
     if left.type == JSON and not isinstance(node, exp.ArrayOverlaps):
         function = "json_contains"
@@ -123,7 +123,7 @@ def _pair(b: Binder, node: exp.Binary) -> list[Expression]:
 
 
 def concatenated(b: Binder, left: Bound, right: Bound, node: exp.DPipe) -> Expression | None:
-    """`||` of arrays, of an array and an element, or of documents; None for anything else."""
+    """Binds `||` of arrays, of an array and an element, or of documents; None for other types."""
     kinds = [None if isinstance(x, Untyped) else x.type for x in (left, right)]
     if JSON in kinds:
         pair = [b.typed(x, JSON, n) for x, n in ((left, node.left), (right, node.right))]
@@ -216,7 +216,7 @@ def _split(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression
 
 
 def _of_elements(function: str, result: pa.DataType, nullable: bool = False) -> Build:
-    """A function of all elements of an array, whatever its dimensions."""
+    """Binds a function of all elements of an array, of any number of dimensions."""
 
     def build(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
         given = (flat(arguments[0]), *arguments[1:])

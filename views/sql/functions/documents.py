@@ -1,4 +1,4 @@
-"""jsonb: its operators and functions. `json` is the same type here."""
+"""Binds the operators and functions of jsonb. `json` is the same type here."""
 
 import pyarrow as pa
 from sqlglot import exp
@@ -23,12 +23,12 @@ def _document(b: Binder, node: exp.Expr, operator: str) -> Expression:
 
 
 def _taken(function: str, result: pa.DataType, *arguments: Expression) -> Call:
-    """A part of a document, which may not be there."""
+    """Types a part of a document, NULL where there is none."""
     return Call(function, arguments, result, True)
 
 
 def arrow(b: Binder, node: exp.JSONExtract | exp.JSONExtractScalar) -> Bound:
-    """`document -> key` and `document ->> key`: a member by name, or an item from 0."""
+    """Binds `document -> key` and `document ->> key`: a member by name, or an item from 0."""
     as_text = isinstance(node, exp.JSONExtractScalar)
     document = _document(b, node.this, "->>" if as_text else "->")
     suffix, result = ("_text", TEXT) if as_text else ("", JSON)
@@ -51,7 +51,7 @@ def _step(b: Binder, node: exp.Expr) -> Expression:
 
 
 def path(b: Binder, node: exp.JSONBExtract | exp.JSONBExtractScalar) -> Bound:
-    """`document #> path` and `document #>> path`."""
+    """Binds `document #> path` and `document #>> path`."""
     as_text = isinstance(node, exp.JSONBExtractScalar)
     document = _document(b, node.this, "#>>" if as_text else "#>")
     steps = b.as_type(node.expression, TEXTS, "a path")
@@ -61,7 +61,7 @@ def path(b: Binder, node: exp.JSONBExtract | exp.JSONBExtractScalar) -> Bound:
 
 
 def has_key(b: Binder, node: exp.Binary) -> Bound:
-    """`document ? key`, `?| keys` and `?& keys`."""
+    """Binds `document ? key`, `?| keys` and `?& keys`."""
     document = _document(b, node.this, "?")
     if isinstance(node, exp.JSONBContainsTopKey):
         key = b.as_type(node.expression, TEXT, "a key")
@@ -72,7 +72,7 @@ def has_key(b: Binder, node: exp.Binary) -> Bound:
 
 
 def delete_path(b: Binder, node: exp.JSONBDeleteAtPath) -> Bound:
-    """`document #- path`."""
+    """Binds `document #- path`."""
     steps = b.as_type(node.expression, TEXTS, "a path")
     return call("json_without_path", _document(b, node.this, "#-"), steps, result=JSON)
 
@@ -80,7 +80,7 @@ def delete_path(b: Binder, node: exp.JSONBDeleteAtPath) -> Bound:
 def arithmetic(
     b: Binder, function: str, left: Bound, right: Bound, node: exp.Binary
 ) -> Bound | None:
-    """`document - key` and `document - position`."""
+    """Binds `document - key` and `document - position`."""
     if isinstance(left, Untyped) or left.type != JSON or function != "subtract":
         return None
     key = b.typed(right, TEXT, node.right)

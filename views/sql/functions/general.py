@@ -1,4 +1,4 @@
-"""Functions of numbers, text and NULLs."""
+"""Binds functions of numbers, text and NULLs."""
 
 from collections.abc import Callable
 
@@ -74,12 +74,12 @@ def _to_whole(function: str) -> Callable[[Binder, exp.Func], Bound]:
 
 
 def _whole(kind: pa.DataType) -> pa.DataType:
-    """The type of a number without its fraction, which may have one digit more before the point."""
+    """Gives the type of a number without its fraction; a carry may add one digit."""
     return pa.decimal128(DIGITS, 0) if pa.types.is_decimal(kind) else kind
 
 
 def round_(b: Binder, node: exp.Round) -> Bound:
-    """`round(x)` and, for exact numbers, `round(x, constant digits)`."""
+    """Binds `round(x)` and, for exact numbers, `round(x, constant digits)`."""
     value = _number(b, node.this, "round")
     digits = node.args.get("decimals")
     if digits is None:
@@ -98,7 +98,7 @@ def round_(b: Binder, node: exp.Round) -> Bound:
 
 
 def concat(b: Binder, node: exp.Concat) -> Bound:
-    """`concat(…)`: any types; NULL counts as empty."""
+    """Binds `concat(…)`: any types; NULL counts as empty."""
     parts: list[Expression] = []
     for argument in node.expressions:
         value = b.put_out(b.bind(argument), argument)
@@ -111,7 +111,7 @@ def _or_empty(value: Expression) -> Expression:
 
 
 def pipes(b: Binder, node: exp.DPipe) -> Bound:
-    """`a || b` of texts, arrays, documents or bytes."""
+    """Binds `a || b` of texts, arrays, documents or bytes."""
     bounds = (b.bind(node.left), b.bind(node.right))
     joined = arrays.concatenated(b, *bounds, node)
     if joined is not None:
@@ -125,7 +125,7 @@ def pipes(b: Binder, node: exp.DPipe) -> Bound:
 
 
 def trim(b: Binder, node: exp.Trim) -> Bound:
-    """`trim([leading | trailing | both] [characters] from text)`."""
+    """Binds `trim([leading | trailing | both] [characters] from text)`."""
     text = _text(b, node.this, "an argument of trim()")
     side = str(node.args.get("position") or "BOTH").upper()
     spaces, others = {
@@ -164,7 +164,7 @@ def split_part(b: Binder, node: exp.SplitPart) -> Bound:
 
 
 def like(b: Binder, node: exp.Like | exp.ILike, escape: str = "\\") -> Bound:
-    """`[I]LIKE`."""
+    """Binds `[I]LIKE`."""
     b.session.source.only(node, ("this", "expression", "negate"))
     function = "ilike" if isinstance(node, exp.ILike) else "like"
     text = _text(b, node.this, "LIKE's left side")
@@ -178,7 +178,7 @@ def like(b: Binder, node: exp.Like | exp.ILike, escape: str = "\\") -> Bound:
 
 
 def escaped(b: Binder, node: exp.Escape) -> Bound:
-    """`LIKE … ESCAPE 'c'`."""
+    """Binds `LIKE … ESCAPE 'c'`."""
     if not isinstance(node.this, exp.Like | exp.ILike) or len(node.expression.name) != 1:
         raise b.session.source.unsupported("ESCAPE of anything but one character", node)
     return like(b, node.this, node.expression.name)

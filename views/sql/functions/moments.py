@@ -1,4 +1,4 @@
-"""Functions of dates, times, timestamps and intervals by name."""
+"""Binds functions of dates, times, timestamps and intervals by name."""
 
 import pyarrow as pa
 from sqlglot import exp
@@ -57,7 +57,7 @@ def _interval(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Express
 
 
 def make_interval(b: Binder, node: exp.Anonymous) -> Bound:
-    """`make_interval` with named arguments, or in order."""
+    """Binds `make_interval` with named arguments, or in order."""
     given = dict(zip(_PARTS, (a for a in node.expressions if not _is_named(a)), strict=False))
     for argument in node.expressions:
         if _is_named(argument):

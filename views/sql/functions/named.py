@@ -1,4 +1,4 @@
-"""Calls of functions that are known by name alone."""
+"""Binds calls of functions by PostgreSQL's name and order of arguments."""
 
 from collections.abc import Callable, Mapping
 
@@ -27,7 +27,7 @@ SPECIAL: Mapping[str, Callable[[Binder, exp.Anonymous], Bound]] = {
 
 
 def named(b: Binder, node: exp.Anonymous) -> Bound:
-    """A call by PostgreSQL's name and order of arguments."""
+    """Binds a call by PostgreSQL's name and order of arguments."""
     function = node.name.lower()
     if function in SPECIAL:
         return SPECIAL[function](b, node)

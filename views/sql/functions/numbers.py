@@ -1,4 +1,4 @@
-"""Functions and bit operators of numbers by name.
+"""Binds functions and bit operators of numbers by name.
 
 Of numeric arguments, roots, powers and logarithms have 16 digits after the point.
 """
@@ -52,7 +52,7 @@ def _constant_pi(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expr
 
 
 def kept(value: pa.DataType, digits: int) -> pa.DataType:
-    """The type of a number that is rounded or cut off to so many digits."""
+    """Gives the type of a number that is rounded or cut off to so many digits."""
     most = max(scale_of(value), _MOST_KEPT)
     return pa.decimal128(DIGITS, max(min(digits, most), 0))
 
@@ -130,17 +130,17 @@ FUNCTIONS: Signatures = {
 
 
 def round_varying(value: Expression, digits: Expression) -> Expression:
-    """`round(value, digits)` where `digits` is not constant."""
+    """Binds `round(value, digits)` where `digits` is not constant."""
     return call("round_to", value, digits, result=pa.decimal128(DIGITS, scale_of(value.type)))
 
 
 def power(b: Binder, node: exp.Pow) -> Bound:
-    """`a ^ b`."""
+    """Binds `a ^ b`."""
     return bind_call(b, node, "power", [node.this, node.expression], FUNCTIONS)
 
 
 def root(b: Binder, node: exp.Func) -> Bound:
-    """`|/ a` and `||/ a`."""
+    """Binds `|/ a` and `||/ a`."""
     function = "sqrt" if isinstance(node, exp.Sqrt) else "cbrt"
     return call(function, b.as_type(node.this, DOUBLE, "a radicand"), result=DOUBLE)
 
@@ -155,7 +155,7 @@ _BITS: dict[type[exp.Expr], tuple[str, str]] = {
 
 
 def bits(b: Binder, node: exp.Binary) -> Bound:
-    """`& | # << >>` of integers."""
+    """Binds `& | # << >>` of integers."""
     function, symbol = _BITS[type(node)]
     left, right = b.value(node.left, INT), b.value(node.right, INT)
     kinds = [promoted(left.type), promoted(right.type)]
@@ -168,7 +168,7 @@ def bits(b: Binder, node: exp.Binary) -> Bound:
 
 
 def bit_not(b: Binder, node: exp.BitwiseNot) -> Bound:
-    """`~ integer`."""
+    """Binds `~ integer`."""
     value = b.value(node.this, INT)
     kind = promoted(value.type)
     if not is_integer(kind):

@@ -1,4 +1,4 @@
-"""Operators: arithmetic, comparison, logic, CASE, casts and constants."""
+"""Binds operators: arithmetic, comparison, logic, CASE, casts and constants."""
 
 import pyarrow as pa
 from sqlglot import exp
@@ -65,7 +65,7 @@ SYMBOLS = {
 
 
 def arithmetic(b: Binder, node: exp.Binary) -> Bound:
-    """`+ - * / %` of numbers, or of dates, timestamps and intervals."""
+    """Binds `+ - * / %` of numbers, or of dates, timestamps and intervals."""
     function, symbol = _ARITHMETIC[type(node)]
     left, right = b.bind(node.left), b.bind(node.right)
     for family in (temporal.arithmetic, documents.arithmetic):
@@ -104,7 +104,7 @@ def _as_decimal(value: Expression, scale: int | None) -> Expression:
 
 
 def compare(b: Binder, function: str, symbol: str, left: exp.Expr, right: exp.Expr) -> Expression:
-    """Two values of one type compared."""
+    """Binds a comparison of two values of one type."""
     return compare_bound(b, function, symbol, (left, b.bind(left)), (right, b.bind(right)))
 
 
@@ -115,7 +115,7 @@ def compare_bound(
     left: tuple[exp.Expr, Bound],
     right: tuple[exp.Expr, Bound],
 ) -> Expression:
-    """The comparison of what was bound already."""
+    """Compares two bound expressions."""
     x, y = b.same_type([left[0], right[0]], f"operator {symbol}", [left[1], right[1]])
     if x.type == INTERVAL:
         x, y = temporal.span(x), temporal.span(y)
@@ -127,7 +127,7 @@ def compare_bound(
 
 
 def connective(b: Binder, node: exp.Connector) -> Bound:
-    """`AND` and `OR`, however many; what decides is found from the left."""
+    """Binds `AND` and `OR`, however many; the operand that decides is found from the left."""
     decides = FALSE if isinstance(node, exp.And) else TRUE
     arguments: list[Expression] = []
     for part in node.flatten():
@@ -154,7 +154,7 @@ def negate(b: Binder, node: exp.Neg) -> Bound:
 
 
 def is_(b: Binder, node: exp.Is) -> Bound:
-    """`IS [NOT] NULL | TRUE | FALSE`."""
+    """Binds `IS [NOT] NULL | TRUE | FALSE`."""
     negated = bool(node.args.get("negate"))
     if isinstance(node.expression, exp.Null):
         given = node.this.expressions if isinstance(node.this, exp.Tuple) else [node.this]
@@ -175,7 +175,7 @@ def between(b: Binder, node: exp.Between) -> Bound:
 
 
 def case(b: Binder, node: exp.Case) -> Bound:
-    """Both forms of CASE."""
+    """Binds both forms of CASE."""
     value = None if node.this is None else (node.this, b.bind(node.this))
     conditions: list[Expression] = []
     nodes, bounds = [], []

@@ -1,4 +1,4 @@
-"""Regular expressions and SIMILAR TO; the patterns, flags and replacements are constants."""
+"""Binds regular expressions and SIMILAR TO, with constant patterns, flags and replacements."""
 
 from collections.abc import Callable
 
@@ -19,7 +19,7 @@ _NO_FLAGS = Literal("", TEXT)
 def matching(
     function: str, result: pa.DataType, extracting: bool = True, nullable: bool = False
 ) -> Build:
-    """`function(text, pattern, …, flags)` with everything after the text constant."""
+    """Binds `function(text, pattern, …, flags)` with everything after the text constant."""
 
     def build(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
         text, *rest = arguments
@@ -54,7 +54,7 @@ def _operator(flags: str) -> Callable[[Binder, exp.Binary], Bound]:
 
 
 def similar_to(b: Binder, node: exp.SimilarTo, escape: str = "\\") -> Bound:
-    """`text SIMILAR TO pattern`."""
+    """Binds `text SIMILAR TO pattern`."""
     text = b.as_type(node.left, TEXT, "the text of SIMILAR TO")
     pattern = b.as_type(node.right, TEXT, "the pattern of SIMILAR TO")
     (spelled,) = constant_texts(b, node, [pattern], "a pattern of SIMILAR TO")
@@ -64,7 +64,7 @@ def similar_to(b: Binder, node: exp.SimilarTo, escape: str = "\\") -> Bound:
 
 
 def part(b: Binder, node: exp.Expr, text: Expression, pattern: Expression) -> Expression:
-    """`substring(text from pattern)`."""
+    """Binds `substring(text from pattern)`."""
     build = matching("regexp_substring", TEXT, nullable=True)
     return build(b, node, [text, pattern])
 

@@ -1,4 +1,4 @@
-"""Rows of values, compared column by column as PostgreSQL does.
+"""Compares rows of values column by column, as PostgreSQL does.
 
 `=` and `<>` compare all columns. An ordering is decided by the first pair that is not equal, and is
 NULL if that pair has a NULL. IS NULL and IS NOT NULL ask for all columns.
@@ -20,7 +20,7 @@ _STRICTLY = {"lt": "lt", "le": "lt", "gt": "gt", "ge": "gt"}
 
 
 def values(b: Binder, node: exp.Expr) -> list[Value]:
-    """The columns of a row, or the one value that `node` is."""
+    """Lists the columns of a row, or the one value `node`."""
     while isinstance(node, exp.Paren) and isinstance(node.this, exp.Tuple):
         node = node.this
     nodes = node.expressions if isinstance(node, exp.Tuple) else [node]
@@ -30,7 +30,7 @@ def values(b: Binder, node: exp.Expr) -> list[Value]:
 def compare(
     b: Binder, function: str, left: Sequence[Value], right: Sequence[Value], node: exp.Expr
 ) -> Expression:
-    """`left` against `right` by the comparison `function`; both are rows, or single values."""
+    """Compares `left` with `right` by `function`; both are rows, or single values."""
     if len(left) != len(right) or not left:
         raise b.mismatch(f"a row of {len(left)} values is compared with one of {len(right)}", node)
     pairs = list(zip(left, right, strict=True))

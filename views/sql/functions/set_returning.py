@@ -1,4 +1,4 @@
-"""Functions that return sets, in FROM: `unnest`, `generate_series` and those of documents.
+"""Binds functions that return sets, in FROM: `unnest`, `generate_series` and those of documents.
 
 Each is an array whose elements become rows.
 """
@@ -77,7 +77,7 @@ _NAMED = {"array_elements": "value", "array_elements_text": "value"}
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What a function in FROM yields: its plan, its columns, and its place among its rows."""
+    """The rows of a function in FROM: the plan, its columns, and the position among the rows."""
 
     plan: Plan
     columns: tuple[tuple[str, Attribute], ...]
@@ -85,7 +85,7 @@ class Rows:
 
 
 def function_of(node: exp.Expr) -> tuple[str, list[exp.Expr]] | None:
-    """The name and the arguments of a function that returns a set, if `node` calls one."""
+    """Finds the name and the arguments of a function that returns a set, if `node` calls one."""
     if isinstance(node, exp.Unnest):
         return "unnest", node.expressions
     if isinstance(node, exp.Anonymous) and node.name.lower() in SETS:
@@ -96,7 +96,7 @@ def function_of(node: exp.Expr) -> tuple[str, list[exp.Expr]] | None:
 def rows_of(
     session: Session, b: Binder, node: exp.Expr, under: Plan, function: str, given: list[exp.Expr]
 ) -> Rows:
-    """The rows of a call, for each row of `under`."""
+    """Makes the rows of a call, for each row of `under`."""
     array = bind_call(b, node, function, given, SETS)
     kind = array.type
     assert isinstance(kind, pa.ListType)

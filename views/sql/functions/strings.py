@@ -1,4 +1,4 @@
-"""Functions of text and bytes by name."""
+"""Binds functions of text and bytes by name."""
 
 import pyarrow as pa
 from sqlglot import exp
@@ -18,7 +18,7 @@ def _trimming(function: str, characters: str) -> tuple[Signature, ...]:
 
 
 def _concat_ws(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
-    """`concat_ws(separator, …)`: what is not NULL, joined."""
+    """Binds `concat_ws(separator, …)`, which leaves NULLs out."""
     separator, *given = arguments
     parts = [b.put_out(g, node) for g in given]
     whole: Expression = Literal(None, TEXT)
@@ -60,7 +60,7 @@ def _format(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expressio
 
 
 def overlay(b: Binder, node: exp.Overlay) -> Expression:
-    """`overlay(text placing new from start [for count])`."""
+    """Binds `overlay(text placing new from start [for count])`."""
     text = b.as_type(node.this, TEXT, "the text of overlay()")
     new = b.as_type(node.expression, TEXT, "the replacement of overlay()")
     start = b.as_type(node.args["from_"], BIGINT, "a position")

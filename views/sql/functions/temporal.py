@@ -1,4 +1,4 @@
-"""Dates, times, timestamps and intervals: operators and the syntax of their own."""
+"""Binds dates, times, timestamps and intervals: operators and the syntax of their own."""
 
 from decimal import Decimal
 
@@ -61,7 +61,7 @@ _SYNONYMS = {
 def arithmetic(
     b: Binder, function: str, left: Bound, right: Bound, node: exp.Binary
 ) -> Bound | None:
-    """`left` and `right` combined, if one of them is a date, a time or an interval."""
+    """Binds an operator of `left` and `right`, if one of them is a date, a time or an interval."""
     kinds = [None if isinstance(x, Untyped) else x.type for x in (left, right)]
     if not any(k is not None and (is_temporal(k) or k in (TIME, INTERVAL)) for k in kinds):
         return None
@@ -127,7 +127,7 @@ def _scaled(function: str, value: Expression, factor: Expression) -> Expression 
 
 
 def shifted(moment: Expression, by: Expression) -> Expression:
-    """`moment` moved by an interval: months first, then days, then the rest. It is a timestamp."""
+    """Moves `moment` by an interval: months first, then days, then the rest. It is a timestamp."""
     value = cast(moment, TIMESTAMP) if moment.type == DATE else moment
     if not isinstance(by, Literal) or not isinstance(by.value, tuple):
         return call("add_interval", value, by, result=value.type)
@@ -143,13 +143,13 @@ def shifted(moment: Expression, by: Expression) -> Expression:
 
 
 def negated(value: Expression) -> Expression:
-    """`- interval`."""
+    """Binds `- interval`."""
     negative = call("interval_negate", value, result=INTERVAL)
     return computed(negative) if isinstance(value, Literal) else negative
 
 
 def span(value: Expression) -> Expression:
-    """What intervals compare by: microseconds, where a month has 30 days and a day 24 hours."""
+    """Measures an interval in microseconds, where a month has 30 days and a day 24 hours."""
     if isinstance(value, Call) and value.function == "elapsed":
         return cast(call("micros_between", *value.arguments, result=BIGINT), _SPAN)
     micros = call("interval_span", value, result=_SPAN)
@@ -162,7 +162,7 @@ def _negated_days(days: Expression) -> Expression:
 
 
 def interval(b: Binder, node: exp.Interval) -> Bound:
-    """`interval '1 day 2 hours'` or `interval '3' month`."""
+    """Binds `interval '1 day 2 hours'` or `interval '3' month`."""
     amount, unit = node.this, node.args.get("unit")
     if not isinstance(amount, exp.Literal) or not (unit is None or isinstance(unit, exp.Var)):
         raise b.session.source.unsupported("an interval that is not constant", node)
@@ -176,13 +176,13 @@ def interval(b: Binder, node: exp.Interval) -> Bound:
 
 
 def extract(b: Binder, node: exp.Extract) -> Bound:
-    """`extract(field from …)` of a date, a timestamp, a time of day or an interval: numeric."""
+    """Binds `extract(field from …)` of a date, a timestamp, a time or an interval: numeric."""
     value = b.typed(b.bind(node.expression), TIMESTAMP, node.expression)
     return _field(b, node, node.this.name, value)
 
 
 def date_part(b: Binder, node: exp.Anonymous) -> Bound:
-    """`date_part('field', …)`: as `extract`, but double precision."""
+    """Binds `date_part('field', …)`: as `extract`, but double precision."""
     if len(node.expressions) != 2 or not node.expressions[0].is_string:
         raise b.session.source.unsupported("date_part() of other than a constant field", node)
     field, moment = node.expressions
@@ -215,7 +215,7 @@ def _extracted(function: str, field: str, value: Expression, result: pa.DataType
 
 
 def date_trunc(b: Binder, node: exp.TimestampTrunc | exp.DateTrunc) -> Bound:
-    """`date_trunc(unit, …)`; a date gives a timestamp with zone."""
+    """Binds `date_trunc(unit, …)`; a date gives a timestamp with zone."""
     if not isinstance(node.args["unit"], exp.Var):
         raise b.session.source.unsupported("date_trunc() by what is not a constant text", node)
     unit = node.args["unit"].name.lower()
@@ -230,7 +230,7 @@ def date_trunc(b: Binder, node: exp.TimestampTrunc | exp.DateTrunc) -> Bound:
 
 
 def at_time_zone(b: Binder, node: exp.AtTimeZone) -> Bound:
-    """`moment AT TIME ZONE 'zone'`, the zone being constant: an offset or a known name."""
+    """Binds `moment AT TIME ZONE 'zone'`; the zone is a constant offset or a known name."""
     moment = b.value(node.this, TIMESTAMPTZ)
     if not is_temporal(moment.type):
         raise b.mismatch(f"no time zone for {name(moment)}", node)
@@ -248,7 +248,7 @@ def at_time_zone(b: Binder, node: exp.AtTimeZone) -> Bound:
 
 
 def overlaps(b: Binder, node: exp.Overlaps) -> Bound:
-    """`(start, end) OVERLAPS (start, end)`, where an end may be a length."""
+    """Binds `(start, end) OVERLAPS (start, end)`, where an end may be a length."""
     sides = [node.this, node.expression]
     if not all(isinstance(s, exp.Tuple) and len(s.expressions) == 2 for s in sides):
         raise b.mismatch("OVERLAPS takes two pairs", node)
