@@ -2,17 +2,17 @@
 
 A rule maps a plan to one of the same meaning with the same columns.
 
-- `context`: what rules know beside the plan
-- `decorrelate`: decorrelation: every Apply becomes a join of two plans that do not read one …
+- `context`: the context of rules: fresh column numbers, and the arrangements that exist
+- `decorrelate`: decorrelation: every Apply becomes a join of two independent plans
 - `factoring`: factoring: a condition that every alternative of an OR has stands before the OR
-- `folding`: folding
-- `joinorder`: join order
-- `outerjoins`: outer joins become inner, or a full join one-sided, where what follows drops the …
-- `pushdown`: predicate push-down: every condition is tested as early as its columns are there
-- `ranking`: top-k recognition
-- `reduction`: semijoin reduction: what a semijoin keeps is decided before joins multiply it
-- `semijoins`: semijoins: a row kept by what a mark says needs no mark
-- `spans`: spans
+- `folding`: constant folding: constants are computed once, and empty inputs dropped
+- `joinorder`: join order: inner joins follow the equalities and the keys
+- `outerjoins`: outer joins that become inner, or one-sided, where padded rows are dropped anyway
+- `pushdown`: predicate push-down: every condition is tested as early as its columns exist
+- `ranking`: top-k recognition: a filter on row numbers or ranks becomes a TopK
+- `reduction`: semijoin reduction: semijoins move below the joins that multiply their rows
+- `semijoins`: semijoins in the place of marks that a filter requires
+- `spans`: normal forms of intervals, where equal ones must be one value
 """
 
 from collections.abc import Callable
@@ -51,7 +51,7 @@ RULES: tuple[tuple[str, Rule], ...] = (
 
 
 def rewrite(plan: Plan, context: Context) -> Plan:
-    """`plan` after every rule (raises QueryTooLarge).
+    """Applies every rule to `plan` (raises QueryTooLarge).
 
     To unnest a subquery repeats what it stands beside, which a few levels multiply.
     """

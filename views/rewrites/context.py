@@ -1,4 +1,4 @@
-"""What rules know beside the plan."""
+"""The context of rules: fresh column numbers, and the arrangements that exist."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from views.plan.trees import Numbers
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Fresh `numbers` for columns, and the `arrangements` that there are (`orders[id]`)."""
+    """Holds fresh `numbers` for columns, and the `arrangements` that exist (`orders[id]`)."""
 
     numbers: Numbers
     arrangements: Collection[str] = ()

@@ -1,4 +1,4 @@
-"""Decorrelation: every Apply becomes a join of two plans that do not read one another.
+"""Decorrelation: turns every Apply into a join of two plans that do not read one another.
 
 General unnesting after Neumann and Kemper, "Unnesting Arbitrary Queries" (BTW 2015). The right
 side is evaluated once for every combination of values that it reads from the left, its *domain*,
@@ -67,7 +67,7 @@ Names = Mapping[int, Attribute]
 
 
 def decorrelate(plan: Plan, context: Context) -> Plan:
-    """`plan` without Apply."""
+    """Rewrites `plan` without Apply."""
     if not subqueries(plan):
         return plan
     plan = _conditions_first(plan)
@@ -119,12 +119,12 @@ def _eliminate(apply: Apply, numbers: Numbers) -> Plan:
 
 
 def _asking(left: Plan, guard: Expression) -> Plan:
-    """The rows of `left` for which an Apply's right side has to be evaluated."""
+    """Keeps the rows of `left` for which an Apply's right side has to be evaluated."""
     return left if guard == TRUE else Filter(left, guard)
 
 
 def _guarded(condition: Expression, guard: Expression, outer: frozenset[int]) -> Expression:
-    """`condition`, which is not to fail where `guard` does not hold.
+    """Makes `condition` not fail where `guard` does not hold.
 
     An equality stays one, as its sides are the keys of a join.
     """
@@ -147,7 +147,7 @@ def _where(guard: Expression, value: Expression) -> Expression:
 
 
 def pull(plan: Plan, outer: frozenset[int]) -> tuple[Plan, list[Expression]]:
-    """Take conditions on `outer` columns out of the top of `plan`, with the columns they need."""
+    """Takes conditions on `outer` columns out of the top of `plan`, with the columns they need."""
     match plan:
         case Filter():
             below, pulled = pull(plan.input, outer)
@@ -173,7 +173,7 @@ def pull(plan: Plan, outer: frozenset[int]) -> tuple[Plan, list[Expression]]:
 
 
 def _lift(unnesting: "Unnesting", left: Plan, right: Plan, guard: Expression) -> Plan | None:
-    """Evaluate what stands on top of `right` after the join instead, where that is the same.
+    """Moves the nodes on top of `right` above the join, where the result is the same.
 
     Under a guard it must end in an aggregate over all rows, which has a row wherever that stands.
     """
@@ -474,7 +474,7 @@ def _with(
 
 
 def _default(call: AggregateCall) -> Expression:
-    """What an aggregate that found no group is: 0 for a count, else NULL."""
+    """Makes the value of an aggregate without a group: 0 for a count, else NULL."""
     column = call.attribute.widened().column
     if call.function != "count":
         return column

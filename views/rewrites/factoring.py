@@ -1,4 +1,4 @@
-"""Factoring: a condition that every alternative of an OR has stands before the OR.
+"""Factoring: moves a condition that every alternative of an OR has before the OR.
 
 `(a AND b) OR (a AND c)` is `a AND (b OR c)`, in three-valued logic too. What comes out may be an
 equality that joins, or a condition on one input.
@@ -14,7 +14,7 @@ from views.rewrites.context import Context
 
 
 def factor_conditions(plan: Plan, context: Context) -> Plan:
-    """`plan` with common conditions taken out of the disjunctions of filters and joins."""
+    """Takes common conditions out of the disjunctions of filters and joins of `plan`."""
     return bottom_up(plan, _factor)
 
 

@@ -1,4 +1,4 @@
-"""Folding: what is constant is computed once, and what cannot be true is not maintained.
+"""Constant folding: computes constants once, and drops inputs that have no rows.
 
 The engine's own kernels compute it; what is a row's error stays as it is.
 """
@@ -15,7 +15,7 @@ from views.rewrites.context import Context
 
 
 def fold_constants(plan: Plan, context: Context) -> Plan:
-    """`plan` with constant expressions computed, and without inputs that have no rows."""
+    """Computes the constant expressions of `plan`, and drops inputs that have no rows."""
     return bottom_up(plan, lambda p: _emptied(_folded(p)))
 
 
@@ -64,7 +64,7 @@ def _is_empty(plan: Plan) -> bool:
 
 
 def fold(expression: Expression) -> Expression:
-    """`expression` with its constant parts computed."""
+    """Computes the constant parts of `expression`."""
     if not isinstance(expression, Call):
         return expression
     arguments = tuple(map(fold, expression.arguments))

@@ -1,4 +1,4 @@
-"""Join order: inner joins follow the equalities and the keys, so that few rows are kept between.
+"""Join order: orders inner joins by equalities and keys, so that few rows are kept between.
 
 First every input that a look-up reduces takes that look-up in: a look-up is a join by the other
 input's key, which multiplies nothing, and it reduces where the other input has lost rows to
@@ -21,7 +21,7 @@ from views.rewrites.context import Context
 
 
 def order_joins(plan: Plan, context: Context) -> Plan:
-    """`plan` with connected inner joins."""
+    """Orders the inner joins of `plan` so that they are connected."""
     if not (isinstance(plan, Join) and plan.kind == "inner"):
         return with_inputs(plan, tuple(order_joins(i, context) for i in inputs(plan)))
     members, conditions = inner_members(plan)
@@ -43,7 +43,7 @@ class _Group:
         self.owner = {n: i for i, member in self.members.items() for n in numbers_of(member)}
 
     def reduce(self) -> None:
-        """Join each input with the look-ups that reduce it, as long as there are any."""
+        """Joins each input with the look-ups that reduce it, as long as there are any."""
         while found := self._lookups():
             reduced = {member for member, _ in found}
             member, other = next((f for f in found if f[1] not in reduced), found[0])
@@ -58,7 +58,7 @@ class _Group:
         ]
 
     def chain(self) -> Plan:
-        """All inputs joined, one after another."""
+        """Joins all inputs, one after another."""
         first = min(self.members)
         while len(self.members) > 1:
             pairs = self._connected()

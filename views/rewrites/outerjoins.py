@@ -1,4 +1,4 @@
-"""Outer joins become inner, or a full join one-sided, where what follows drops the padded rows.
+"""Outer join strengthening: makes outer joins inner, or one-sided, where padded rows are dropped.
 
 Some columns are *required* where no row in which all of them are NULL reaches the result: a
 condition above is not true of it. A join that pads them with NULL would only make rows to be
@@ -29,7 +29,7 @@ NOTHING: Facts = frozenset()
 
 
 def strengthen_joins(plan: Plan, context: Context) -> Plan:
-    """`plan` with joins that pad no more rows than matter."""
+    """Strengthens the joins of `plan` that pad rows which no result needs."""
     return _strengthen(plan, NOTHING)
 
 
@@ -55,12 +55,12 @@ def _strengthen(plan: Plan, required: Facts) -> Plan:
 
 
 def _over(plan: Plan, required: Facts) -> Plan:
-    """`plan` over inputs of which the columns `required` are."""
+    """Strengthens the inputs of `plan` by the facts `required`."""
     return with_inputs(plan, tuple(_strengthen(i, required) for i in inputs(plan)))
 
 
 def _within(required: Facts, columns: Collection[int]) -> Facts:
-    """What is known of `columns` alone."""
+    """Restricts facts to `columns` alone."""
     return frozenset(fact for fact in required if fact <= frozenset(columns))
 
 
@@ -71,7 +71,7 @@ def _renamed(required: Facts, plan: Union, branch: Plan) -> Facts:
 
 
 def _read(plan: Map, required: Facts) -> Facts:
-    """What is known of the columns that the outputs are computed from."""
+    """Translates facts on outputs to the columns that these are computed from."""
     values = {a.number: e for a, e in plan.outputs}
     known = NOTHING
     for fact in required:

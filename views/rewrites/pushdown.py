@@ -1,4 +1,4 @@
-"""Predicate push-down: every condition is tested as early as its columns are there.
+"""Predicate push-down: tests every condition as early as its columns exist.
 
 Conditions over both inputs of an inner join become part of the join, where lowering finds the
 equalities; what they imply for one input goes down to it. A condition never moves into the optional
@@ -32,7 +32,7 @@ from views.rewrites.context import Context
 
 
 def push_filters(plan: Plan, context: Context) -> Plan:
-    """`plan` with its conditions as far down as they go."""
+    """Moves the conditions of `plan` as far down as they go."""
     return _push(plan, [])
 
 

@@ -1,4 +1,4 @@
-"""Top-k recognition: a filter on `row_number()` or `rank()` bounds which rows of a group matter.
+"""Top-k recognition: turns a filter on `row_number()` or `rank()` into a TopK below the window.
 
 `row_number() over (partition by g order by o) <= k` keeps what TopK keeps, and `rank()` what it
 keeps with ties. The numbers themselves are computed over the rows that are left, and not at all
@@ -18,7 +18,7 @@ _MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq"}
 
 
 def recognise_topk(plan: Plan, context: Context) -> Plan:
-    """`plan` with a TopK below every window whose row numbers or ranks a filter bounds."""
+    """Puts a TopK below every window of `plan` whose row numbers or ranks a filter bounds."""
     return bottom_up(plan, _recognise)
 
 

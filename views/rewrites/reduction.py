@@ -1,4 +1,4 @@
-"""Semijoin reduction: what a semijoin keeps is decided before joins multiply it.
+"""Semijoin reduction: moves semijoins below the joins that multiply their rows.
 
 A semijoin whose condition reads one input of an inner join moves to that input, where it keeps
 fewer rows for everything above. It moves only where equalities decide, since then it is a look-up;
@@ -18,7 +18,7 @@ from views.rewrites.context import Context
 
 
 def reduce_early(plan: Plan, context: Context) -> Plan:
-    """`plan` with its semijoins as far down as they go."""
+    """Moves the semijoins of `plan` as far down as they go."""
     return bottom_up(plan, lambda p: _sink(p) if _is_lookup(p) else p)
 
 
@@ -29,7 +29,7 @@ def _is_lookup(plan: Plan) -> bool:
 
 
 def _sink(plan: Plan) -> Plan:
-    """The semijoin `plan`, below what its left input is where its rows are decided there."""
+    """Moves the semijoin `plan` below its left input, where its rows are decided there."""
     assert isinstance(plan, Join)
     below = plan.left
     read = columns_of(plan.predicate) & numbers_of(below)

@@ -1,4 +1,4 @@
-"""Semijoins: a row kept by what a mark says needs no mark.
+"""Semijoins: replaces marks that a filter requires, and nothing else reads.
 
 `mark` joins come from EXISTS and IN. Where a filter requires the mark, or its negation, and nothing
 else reads it, the join becomes `semi` or `anti`.
@@ -14,7 +14,7 @@ from views.rewrites.context import Context
 
 
 def semijoins(plan: Plan, context: Context) -> Plan:
-    """`plan` with `semi` and `anti` joins for the marks that filters require."""
+    """Makes `semi` and `anti` joins of the marks that filters require."""
     return bottom_up(plan, lambda p: _require(p) if isinstance(p, Filter) else p)
 
 

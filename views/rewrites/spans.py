@@ -1,4 +1,4 @@
-"""Spans: where equal intervals must be one value, they take the normal form of their span.
+"""Interval spans: normalises intervals where equal ones must be one value.
 
 PostgreSQL's `1 month` equals `30 days`. Comparisons say so themselves; grouping, DISTINCT and the
 like ask the engine for equal rows, and so get intervals in normal form. A group of equal intervals
@@ -26,7 +26,7 @@ from views.rewrites.context import Context
 
 
 def normalise_spans(plan: Plan, context: Context) -> Plan:
-    """`plan` with intervals in normal form wherever rows are compared as a whole."""
+    """Puts intervals in normal form wherever rows of `plan` are compared as a whole."""
 
     def rule(node: Plan) -> Plan:
         match node:
@@ -65,7 +65,7 @@ def _normal(plan: Plan, columns: Collection[int]) -> Plan:
 
 
 def _keyed(plan: TopK | Window, numbers: Numbers) -> Plan:
-    """`plan` by the normal forms of its keys, and in their order, which are columns beside them."""
+    """Groups `plan` by the normal forms of its keys, and orders by them, as further columns."""
     compared = dict.fromkeys((*plan.keys, *(o.column for o in plan.order)))
     made: dict[int, Attribute] = {
         k.index: numbers.fresh("span", k) for k in compared if k.type == INTERVAL

@@ -20,7 +20,7 @@ from views.sql.source.dialect import MutuallyRecursive
 
 
 def bind_with(session: Session, env: Environment, node: exp.Expr) -> Environment:
-    """The environment inside `node`, with its WITH queries."""
+    """Makes the environment inside `node`, with its WITH queries."""
     clause = node.args.get("with_")
     if clause is None:
         return env

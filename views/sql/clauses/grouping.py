@@ -1,4 +1,4 @@
-"""GROUP BY: from the rows of FROM and WHERE to one row for each group.
+"""GROUP BY: makes one row for each group of the rows of FROM and WHERE.
 
 Expressions of the later clauses are bound over the ungrouped rows, with columns in place of their
 aggregates; `regroup` then maps them onto the groups: what equals a grouping expression becomes its
@@ -66,7 +66,7 @@ class Grouping:
         return Key(expression, given, grouped.widened() if missing else grouped)
 
     def _grouped_by(self, arguments: tuple[Expression, ...], node: exp.Expr) -> list[Literal]:
-        """The values of `grouping(arguments)`, one for each set: its bits say what is left out."""
+        """Lists the values of `grouping(arguments)`, one for each set: bits of keys left out."""
         known = {k.expression for k in self.keys}
         if not known.issuperset(arguments):
             raise self.session.source.fault(
@@ -76,7 +76,7 @@ class Grouping:
         return [Literal(int(b, 2), pa.int32()) for b in bits]
 
     def regroup(self, expression: Expression, node: exp.Expr) -> Expression:
-        """`expression`, bound at `node` over ungrouped rows, over the groups."""
+        """Rewrites `expression`, bound at `node` over ungrouped rows, over the groups."""
         for key in self.keys:
             if expression == key.expression:
                 return key.grouped.column
@@ -93,7 +93,7 @@ class Grouping:
         return expression
 
     def regroup_pending(self, pending: Pending, node: exp.Expr) -> Pending:
-        """A subquery that may read the groups' columns."""
+        """Rewrites a subquery that may read the groups' columns."""
         for number in free_columns(pending.plan):
             self.require(number, node)
         moved: dict[int, Expression] = {
@@ -108,7 +108,7 @@ class Grouping:
         )
 
     def require(self, number: int, node: exp.Expr) -> None:
-        """See that the column `number` has one value in each group, or raise GroupingError."""
+        """Checks that the column `number` has one value in each group (raises GroupingError)."""
         attribute = self.ungrouped.get(number)
         if attribute is None or any(k.given.number == number for k in self.keys):
             return
@@ -123,7 +123,7 @@ class Grouping:
         self.sets = [(*self.sets[0], attribute.column)]
 
     def aggregate(self, plan: Plan) -> Plan:
-        """The groups of `plan` with the aggregates collected."""
+        """Groups `plan`, with the aggregates collected."""
         plan = attach(plan, self.aggregates.pending)
         outputs = [(k.given, k.expression) for k in self.keys]
         columns = {e: a.column for a, e in outputs}

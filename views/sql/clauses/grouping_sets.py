@@ -1,4 +1,4 @@
-"""GROUP BY as grouping sets: what ROLLUP, CUBE and GROUPING SETS stand for.
+"""Grouping sets: expands ROLLUP, CUBE and GROUPING SETS.
 
 Each element of GROUP BY is a list of sets, and the clause is their product: `a, ROLLUP (b, c)` is
 `(a, b, c), (a, b), (a)`. A clause of plain expressions is one set.
@@ -28,7 +28,7 @@ Bind = Callable[[exp.Expr], Expression]
 
 
 def grouping_sets(session: Session, clause: exp.Group, bind: Bind) -> tuple[Set, ...]:
-    """The grouping sets of `clause`; `bind` gives the meaning of one expression in it.
+    """Expands `clause` to its grouping sets; `bind` gives the meaning of one expression in it.
 
     Raises QueryTooLarge for more than MAX_SETS sets, which a few words of CUBE can ask for.
     """
@@ -54,7 +54,7 @@ class _Reader:
         self.bind = bind
 
     def sets(self, node: exp.Expr) -> list[Set]:
-        """The sets that an element stands for."""
+        """Expands an element to sets."""
         match node:
             case exp.Rollup():
                 self.check(len(node.expressions) + 1, node)
@@ -71,14 +71,14 @@ class _Reader:
                 return [self._part(node)]
 
     def check(self, sets: int, node: exp.Expr) -> None:
-        """Refuse more sets than a view may have."""
+        """Refuses more sets than a view may have."""
         if sets > MAX_SETS:
             raise self.session.source.fault(
                 QueryTooLarge, f"GROUP BY has more than {MAX_SETS} grouping sets", node
             )
 
     def _parts(self, node: exp.Rollup | exp.Cube) -> list[Set]:
-        """What may be left out: each an expression, or several in parentheses."""
+        """Lists the parts that may be left out: each an expression, or several in parentheses."""
         if not node.expressions:
             raise self.session.source.unsupported(f"{node.key.upper()} of nothing", node)
         return [self._part(part) for part in node.expressions]
@@ -100,19 +100,19 @@ class Outputs:
         self.read: set[int] = set()
 
     def key(self, position: int) -> Expression:
-        """What stands for the output at `position`."""
+        """Makes the key that stands for the output at `position`."""
         self.read.add(position)
         value = self.values[position]
         return Column(-1 - position, value.type, value.nullable)
 
     def key_of(self, value: Expression) -> Expression:
-        """What stands for an expression: the first output that is the same, if there is one."""
+        """Finds the key of an expression: the first output that equals it, else itself."""
         return self.key(self.values.index(value)) if value in self.values else value
 
     def told_apart(
         self, sets: Sequence[Set], numbers: Numbers
     ) -> tuple[tuple[Set, ...], dict[int, Attribute]]:
-        """The sets over the rows, and columns, by position, for the outputs that repeat another."""
+        """Rewrites the sets over the rows, and adds columns for the outputs that repeat another."""
         first: dict[Expression, int] = {}
         for position in sorted(self.read):
             first.setdefault(self.values[position], position)

@@ -1,4 +1,4 @@
-"""Every class of scalar syntax that views have, with its handler; all others are refused."""
+"""The table of scalar syntax: maps each class to its handler; any other is refused."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Joins in FROM: lists, conditions, USING and NATURAL.
+"""Binds joins in FROM: lists, conditions, USING and NATURAL.
 
 A comma binds less than JOIN. What is LATERAL sees the items before it, a join's condition only the
 two sides of the join.
@@ -36,7 +36,7 @@ _KINDS: dict[str, JoinKind] = {"INNER": "inner", "LEFT": "left", "FULL": "full"}
 
 
 def bind_from(session: Session, env: Environment, node: exp.Select) -> tuple[Plan, Scope]:
-    """The rows that a SELECT ranges over, and what its expressions may name."""
+    """Binds the rows that a SELECT ranges over, and the names that its expressions may use."""
     clause = node.args.get("from_")
     if clause is None:
         return one_row(session), Scope(env.outer)
@@ -52,7 +52,7 @@ class From:
     env: Environment
 
     def listed(self, first: exp.Expr, joins: Sequence[exp.Join], before: Scope | None) -> Item:
-        """The items between commas, each joined with its own before it is paired with others."""
+        """Joins the items between commas, each with its own joins first."""
         begun, *rest = _split(first, joins)
         whole = self._joined(*begun, before)
         for begin, more in rest:
@@ -215,7 +215,7 @@ def _merged(left: Attribute, right: Attribute, side: str) -> Expression:
 
 
 def _split(first: exp.Expr, joins: Sequence[exp.Join]) -> list[tuple[exp.Expr, list[exp.Join]]]:
-    """The items of a list: the first relation of each, and what that is joined with."""
+    """Splits a list into items: the first relation of each, and the joins that follow it."""
     items: list[tuple[exp.Expr, list[exp.Join]]] = [(first, [])]
     for join in [*(first.args.get("joins") or []), *joins]:
         if join.kind or join.side or join.method or join.args.get("on") or join.args.get("using"):

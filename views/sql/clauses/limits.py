@@ -1,4 +1,4 @@
-"""LIMIT, OFFSET and FETCH FIRST [WITH TIES]."""
+"""Binds LIMIT, OFFSET and FETCH FIRST [WITH TIES]."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ _MOST = 10**18
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How many rows are left (None: all), after how many; `ties`: with all that equal the last."""
+    """Keeps so many rows (None: all) after `offset`; `ties`: with all that equal the last."""
 
     count: int | None
     offset: int
@@ -26,18 +26,18 @@ class Limit:
 
     @property
     def bounds(self) -> bool:
-        """Whether it leaves any row out."""
+        """Tells whether it leaves any row out."""
         return self.count is not None or self.offset > 0
 
     def of(self, plan: Plan, order: tuple[SortKey, ...]) -> Plan:
-        """What is left of `plan` in this order."""
+        """Applies the limit to `plan` in this order."""
         if not self.bounds:
             return plan
         return TopK(plan, (), order, self.count, self.offset, self.ties and bool(self.count))
 
 
 def bind_limit(session: Session, node: exp.Expr) -> Limit:
-    """The rows that the end of a query asks for."""
+    """Binds the limit at the end of a query."""
     clause, after = node.args.get("limit"), node.args.get("offset")
     offset = 0
     if after is not None:

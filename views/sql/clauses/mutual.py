@@ -1,4 +1,4 @@
-"""WITH MUTUALLY RECURSIVE, as Materialize has it: names that read one another, and themselves.
+"""WITH MUTUALLY RECURSIVE, as Materialize has it: binds names that read one another.
 
 All names are empty at first. In every round the queries are evaluated in order, each replacing what
 its name has, until none changes any more. So a query may also take rows away again, and the writer
@@ -29,14 +29,14 @@ class _Binding:
     columns: tuple[Attribute, ...]
 
     def fresh(self, session: Session) -> tuple[Attribute, ...]:
-        """The columns once more."""
+        """Makes the columns once more."""
         return tuple(session.numbers.fresh(a.name, a) for a in self.columns)
 
 
 def bind_mutual(
     session: Session, env: Environment, clause: MutuallyRecursive
 ) -> dict[str, BoundQuery]:
-    """The fixed points that the names denote."""
+    """Binds the names to their fixed points."""
     session.source.only(clause, ("expressions", "recursive", "limit", "stops"))
     bindings = [_declared(session, cte) for cte in clause.expressions]
     named = {b.cte.alias: Named(lambda b=b: _reference(session, b)) for b in bindings}  # type: ignore[misc]

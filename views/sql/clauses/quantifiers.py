@@ -1,4 +1,4 @@
-"""IN, ANY and ALL over subqueries and lists, and conditions of which only the truth matters.
+"""Quantifiers: binds IN, ANY and ALL, and conditions of which only the truth matters.
 
 `x op ANY (rows)` is true if the comparison is for some row; else NULL if it is NULL for some row;
 else false. `x op ALL (rows)` is the negation of the opposite comparison with ANY. Of an ordering
@@ -53,7 +53,7 @@ class Quantified:
 
 
 def quantified(node: exp.Expr) -> Quantified | None:
-    """What `node` asks of all rows of an operand, if it is a comparison with ANY, ALL or IN."""
+    """Recognises a comparison with ANY, ALL or IN; None if `node` is none."""
     if isinstance(node, exp.In):
         query = node.args.get("query") or _only_query(node.expressions)
         return None if query is None else Quantified(node.this, "eq", query, False)
@@ -71,7 +71,7 @@ def _only_query(items: list[exp.Expr]) -> exp.Expr | None:
 
 
 def comparison(b: Binder, node: exp.Binary) -> Bound:
-    """`= <> < <= > >=` and `IS [NOT] DISTINCT FROM`, of values, rows and with ANY or ALL."""
+    """Binds `= <> < <= > >=` and `IS [NOT] DISTINCT FROM`, of values, rows, ANY and ALL."""
     asked = quantified(node)
     if asked is not None:
         return _answer(b, asked, node)
@@ -83,7 +83,7 @@ def comparison(b: Binder, node: exp.Binary) -> Bound:
 
 
 def in_(b: Binder, node: exp.In) -> Bound:
-    """`x IN (values)` and `x IN (subquery)`."""
+    """Binds `x IN (values)` and `x IN (subquery)`."""
     asked = quantified(node)
     if asked is not None:
         return _answer(b, asked, node)
@@ -155,7 +155,7 @@ def _membership(
 
 
 def _unknown(b: Binder, value: Value, bound: BoundQuery) -> Expression:
-    """Whether the comparison is NULL for some row: by two marks, neither of which compares."""
+    """Tells whether the comparison is NULL for some row, by two marks that do not compare."""
     cases: list[Expression] = []
     attribute = bound.columns[0][1]
     if attribute.nullable:
@@ -202,7 +202,7 @@ def _by_extremes(
 
 
 def decided(b: Binder, node: exp.Expr, wanted: bool = True) -> Expression:
-    """A condition that is true exactly where `node` is `wanted`: false and NULL are the same."""
+    """Makes a condition that is true exactly where `node` is `wanted`; NULL counts as false."""
     match node:
         case exp.Paren():
             return decided(b, node.this, wanted)

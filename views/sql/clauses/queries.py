@@ -1,4 +1,4 @@
-"""Whole queries: WITH, set operations, VALUES, and ORDER BY over them."""
+"""Binds whole queries: WITH, set operations, VALUES, and ORDER BY over them."""
 
 from collections.abc import Sequence
 
@@ -35,7 +35,7 @@ _SET_OPERATION = (*_WRAPPER, "expression", "distinct")
 
 
 def bind_query(session: Session, env: Environment, node: exp.Expr) -> BoundQuery:
-    """The plan of a query and its columns."""
+    """Binds a query to its plan and its columns."""
     env = bind_with(session, env, node)
     match node:
         case exp.Select():
@@ -71,7 +71,7 @@ def _set_operation(session: Session, env: Environment, node: exp.SetOperation) -
 def _counted(
     session: Session, node: exp.SetOperation, left: Plan, right: Plan, names: Sequence[str]
 ) -> Except:
-    """EXCEPT ALL; or INTERSECT ALL, which is the left side except what it has alone."""
+    """Makes EXCEPT ALL; or INTERSECT ALL as left EXCEPT ALL (left EXCEPT ALL right)."""
 
     def less(right: Plan) -> Except:
         named = zip(names, left.attributes, strict=True)

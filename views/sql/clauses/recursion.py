@@ -1,4 +1,4 @@
-"""WITH RECURSIVE: a base, and a step over what was found so far.
+"""WITH RECURSIVE: binds a base, and a step over the rows found so far, to a fixed point.
 
 UNION makes a set, and the step may then read the set more than once. UNION ALL makes a bag that
 each round adds to, and the step reads it exactly once. Where more rows found could take rows of
@@ -34,12 +34,12 @@ from views.types import type_name
 
 
 def is_recursive(cte: exp.CTE) -> bool:
-    """Whether a WITH query reads itself."""
+    """Tells whether a WITH query reads itself."""
     return any(t.name == cte.alias and not t.args.get("db") for t in cte.this.find_all(exp.Table))
 
 
 def bind_recursive(session: Session, env: Environment, cte: exp.CTE) -> BoundQuery:
-    """The fixed point that a recursive WITH query denotes."""
+    """Binds a recursive WITH query to its fixed point."""
     body, source = cte.this, session.source
     if not isinstance(body, exp.Union):
         raise source.unsupported("a recursive query that is not base UNION [ALL] step", cte)

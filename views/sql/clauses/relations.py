@@ -1,4 +1,4 @@
-"""FROM: tables, views, WITH queries, subqueries and lists of them."""
+"""Binds the relations of FROM: tables, views, WITH queries, subqueries and lists of them."""
 
 from dataclasses import dataclass, replace
 
@@ -18,7 +18,7 @@ from views.sql.source.text import describe
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Relations that belong together: their rows, and how their columns are named.
+    """Relations that belong together: their rows, and the names of their columns.
 
     A `lateral` one may read the columns of items before it.
     """
@@ -29,12 +29,12 @@ class Item:
 
 
 def one_row(session: Session) -> Constant:
-    """One row without a column that could be named."""
+    """Makes one row without a column that could be named."""
     return Constant(((True,),), (session.numbers.fresh("", TRUE),))
 
 
 def bind_relation(session: Session, env: Environment, before: Scope | None, node: exp.Expr) -> Item:
-    """A table or a subquery; if it is LATERAL, it may read the columns of `before`."""
+    """Binds a table or a subquery; if it is LATERAL, it may read the columns of `before`."""
     match node:
         case exp.Table() if isinstance(node.this, exp.Values):
             return _subquery(session, env, node.this, node)
@@ -58,7 +58,7 @@ def bind_relation(session: Session, env: Environment, before: Scope | None, node
 
 
 def is_join_in_parentheses(node: exp.Expr) -> bool:
-    """Whether parentheses hold joined relations, rather than a query."""
+    """Tells whether parentheses hold joined relations, rather than a query."""
     if not isinstance(node, exp.Subquery):
         return False
     inner = node.this
@@ -133,7 +133,7 @@ def aliased(
     name: str,
     node: exp.Expr,
 ) -> Scope:
-    """The columns under the alias, renamed if that lists names."""
+    """Names the columns under the alias, renamed if that lists names."""
     if alias is not None:
         session.source.only(alias, ("this", "columns"))
         names = [c.name for c in alias.args.get("columns") or []]
@@ -148,12 +148,12 @@ def aliased(
 
 
 def seen(scope: Scope, before: Scope | None) -> Scope:
-    """What a LATERAL item sees after the relations of `scope`."""
+    """Makes the scope of a LATERAL item after the relations of `scope`."""
     return Scope(before, scope.relations, scope.visible)
 
 
 def together(session: Session, left: Item, right: Item, node: exp.Expr) -> Scope:
-    """The names of both items (raises DuplicateColumn where two relations have one)."""
+    """Merges the names of both items (raises DuplicateColumn where two relations have one)."""
     taken = {r.alias for r in left.scope.relations}
     for relation in right.scope.relations:
         if relation.alias and relation.alias in taken:
@@ -165,11 +165,11 @@ def together(session: Session, left: Item, right: Item, node: exp.Expr) -> Scope
 
 
 def reads_before(left: Item, right: Item) -> bool:
-    """Whether `right` reads columns of `left`."""
+    """Tells whether `right` reads columns of `left`."""
     return right.lateral and not free_columns(right.plan).keys().isdisjoint(numbers_of(left.plan))
 
 
 def paired(kind: JoinKind, left: Item, right: Item) -> Join | Apply:
-    """The items joined without a condition."""
+    """Joins the items without a condition."""
     form = Apply if reads_before(left, right) else Join
     return form(kind, left.plan, right.plan, TRUE)

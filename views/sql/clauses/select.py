@@ -1,4 +1,4 @@
-"""One SELECT, clause by clause in the order of their meaning.
+"""Binds one SELECT, clause by clause in the order of their meaning.
 
 FROM, WHERE, GROUP BY with its aggregates, HAVING, windows, the select list, DISTINCT, and ORDER BY
 with LIMIT. An ORDER BY without LIMIT or OFFSET is checked and then has no effect: a view
@@ -37,7 +37,7 @@ _CLAUSES = (
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One column of the select list."""
+    """A column of the select list."""
 
     name: str
     value: Expression
@@ -46,7 +46,7 @@ class Item:
 
 @dataclass(slots=True)
 class Select:
-    """A SELECT while it is bound: its rows so far and what its clauses may name."""
+    """A SELECT while it is bound: its rows so far, and the names of its clauses."""
 
     session: Session
     env: Environment
@@ -62,11 +62,11 @@ class Select:
     repeated: list[tuple[Attribute, Expression]] = field(default_factory=list)
 
     def binder(self, clause: str) -> Binder:
-        """A binder for a clause without aggregates."""
+        """Makes a binder for a clause without aggregates."""
         return Binder(self.session, self.env, self.scope, clause, handlers=HANDLERS)
 
     def grouped_binder(self, clause: str, windows: bool = True) -> Binder:
-        """A binder for a clause over groups."""
+        """Makes a binder for a clause over groups."""
         binder = self.binder(clause)
         binder.aggregates = self.aggregates
         binder.windows = self.windows if windows else None
@@ -74,7 +74,7 @@ class Select:
         return binder
 
     def where(self) -> None:
-        """Keep the rows that WHERE asks for."""
+        """Keeps the rows that WHERE asks for."""
         clause = self.node.args.get("where")
         if clause is not None:
             binder = self.binder("WHERE")
@@ -86,7 +86,7 @@ class Select:
                 self.plan = TemporalFilter(self.plan, begin, end)
 
     def bind_items(self) -> Binder:
-        """Bind the select list."""
+        """Binds the select list."""
         binder = self.grouped_binder("the select list")
         for node in self.node.expressions:
             table = node.table if isinstance(node, exp.Column) else None
@@ -108,7 +108,7 @@ class Select:
         return [Item(name, attribute.column, node) for name, attribute in columns]
 
     def bind_group(self) -> Binder:
-        """Bind GROUP BY; outputs that it tells apart from equal ones get a column of their own."""
+        """Binds GROUP BY; an output that it tells apart from an equal one gets its own column."""
         binder, clause = self.binder("GROUP BY"), self.node.args.get("group")
         if clause is None:
             return binder
@@ -132,7 +132,7 @@ class Select:
         return binder
 
     def bind_order(self, binder: Binder) -> None:
-        """Bind ORDER BY: an output's name or number, else an expression over the rows."""
+        """Binds ORDER BY: an output's name or number, else an expression over the rows."""
         clause = self.node.args.get("order")
         for node in clause.expressions if clause is not None else ():
             item = self.output(node.this, by_name=True)
@@ -140,7 +140,7 @@ class Select:
             self.order.append((ordering_of(binder, node, value), node))
 
     def bind_on(self, binder: Binder) -> None:
-        """Bind DISTINCT ON, which must be what ORDER BY begins with."""
+        """Binds DISTINCT ON, with which ORDER BY must begin."""
         distinct = self.node.args.get("distinct")
         on = None if distinct is None else distinct.args.get("on")
         if on is None:
@@ -155,7 +155,7 @@ class Select:
             )
 
     def output(self, node: exp.Expr, by_name: bool) -> Item | None:
-        """The output column that `node` names or numbers in ORDER BY or GROUP BY, if it does."""
+        """Finds the output column that `node` names or numbers in ORDER BY or GROUP BY, if any."""
         if isinstance(node, exp.Literal) and not node.is_string:
             number = int(node.this) if node.this.isdigit() else 0
             if not 1 <= number <= len(self.items):
@@ -169,7 +169,7 @@ class Select:
 
 
 def bind_select(session: Session, env: Environment, node: exp.Select) -> BoundQuery:
-    """The plan of one SELECT."""
+    """Binds one SELECT to its plan."""
     session.source.only(node, _CLAUSES)
     _check_lengths(session, node)
     plan, scope = bind_from(session, env, node)

@@ -1,4 +1,4 @@
-"""Subqueries in expressions: EXISTS, and those that are a value or a row of values.
+"""Binds subqueries in expressions: EXISTS, scalar subqueries, and rows of values.
 
 Each becomes a join that its clause applies to its rows.
 """
@@ -21,7 +21,7 @@ _TOO_MANY = "more than one row returned by a subquery used as an expression"
 
 
 def bind_query(b: Binder, node: exp.Expr) -> BoundQuery:
-    """A query that may read the columns of the row it is evaluated for."""
+    """Binds a query that may read the columns of the row it is evaluated for."""
     scope = replace(b.scope, clause=b.clause, aggregates=b.aggregates)
     inner = Environment(b.environment.named, scope)
     return b.session.bind_query(b.session, inner, node)
@@ -32,14 +32,14 @@ def exists(b: Binder, node: exp.Exists) -> Bound:
 
 
 def mark(b: Binder, plan: Plan, condition: Expression) -> Expression:
-    """A column that says whether a row of `plan` satisfies `condition`."""
+    """Makes a column that tells whether a row of `plan` satisfies `condition`."""
     attribute = b.session.numbers.fresh("exists", TRUE)
     _add(b, Pending("mark", plan, condition, attribute))
     return attribute.column
 
 
 def one_row(b: Binder, plan: Plan, attributes: Sequence[Attribute]) -> list[Expression]:
-    """Columns of `plan`, which has one row; they may be NULL where nobody asks for them."""
+    """Reads the columns of `plan`, which has one row; NULL in rows that its guards leave out."""
     is_guarded = _add(b, Pending("inner", plan))
     return [a.widened().column if is_guarded else a.column for a in attributes]
 
@@ -57,7 +57,7 @@ def _add(b: Binder, subquery: Pending) -> bool:
 
 
 def scalar(b: Binder, node: exp.Subquery) -> Bound:
-    """A subquery as a value: NULL for no row, and an error for more than one."""
+    """Binds a subquery as a value: NULL for no row, and an error for more than one."""
     bound = bind_query(b, node)
     if len(bound.columns) != 1:
         raise b.mismatch("a subquery used as a value must have one column", node)
@@ -65,7 +65,7 @@ def scalar(b: Binder, node: exp.Subquery) -> Bound:
 
 
 def row_of(b: Binder, node: exp.Expr, other: exp.Expr) -> list[tuple[exp.Expr, Bound]] | None:
-    """The columns of `node`, if it is a subquery that is compared with a row of values."""
+    """Binds the columns of `node`, if it is a subquery that is compared with a row of values."""
     if not (isinstance(node, exp.Subquery) and isinstance(other, exp.Tuple)):
         return None
     return [(node, value) for value in _only_row(b, bind_query(b, node))]
@@ -83,7 +83,7 @@ def _only_row(b: Binder, bound: BoundQuery) -> list[Expression]:
 
 
 def _checked(b: Binder, bound: BoundQuery) -> list[Expression]:
-    """The values of a subquery that might have several rows, which is an error then."""
+    """Reads the values of a subquery, with an error where it has several rows."""
     numbers = b.session.numbers
     rows = numbers.fresh("rows", Literal(0, BIGINT))
     several = predicate("gt", rows.column, Literal(1, BIGINT))

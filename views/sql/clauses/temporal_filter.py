@@ -1,4 +1,4 @@
-"""Temporal filters: conditions that compare now() with what a row says.
+"""Temporal filters: binds conditions that compare now() with an expression of the row.
 
 Such a condition lets a row in at one moment and out at another, whatever the clock shows now: it
 is bound to these moments. now() may stand nowhere else, since a view would change at every tick.
@@ -31,7 +31,7 @@ _HINT = (
 
 
 def reads_clock(node: exp.Expr) -> bool:
-    """Whether `node` itself, not a query in it, says now()."""
+    """Tells whether `node` itself, not a query in it, reads now()."""
     if isinstance(node, exp.CurrentTimestamp):
         return True
     parts = (part for part in node.iter_expressions() if not isinstance(part, QUERIES))
@@ -39,7 +39,7 @@ def reads_clock(node: exp.Expr) -> bool:
 
 
 def conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
-    """The conditions that AND joins, in their order."""
+    """Yields the conditions that AND joins, in their order."""
     match condition:
         case exp.Paren() if reads_clock(condition):
             yield from conjuncts(condition.this)
@@ -57,7 +57,7 @@ def conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
 def bounds(
     binder: Binder, conditions: Iterable[exp.Expr]
 ) -> tuple[Expression | None, Expression | None]:
-    """From when on and until when all of `conditions`, which read the clock, are true of a row."""
+    """Finds the begin and the end of the time in which all `conditions`, over now(), hold."""
     begins: list[Expression] = []
     ends: list[Expression] = []
     for condition in conditions:
@@ -89,7 +89,7 @@ def _moment(b: Binder, condition: exp.Expr) -> tuple[type[exp.Expr], Expression]
 
 
 def _beside(b: Binder, clock: exp.Expr) -> Iterator[Expression]:
-    """The intervals by which to move what `clock` is compared with, so that now() stands alone."""
+    """Yields the intervals to add to both sides of a comparison, so that now() stands alone."""
     match clock:
         case exp.CurrentTimestamp():
             b.session.source.only(clock, ())
