@@ -1,7 +1,7 @@
 """The catalog: tables and views by name, and the dependencies between them.
 
-Held in memory and serialisable; whoever owns the catalog makes it durable. A view is listed after
-everything it reads, so installing the views in order always finds their inputs.
+Held in memory and serialisable; its owner makes it durable. A view is listed after everything it
+reads, so installing the views in order always finds their inputs.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -66,9 +66,9 @@ def compile_view(
     """Compiles a query in `language` over the catalog's tables and views.
 
     `arranged` names the arrangements that exist already (`orders[customer_id]`): a join reads one
-    of those in preference to indexing a filtered copy. Without `key` the view is looked up by what
-    is known to be unique in it: the columns grouped by, a table's primary key, else all columns.
-    Raises a kind of SqlError: QueryTooLarge for a text beyond the `limits`.
+    of those in preference to indexing a filtered copy. Without `key` the view is looked up by a
+    unique key: the columns grouped by, a table's primary key, else all columns. Raises a kind of
+    SqlError: QueryTooLarge for a text beyond the `limits`.
     """
     limits.check(query)
     return deeply(lambda: _compile(query, catalog, key, arranged, language, limits))

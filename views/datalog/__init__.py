@@ -14,7 +14,7 @@ The syntax is Soufflé's where that has one:
   variables that also stand outside of them. Of no rows, `count` and `sum` are 0; the others hold
   for no value.
 - `x = expression` gives `x` its value; expressions are SQL's: `+ - * / %`, `x::type`, functions.
-  A text constant takes the type of what it meets.
+  A text constant takes the type of its context.
 - Recursion may be mutual. No relation may depend on its own negation or aggregate.
 - The result is `.output name`, or the answers to one query `?- …`, a column for each variable.
 - `.decl path(x: bigint, y: bigint)` names and types the columns of a relation. Without it they

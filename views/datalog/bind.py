@@ -41,8 +41,8 @@ def bind(query: str, catalog: Catalog, limits: Limits = DEFAULT) -> Bound:
 def _bind_copies(rewritten: Rewritten, whole: Relations, limits: Limits) -> Relations | None:
     """The relations of a rewritten program; `whole` are those of the program itself.
 
-    None where it is beyond a limit or cannot be bound: copies repeat what their rules have, and a
-    constant that asks may be of a type of its own.
+    None where it is beyond a limit or cannot be bound: copies repeat the rules' literals, and a
+    bound constant may have a type that its column has not.
     """
     columns = {
         name: tuple(whole.read(origin.relation).columns[i][1] for i in origin.positions)

@@ -3,15 +3,15 @@
 After Beeri and Ramakrishnan, "On the Power of Magic" (J. Logic Programming 10, 1991). A recursive
 relation that is read with some arguments bound gets a copy for them, `path{bf}`, whose rules also
 read the relation of the bound values asked for, `magic path{bf}`. That has a rule for each reading:
-its values are what the literals before it give.
+its values are given by the literals before it.
 
 An argument is bound if it is a constant, a variable that the body equates with one, or a variable
 that stands in a bound argument of the head or in an earlier relation of which one is bound.
 Literals are taken in this order: those with a bound argument first, tables before relations that
-rules define, else as they stand. What is computed by an expression is not passed on, so that magic
-relations are finite. What stands under a negation or in an aggregate is derived in full. What it
-reads in turn may have copies, unless a cycle through the negation arises, since what is asked for
-there depends on it: then that is derived in full, too.
+rules define, else as they stand. Values computed by an expression are not passed on, so that magic
+relations are finite. A relation under a negation or in an aggregate is derived in full. Relations
+that it reads in turn may have copies, unless the bound values asked for there depend on it, in a
+cycle through the negation: then these are derived in full, too.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -61,8 +61,8 @@ def select(rule: Rule, columns: Columns, source: Source) -> exp.Select:
 class Body:
     """Collects the literals of a rule or an aggregate for a SELECT.
 
-    `visible` names the variables of this level and of those around it; `bound` says what a variable
-    is, once that is known.
+    `visible` names the variables of this level and of those around it; `bound` maps a variable to
+    its term, once that is known.
     """
 
     source: Source

@@ -1,7 +1,7 @@
 """Stratification: orders the components of relations, each after those that it reads.
 
 A component is a set of relations that depend on one another. Within one no relation may read
-another by negation or in an aggregate: what it then holds would depend on what it does not hold.
+another by negation or in an aggregate: a row could then be in it because it is not in it.
 """
 
 from collections import deque

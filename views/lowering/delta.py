@@ -4,8 +4,8 @@ Each change of a relation looks its partners up in the arrangements of all other
 between them is stored. Chosen for three relations and more where every arrangement that this needs
 is there already; otherwise joins are binary. Chosen for two where a key may be NULL on one side
 and not on the other: arrangements whose keys have different types cannot be merged, but a look-up
-converts what it looks for, so that both serve as they are and no copy is made. Never chosen where
-two keys that shall be equal may be NULL, since look-ups find NULL by NULL.
+converts the key it looks for, so that both serve as they are and no copy is made. Never chosen
+where two keys that shall be equal may be NULL, since look-ups find NULL by NULL.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence

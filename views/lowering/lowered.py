@@ -1,7 +1,7 @@
 """A lowered plan: a dataflow node, and the position of each column in it.
 
-Several numbers may share a position, so renaming a column costs nothing; only what is arranged or
-compared as a whole row is projected to what is needed.
+Several numbers may share a position, so renaming a column costs nothing; only rows that are
+arranged or compared as a whole are projected to the columns needed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

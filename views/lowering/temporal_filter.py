@@ -17,7 +17,7 @@ from views.plan.scalars import predicate, test
 
 _MOMENT = pa.timestamp("us", "UTC")
 CLOCK = df.Get("ivm.clock", pa.schema([pa.field("now", _MOMENT, nullable=False)]))
-"""The input that whoever owns the pool keeps at the present moment."""
+"""The input that the pool's owner keeps at the present moment."""
 _ALWAYS = Literal(datetime.min.replace(tzinfo=UTC), _MOMENT)
 
 

@@ -19,7 +19,8 @@ class Stage:
 class Bound:
     """Holds a query's plan over the tables and views `dependencies`, sorted.
 
-    `numbers` goes on numbering columns for the rewrites; `stages()` tells of what led to the plan.
+    `numbers` goes on numbering columns for the rewrites; `stages()` lists the stages before the
+    plan.
     """
 
     plan: Plan

@@ -147,9 +147,9 @@ class Join:
 class Apply:
     """Joins `left` with `right`, which is evaluated for each left row and may read its columns.
 
-    Never `full`. Rewriting leaves none of these. `guard` reads the left alone: for a row where it
-    does not hold nobody looks at what the right side gives, which may be any values, and NULL; but
-    to evaluate it for such a row might fail. Under a guard the right side of `inner` has one row.
+    Never `full`. Rewriting leaves none of these. `guard` reads the left alone: where it does not
+    hold, the right side's values are not read and may be any, or NULL; but to evaluate it for such
+    a row might fail. Under a guard the right side of `inner` has one row.
     """
 
     kind: JoinKind
@@ -174,9 +174,9 @@ AggregateFunction: TypeAlias = OneOf[
 class AggregateCall:
     """Computes `function` over the values of column `argument` (None: over rows), as `attribute`.
 
-    `distinct`: each value once. The functions are those of
-    `ivm.dataflow.aggregates.Aggregate`, which says what `other`, `order`, `where` and `parameter`
-    mean, and `mode`: the most frequent value, of several the first in `order`.
+    `distinct`: each value once. The functions are those of `ivm.dataflow.aggregates.Aggregate`,
+    which defines `other`, `order`, `where` and `parameter`, and `mode`: the most frequent value, of
+    several the first in `order`.
     """
 
     attribute: Attribute
@@ -334,10 +334,10 @@ class Recursive:
 class Iterate:
     """The fixed point of `bindings`: `result`, once no name changes any more, all empty at first.
 
-    In every round the bodies are evaluated in order, and each replaces what its name has: so a body
-    reads what earlier names have in the same round, and what others, itself among them, had in the
-    round before. (The dataflow's node of this name reads the round before for every name.) More
-    than `max_rounds` are an error; if it `stops`, they are not begun instead. A body that is a
+    In every round the bodies are evaluated in order, and each replaces the rows of its name: so a
+    body reads earlier names as of the same round, and others, itself among them, as of the round
+    before. (The dataflow's node of this name reads the round before for every name.) More than
+    `max_rounds` are an error; if it `stops`, they are not begun instead. A body that is a
     `Distinct` makes a set. The columns of a body correspond by position to those of the `Recursive`
     that read it, and those of `result` to `attributes`.
     """

@@ -53,7 +53,7 @@ RULES: tuple[tuple[str, Rule], ...] = (
 def rewrite(plan: Plan, context: Context) -> Plan:
     """Applies every rule to `plan` (raises QueryTooLarge).
 
-    To unnest a subquery repeats what it stands beside, which a few levels multiply.
+    Unnesting a subquery repeats the plan beside it, and a few levels multiply that.
     """
     for _, rule in RULES:
         plan = rule(plan, context)

@@ -387,7 +387,7 @@ class Unnesting:
     def _body(self, body: Plan, names: set[str], used: Sequence[int]) -> Plan:
         """A body of a recursion for every value.
 
-        What it begins with is limited to the domain: for further values it might not end.
+        Its base is limited to the domain: for further values it might not end.
         """
         if isinstance(body, Distinct):
             return Distinct(self._body(body.input, names, used))

@@ -1,7 +1,7 @@
 """Factoring: moves a condition that every alternative of an OR has before the OR.
 
-`(a AND b) OR (a AND c)` is `a AND (b OR c)`, in three-valued logic too. What comes out may be an
-equality that joins, or a condition on one input.
+`(a AND b) OR (a AND c)` is `a AND (b OR c)`, in three-valued logic too. The common condition may be
+an equality that joins, or a condition on one input.
 """
 
 from dataclasses import replace

@@ -1,6 +1,6 @@
 """Constant folding: computes constants once, and drops inputs that have no rows.
 
-The engine's own kernels compute it; what is a row's error stays as it is.
+The engine's own kernels compute it; an expression that fails stays as it is, a row's error.
 """
 
 from dataclasses import replace

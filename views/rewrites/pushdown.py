@@ -1,9 +1,9 @@
 """Predicate push-down: tests every condition as early as its columns exist.
 
 Conditions over both inputs of an inner join become part of the join, where lowering finds the
-equalities; what they imply for one input goes down to it. A condition never moves into the optional
-side of an outer join, nor below a window or a top-k other than by their keys. One on a row whose
-elements are taken comes before they are: it may say which rows have any.
+equalities; conditions that they imply for one input go down to it. A condition never moves into the
+optional side of an outer join, nor below a window or a top-k other than by their keys. One on a row
+whose elements are taken comes before they are: it may say which rows have any.
 """
 
 from collections.abc import Iterable

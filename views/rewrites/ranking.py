@@ -1,7 +1,7 @@
 """Top-k recognition: turns a filter on `row_number()` or `rank()` into a TopK below the window.
 
-`row_number() over (partition by g order by o) <= k` keeps what TopK keeps, and `rank()` what it
-keeps with ties. The numbers themselves are computed over the rows that are left, and not at all
+`row_number() over (partition by g order by o) <= k` keeps the rows of a TopK, and `rank()` those of
+a TopK with ties. The numbers themselves are computed over the rows that are left, and not at all
 where nothing reads them. That goes if no other call over the same window looks at later rows.
 """
 

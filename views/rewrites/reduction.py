@@ -2,8 +2,8 @@
 
 A semijoin whose condition reads one input of an inner join moves to that input, where it keeps
 fewer rows for everything above. It moves only where equalities decide, since then it is a look-up;
-a condition on both rows would be tested for rows that the join drops. Nor does one move that may
-fail, as it would for rows that what it passes drops. Below a join that keeps its left rows it moves
+a condition on both rows would be tested for rows that the join drops. Nor does a semijoin move that
+may fail, as it would for rows that the join drops. Below a join that keeps its left rows it moves
 to the left.
 """
 

@@ -1,7 +1,7 @@
 """SQL in the dialect of PostgreSQL, bound and typed into the relational plan.
 
 Syntax trees are sqlglot's; names, types, conversions and the meaning of every clause are ours.
-What is not listed here is refused with its name and place, never approximated:
+Any construct not listed here is refused with its name and place, never approximated:
 
 - SELECT with WHERE, GROUP BY (expressions, numbers, aliases; ROLLUP, CUBE and GROUPING SETS, with
   `grouping(…)`), HAVING, DISTINCT [ON], ORDER BY, LIMIT, OFFSET, FETCH FIRST [WITH TIES]; VALUES
@@ -34,8 +34,8 @@ are as wide as its step's; grouping by a table's primary key allows its other co
 are read directly; an ORDER BY without LIMIT has no effect, as a view is a bag of rows; text
 compares by code points; rows that tie in the ORDER BY of a window, LIMIT or DISTINCT ON are in the
 order of the columns that the query reads beside it, and those over the same window agree on it;
-what PostgreSQL leaves open in an aggregate is settled as `aggregates.ordered` says, and variances
-are double precision.
+where PostgreSQL leaves an aggregate's order open, it is that of `aggregates.ordered`; variances are
+double precision.
 
 - `aggregates/`: aggregates and window functions: their syntax, and the calls that a query computes
 - `base/`: the base of every expression's binding: scopes, conversions, literals, signatures

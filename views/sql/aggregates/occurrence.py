@@ -131,4 +131,4 @@ def ordering_of(b: Binder, node: exp.Ordered, value: Expression) -> Ordering:
 
 
 TRUE_ROW = Literal(True, BOOL)
-"""What stands for a row where rows are counted."""
+"""The constant that stands for a row where rows are counted."""

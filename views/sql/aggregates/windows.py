@@ -1,8 +1,8 @@
 """Binds window functions: the clauses of OVER, and the calls that a query computes over its rows.
 
 They see the rows that WHERE, GROUP BY and HAVING leave, and stand in the select list and ORDER BY.
-An aggregate over a window is bound as any other; what it would have a grouped query compute
-becomes calls over the window. Counts, as of lag(), must be constants.
+An aggregate over a window is bound as any other; its computations become calls over the window
+instead of a grouped query's. Counts, as of lag(), must be constants.
 """
 
 from collections.abc import Mapping, Sequence

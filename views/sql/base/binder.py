@@ -54,7 +54,7 @@ from views.types import type_name
 class Pending:
     """A subquery met in an expression: an Apply that its clause still has to put in its plan.
 
-    What it gives matters only for rows where `guard` holds, so that it need not be evaluated for
+    Its values matter only for rows where `guard` holds, so that it need not be evaluated for
     others.
     """
 
@@ -74,8 +74,8 @@ class Pending:
     def attach(self, plan: Plan) -> Apply:
         """Joins `plan` with the subquery.
 
-        Its guard is what reads columns of `plan`. What comes after a condition that does not may
-        fail where that one does not hold, and is then left out as well.
+        Its guard are the conditions that read columns of `plan`. A condition after one that does
+        not is left out as well if it may fail, since it may where that one does not hold.
         """
         own, holds = numbers_of(plan), list[Expression]()
         for i, part in enumerate(conjuncts(self.guard)):
@@ -173,10 +173,10 @@ class WindowUse:
 class Binder:
     """Binds the expressions of one clause.
 
-    `aggregates` and `windows` collect what the clause may hold, or are None where it may not;
-    `pending` collects its subqueries, of which nobody asks where one of `guards` does not hold.
-    `enclosing` is what an aggregate's argument may hold, which only one over a window may: the
-    aggregates of the query. `read` are the columns that names were found to mean.
+    `aggregates` and `windows` collect those of the clause, or are None where it may have none;
+    `pending` collects its subqueries, whose values are not read where one of `guards` does not
+    hold. `enclosing` are the aggregates of the query, which only the argument of an aggregate over
+    a window may hold. `read` are the columns that names were resolved to.
     """
 
     session: Session

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Relation:
     """An item of a FROM clause: its alias and its columns by name.
 
-    `whole` is what the alias alone means, of a function's rows of one value.
+    `whole` is the column that the alias alone names, of a function's rows of one value.
     """
 
     alias: str

@@ -1,7 +1,7 @@
 """WITH: queries under names, which the query after them reads as often as it likes.
 
-In WITH RECURSIVE a query may read itself, and others in any order; what reads one another is for
-WITH MUTUALLY RECURSIVE.
+In WITH RECURSIVE a query may read itself, and others in any order; queries that read one another
+are for WITH MUTUALLY RECURSIVE.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,9 +1,9 @@
 """GROUP BY: makes one row for each group of the rows of FROM and WHERE.
 
 Expressions of the later clauses are bound over the ungrouped rows, with columns in place of their
-aggregates; `regroup` then maps them onto the groups: what equals a grouping expression becomes its
-column, and a column of the ungrouped rows that is left over is a fault. Grouping by a table's
-primary key groups by its other columns too, as they depend on it.
+aggregates; `regroup` then maps them onto the groups: an expression that equals a grouping
+expression becomes its column, and a column of the ungrouped rows that is left over is a fault.
+Grouping by a table's primary key groups by its other columns too, as they depend on it.
 
 Several grouping sets are the union of as many groupings of the same rows. In a row of one of them
 the keys of the others are NULL, which is not the NULL of a row: `grouping(…)` tells them apart.

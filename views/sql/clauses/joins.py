@@ -1,6 +1,6 @@
 """Binds joins in FROM: lists, conditions, USING and NATURAL.
 
-A comma binds less than JOIN. What is LATERAL sees the items before it, a join's condition only the
+A comma binds less than JOIN. A LATERAL item sees the items before it, a join's condition only the
 two sides of the join.
 """
 

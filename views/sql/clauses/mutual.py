@@ -1,8 +1,8 @@
 """WITH MUTUALLY RECURSIVE, as Materialize has it: binds names that read one another.
 
-All names are empty at first. In every round the queries are evaluated in order, each replacing what
-its name has, until none changes any more. So a query may also take rows away again, and the writer
-sees to it that the rounds end; a limit on their number may be an error, or the end.
+All names are empty at first. In every round the queries are evaluated in order, each replacing the
+rows of its name, until none changes any more. So a query may also take rows away again, and the
+writer sees to it that the rounds end; a limit on their number may be an error, or the end.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """Temporal filters: binds conditions that compare now() with an expression of the row.
 
-Such a condition lets a row in at one moment and out at another, whatever the clock shows now: it
-is bound to these moments. now() may stand nowhere else, since a view would change at every tick.
+Such a condition lets a row in at one moment and out at another, independent of the present: it is
+bound to these moments. now() may stand nowhere else, since a view would change at every tick.
 """
 
 from collections.abc import Iterable, Iterator

@@ -262,7 +262,7 @@ def function(name: str, *arguments: exp.Expr) -> exp.Expr:
     parsed = name.upper() in ViewsParser.FUNCTION_PARSERS.keys() - ViewsParser.FUNCTIONS.keys()
     if not parsed:
         return exp.func(name, *arguments, dialect=PostgresViews, copy=False)
-    # A constant may decide what is read; for the others columns stand.
+    # A constant may choose the syntax; columns stand for the other arguments.
     own: dict[str, exp.Expr] = {}
     written = []
     for i, argument in enumerate(arguments):
