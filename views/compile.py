@@ -33,8 +33,8 @@ from views.rewrites import rewrite
 from views.rewrites.context import Context
 
 Answer = TypeVar("Answer")
-_STACK_BYTES = 256 * 1024 * 1024
-_FRAMES = 100_000
+_STACK_BYTES = 256 * 1024 * 1024  # of the thread that compiles
+_FRAMES = 100_000  # of Python on that stack
 _ONE_AT_A_TIME = threading.Lock()
 
 

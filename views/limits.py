@@ -10,7 +10,7 @@ from itertools import islice
 
 from views.errors import QueryTooLarge
 
-MOST_NESTED = 500
+MOST_NESTED = 500  # open parentheses and prefixes at one place of a text
 MOST_NODES = 20_000
 """Nodes of a plan, those included that stand in it several times."""
 

@@ -41,9 +41,9 @@ from views.sql.base.binder import key_of
 from views.sql.source.dialect import PostgresViews, function
 from views.sql.source.text import Source, check_characters
 
-MAX_CHARACTERS = 100_000
-MAX_LITERALS = 100
-MAX_DEPTH = 100
+MAX_CHARACTERS = 100_000  # of a program
+MAX_LITERALS = 100  # of a body
+MAX_DEPTH = 100  # open parentheses and braces, with signs, at one place
 ANSWER = "?-"
 """The relation that a query's answers are; no name in a program is spelled so."""
 _SHOWN = {

@@ -36,8 +36,8 @@ from views.sql.clauses.queries import bind_query
 from views.sql.source.text import Source
 from views.types import parse_type, type_name
 
-MAX_PASSES = 20
-MAX_PLAN_DEPTH = 1_000
+MAX_PASSES = 20  # over the rules of a component, beyond one for each relation, to find types
+MAX_PLAN_DEPTH = 1_000  # nodes on a path from the root of a plan
 _TYPES = {"number": "bigint", "symbol": "text", "float": "double precision"}
 """Soufflé's names of types, beside SQL's."""
 

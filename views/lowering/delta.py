@@ -1,11 +1,15 @@
 """Delta joins: join relations over their arrangements, without state of their own.
 
-Each change of a relation looks its partners up in the arrangements of all others, so that nothing
-between them is stored. Chosen for three relations and more where every arrangement that this needs
-is there already; otherwise joins are binary. Chosen for two where a key may be NULL on one side
-and not on the other: arrangements whose keys have different types cannot be merged, but a look-up
-converts the key it looks for, so that both serve as they are and no copy is made. Never chosen
-where two keys that shall be equal may be NULL, since look-ups find NULL by NULL.
+With R' = R + ΔR, Δ(R₁ ⋈ … ⋈ Rₙ) = Σᵢ R'₁ ⋈ … ⋈ R'ᵢ₋₁ ⋈ ΔRᵢ ⋈ Rᵢ₊₁ ⋈ … ⋈ Rₙ: each change of a
+relation looks its partners up in the arrangements of all others, and nothing between them is
+stored. (Ammar, McSherry, Salihoglu and Joglekar, "Distributed Evaluation of Subgraph Queries Using
+Worst-case Optimal Low-Memory Dataflows", PVLDB 11, 2018.)
+
+Chosen for three relations and more where every arrangement that this needs exists already;
+otherwise joins are binary. Chosen for two where a key may be NULL on one side and not on the other:
+arrangements whose keys have different types cannot be merged, but a look-up converts the key it
+looks for, so that both serve as they are and no copy is made. Never chosen where two keys that
+shall be equal may be NULL, since look-ups find NULL by NULL.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence

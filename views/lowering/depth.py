@@ -10,8 +10,8 @@ from ivm.dataflow.expressions import Call, Column, Expression, Literal
 from ivm.dataflow.traversal import children, expressions
 from views.errors import QueryTooLarge
 
-MAX_NODES_DEEP = 120
-MAX_CALLS_DEEP = 150
+MAX_NODES_DEEP = 120  # nodes on a path from the root of a dataflow
+MAX_CALLS_DEEP = 150  # calls on a path from the root of an expression
 
 
 def check_depth(node: df.Node) -> None:

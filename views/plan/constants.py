@@ -11,7 +11,7 @@ from ivm.errors import Unsupported
 from ivm.expressions.program import evaluate
 
 _ONE_ROW = pa.RecordBatch.from_pydict({"one": [True]})
-_CACHED_TEXTS = 4096
+_CACHED_TEXTS = 4096  # texts of constants whose values are kept
 _DAY_MICROS = 86_400_000_000
 
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from ivm.dataflow.expressions import Call, Column, Expression
 
-MAX_FACTS = 64  # of a disjunction
+MAX_FACTS = 64  # of a disjunction; beyond these nothing is inferred from it
 
 Fact: TypeAlias = frozenset[int]  # one at least of these columns is not NULL
 Facts: TypeAlias = frozenset[Fact]

@@ -1,6 +1,7 @@
 """Decorrelation: turns every Apply into a join of two plans that do not read one another.
 
-General unnesting after Neumann and Kemper, "Unnesting Arbitrary Queries" (BTW 2015). The right
+General unnesting after Neumann and Kemper, "Unnesting Arbitrary Queries" (BTW 2015). With F the
+columns of the left that the right side reads, L apply R = L ⋈_F (δ(π_F L) apply R). The right
 side is evaluated once for every combination of values that it reads from the left, its *domain*,
 and its rows carry these values, so that a join on them replaces the Apply. Where the right side
 only compares those values with columns of its own, the columns stand in for the domain, which is

@@ -33,7 +33,7 @@ from views.sql.base.coercion import (
 from views.sql.base.coercion import promoted as promoted_type
 from views.sql.base.digits import average
 
-_MOST_BITS = 31
+_MOST_BITS = 31  # keys of grouping(), whose result is an int32
 _FUNCTIONS: dict[type[exp.Expr] | str, AggregateFunction] = {
     exp.Count: "count",
     exp.Sum: "sum",

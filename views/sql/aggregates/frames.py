@@ -18,8 +18,7 @@ from views.errors import InvalidLiteral, SqlSyntaxError
 from views.sql.base.binder import Binder, Ordering, name
 from views.sql.base.coercion import BIGINT, Bound, is_integer, scale_of
 
-_DAY = 86_400_000_000
-_MOST_DIGITS = 38
+_DAY = 86_400_000_000  # microseconds
 
 
 def bind_frame(b: Binder, node: exp.WindowSpec | None, order: tuple[Ordering, ...]) -> Frame:

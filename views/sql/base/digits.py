@@ -13,13 +13,14 @@ import pyarrow as pa
 from ivm.dataflow.expressions import Expression, Literal
 from views.sql.base.coercion import DIGITS, scale_of, whole_digits
 
-_PRODUCT_SCALE = 18
-_ROOM = 18
-_SPARE = 8
-_SIGNIFICANT = 16
-_LIMB = 4
-_AVERAGE_SCALE = 20
-_WHOLE_AVERAGE_SCALE = 16
+# In decimal digits.
+_PRODUCT_SCALE = 18  # after the point of a product, at least, if its factors have as many
+_ROOM = 18  # before the point of a quotient, or as many as a bounded dividend needs
+_SPARE = 8  # before the point of a quotient, beyond those of its dividend and divisor
+_SIGNIFICANT = 16  # of a quotient, as PostgreSQL gives at least
+_LIMB = 4  # of one of the words in which PostgreSQL keeps a numeric, and counts its scale
+_AVERAGE_SCALE = 20  # after the point of an average
+_WHOLE_AVERAGE_SCALE = 16  # after the point of an average of whole numbers of any size
 
 
 def product(one: Expression, other: Expression) -> pa.DataType:

@@ -19,7 +19,7 @@ from views.plan.scalars import substitute
 from views.plan.trees import Numbers
 from views.sql.base.scope import Session
 
-MAX_SETS = 256
+MAX_SETS = 256  # of one GROUP BY; each is a grouping of its own
 
 Set = tuple[Expression, ...]
 """The expressions of one grouping set, each once."""

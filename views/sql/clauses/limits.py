@@ -13,7 +13,7 @@ from views.sql.base.scope import Environment, Scope, Session
 from views.sql.clauses.handlers import HANDLERS
 
 # The sum of a limit and an offset fits the engine's 64 bits.
-_MOST = 10**18
+_MOST = 10**18  # rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from views.sql.clauses.quantifiers import decided
 from views.sql.clauses.temporal_filter import bounds, conjuncts, reads_clock
 from views.sql.source.text import function_name
 
-MAX_COLUMNS = 1664
+MAX_COLUMNS = 1664  # of a select list, as in PostgreSQL
 _CLAUSES = (
     "with_", "expressions", "distinct", "from_", "joins", "where", "group", "having",
     "windows", "order", "limit", "offset",

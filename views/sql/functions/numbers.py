@@ -28,7 +28,7 @@ from views.sql.base.signatures import Signature, Signatures, bind_call, scaled
 
 _EXACT = pa.decimal128(DIGITS, 16)
 _WHOLE = pa.decimal128(DIGITS, 0)
-_MOST_KEPT = 18
+_MOST_KEPT = 18  # digits after the point, unless the number has more
 _FLOATS = (
     "acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "cos", "cosh", "cot", "degrees",
     "radians", "sin", "sinh", "tan", "tanh",

@@ -37,7 +37,7 @@ from views.sql.base.coercion import (
 )
 
 _DAY_MICROS = 86_400_000_000
-_MOST_MICROS = 2**63 - 1
+_MOST_MICROS = 2**63 - 1  # of an interval, an int64
 _SPAN = pa.decimal128(38, 0)
 _FRACTIONAL = pa.decimal128(38, 6)
 _WHOLE = pa.decimal128(19, 0)
