@@ -16,8 +16,8 @@ from views.plan.scalars import (
 def implied(conditions: Iterable[Expression], columns: frozenset[int]) -> Iterator[Expression]:
     """Yields conditions on `columns` alone that follow from `conditions`, beyond their own parts.
 
-    `(a = 1 AND b = 2) OR (a = 3 AND c = 4)` says of a that it is 1 or 3; `a = b AND a = 1` says of
-    b that it is 1.
+    `(a = 1 AND b = 2) OR (a = 3 AND c = 4)` implies `a = 1 OR a = 3`, of a alone; `a = b AND a = 1`
+    implies `b = 1`.
     """
     given = list(conditions)
     constants = dict(_constants(given))

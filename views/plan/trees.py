@@ -232,8 +232,8 @@ def _moved_call(call: AggregateCall, by: Mapping[int, Expression]) -> AggregateC
 def copied(plan: Plan, numbers: Numbers) -> Plan:
     """Copies `plan` for a second place, with fresh columns where it reads an enclosing row.
 
-    The columns that such a plan compares with that row are joined to it
-    (`views.rewrites.decorrelate`), so that they come to stand beside those of its other copies.
+    Comparisons with that row become joins (`views.rewrites.decorrelate`), so that columns inside
+    the plan come to stand beside those of its other copies.
     """
     free = free_columns(plan).keys()
     return _renumbered(plan, free, {}, numbers) if free else plan

@@ -74,8 +74,8 @@ class Pending:
     def attach(self, plan: Plan) -> Apply:
         """Joins `plan` with the subquery.
 
-        Its guard are the conditions that read columns of `plan`. A condition after one that does
-        not is left out as well if it may fail, since it may where that one does not hold.
+        Its guard keeps the conditions that read columns of `plan` alone. After one that is left
+        out, a condition that may fail is left out too, since it may where that one does not hold.
         """
         own, holds = numbers_of(plan), list[Expression]()
         for i, part in enumerate(conjuncts(self.guard)):
