@@ -11,6 +11,7 @@
 #   make soak    ten million updates through a pool; kills and freezes under a larger load
 #   make fuzz    a million inputs to the front-ends, and as many records and constants: no crash, no hang
 #   make bench   the engine's benchmarks beside differential-dataflow, and with two workers beside one
+#   make profile the engine's hottest functions in a workload of the benchmarks: WORKLOAD=bfs
 #   make build   the extensions, in place
 #   make wheel   what is shipped: built, installed into an empty environment and tried from there
 #   make jars    Kafka and what belongs to it, from Maven Central
@@ -19,7 +20,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test serve kafka check checked races soak fuzz bench build wheel jars locks extensions
+.PHONY: help demo test serve kafka check checked races soak fuzz bench profile build wheel jars locks extensions
 
 # The architecture that the extensions are compiled for: `native`, or e.g. x86-64-v3 for an image.
 IVM_MARCH ?= native
@@ -28,6 +29,10 @@ CHANGES ?= 500000
 
 # Inputs that the fuzzer makes, records, and constants.
 INPUTS ?= 1000000
+
+# The workload that is profiled, and its scale.
+WORKLOAD ?= count
+SCALE ?= small
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -108,6 +113,20 @@ bench: $(BUILT)
 	$(call say,Running them with two workers and with one)
 	@$(BIN)/python -m benchmarks arrange install count bfs wcc scc --workers 2 --peer ivm \
 		--page benchmarks/workers.md
+
+# perf sees what profilers of Python frames cannot: compiled code, on all threads. It samples by a clock, since
+# virtual machines often have no counters of cycles. Shown are the extensions; starting Python is left out.
+profile: PROFILE = build/profile/$(WORKLOAD)
+profile: $(BUILT)
+	$(call say,Profiling $(WORKLOAD))
+	@command -v perf >/dev/null || { echo 'perf is needed: apt install linux-perf' >&2; exit 1; }
+	@mkdir -p build/profile
+	@perf record --quiet --event cpu-clock --freq 999 --call-graph fp --output $(PROFILE).data -- \
+		$(BIN)/python -m benchmarks $(WORKLOAD) --scale $(SCALE)
+	@perf report --input $(PROFILE).data --stdio --no-children --call-graph none --percentage relative \
+		--sort dso,symbol --dsos "$$(find $(CURDIR)/ivm -name '*.so' | paste -sd,)" >$(PROFILE).txt
+	@sed '/^#/d; /^$$/d' $(PROFILE).txt | sed 30q
+	@echo 'All of it: $(PROFILE).txt; who calls what: perf report --input $(PROFILE).data'
 
 build: $(BUILT)
 
