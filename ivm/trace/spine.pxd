@@ -108,8 +108,3 @@ cdef class Trace:
     cdef void leave(self, Hold* hold) noexcept
     cdef int subscribe(self, Mailbox* mailbox) except -1
     cdef void unsubscribe(self, Mailbox* mailbox) noexcept
-
-
-# Appends batch `b`'s updates of the key at `k` as rows of value words with times of
-# `history.time_words` coordinates (missing ones are 0); -1 where memory is short.
-cdef int append_history(const Batch* b, Py_ssize_t k, Updates* history) noexcept nogil

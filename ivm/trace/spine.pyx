@@ -40,11 +40,10 @@ from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort, unique
 from libcpp.vector cimport vector
 
-from ivm.rows.updates cimport Updates, push
+from ivm.rows.updates cimport Updates
 from ivm.threads.team cimport begin_chore, drop_chore, end_chore, is_over
 from ivm.trace.batch cimport (
-    MOST_UPDATES, Batch, append_batch, batch_bytes, diff_of, drop, first_update, first_val, follows,
-    is_plain, retain, room_behind, time_of, val_at,
+    MOST_UPDATES, Batch, append_batch, batch_bytes, drop, follows, is_plain, retain, room_behind,
 )
 from ivm.trace.building.build cimport build_batch, sum_batches
 from ivm.trace.merging.merge cimport Merge, finish_merge, free_merge, merge_batches, start_merge, work_merge
@@ -552,19 +551,3 @@ cdef inline bint shrinks(const Batch* b, uint64_t since) noexcept nogil:
 # The greatest root coordinate among a batch's times, which ascend.
 cdef inline uint64_t newest(const Batch* b) noexcept nogil:
     return b.times[(b.time_count - 1) * b.time_words]
-
-
-cdef int append_history(const Batch* b, Py_ssize_t k, Updates* history) noexcept nogil:
-    cdef Py_ssize_t v, u
-    cdef uint64_t* update
-    for v in range(first_val(b, k), first_val(b, k + 1)):
-        for u in range(first_update(b, v), first_update(b, v + 1)):
-            update = push(history)
-            if update == NULL:
-                return -1
-            memcpy(update, val_at(b, v), b.val_words * sizeof(uint64_t))
-            memcpy(update + b.val_words, time_of(b, u), b.time_words * sizeof(uint64_t))
-            memset(update + b.val_words + b.time_words, 0,
-                   (history.time_words - b.time_words) * sizeof(uint64_t))
-            update[history.stride - 1] = <uint64_t> diff_of(b, u)
-    return 0
