@@ -13,6 +13,3 @@ class Handle:
 
     def advance(self, since: Antichain) -> None:
         """Move the logical hold on to `since`; to the empty frontier: give it up."""
-
-    def keep_apart(self, time: int | None) -> None:
-        """Move the physical hold: batches with root times from `time` on stay apart; None: none."""

@@ -1,10 +1,7 @@
-"""Handles: what readers keep a trace from losing.
+"""Handles: a handle holds a trace's `since` back, so that its reader can read past times.
 
-A handle holds back two things, each for itself. Its logical hold, a frontier, keeps times
-distinguishable: the collection as of any time at or after it can be read. Its physical hold, a
-root time, keeps the batches that bring times from then on apart from those before, so that what is
-new can be read by itself. Advancing a hold lets the trace go on at its next merge; dropping the
-handle advances both for good.
+The hold is a frontier: times at or after it stay distinguishable, so the collection as of any of them can be
+read. Advancing the hold lets the trace compact times further at its next merge; dropping the handle releases it.
 """
 
 cimport cython
@@ -12,7 +9,7 @@ from libc.stdint cimport uint64_t
 
 from ivm.trace.frontier cimport Antichain
 from ivm.trace.times cimport MAX_COORDINATES
-from ivm.trace.spine cimport NEVER, Hold, Trace
+from ivm.trace.spine cimport Hold, Trace
 
 from ivm.errors import TimeInPast
 
@@ -29,7 +26,6 @@ cdef class Handle:
         if self.trace is not None:
             raise ValueError("a handle is made once")
         self.hold.logical = False
-        self.hold.apart = NEVER
         if since is None:
             since = trace.readable()
         self.place(trace, since)
@@ -63,7 +59,3 @@ cdef class Handle:
         trace.move(&self.hold, logical, least)
         self.times = Antichain(since.time_words, since)
         return 0
-
-    def keep_apart(self, time):
-        """Move the physical hold: batches with root times from `time` on stay apart; None: none."""
-        self.hold.apart = NEVER if time is None else time

@@ -15,14 +15,11 @@ cdef extern from "<mutex>" namespace "std" nogil:
         void lock()
         void unlock()
 
-cdef uint64_t NEVER
-
 
 # What a reader keeps a trace from losing (see Handle).
 cdef struct Hold:
     bint logical                        # whether it holds back the compaction of times
     uint64_t since[MAX_COORDINATES]     # if so: no time that it reads as of is before this
-    uint64_t apart                      # batches with root times from this on stay apart; or NEVER
 
 
 # Where a subscription keeps its batches (see Subscription).
@@ -84,18 +81,18 @@ cdef class Trace:
     cdef bint opens(self, Py_ssize_t updates, uint64_t since) except -1 nogil
     cdef int begin(self, Batch* b) except -1 nogil
     cdef int deliver(self, Batch* b) except -1 nogil
-    cdef uint64_t advance(self, uint64_t root) noexcept nogil
-    cdef bint mergeable(self, uint64_t apart) noexcept nogil
+    cdef void advance(self, uint64_t root) noexcept nogil
+    cdef bint mergeable(self) noexcept nogil
     cdef bint merging(self, const Batch* b) noexcept nogil
     cdef bint may_append(self, const Batch* elder, const Batch* younger) noexcept nogil
     cdef bint outgrows(self, const Batch* elder, const Batch* younger) noexcept nogil
     cdef bint may_go_on(self, Py_ssize_t inserted) noexcept nogil
-    cdef int merge_small(self, Py_ssize_t inserted, uint64_t apart) except -1 nogil
+    cdef int merge_small(self, Py_ssize_t inserted) except -1 nogil
     cdef size_t waiting(self) noexcept nogil
-    cdef int sum_waiting(self, uint64_t apart) except -1 nogil
+    cdef int sum_waiting(self) except -1 nogil
     cdef int merge_last(self) except -1 nogil
     cdef void replace(self, size_t i, size_t count, Batch* merged) noexcept nogil
-    cdef int start_merges(self, uint64_t apart) except -1 nogil
+    cdef int start_merges(self) except -1 nogil
     cdef void begin_work(self, Py_ssize_t fuel) noexcept nogil
     cdef Py_ssize_t end_work(self) noexcept nogil
     cdef Py_ssize_t finish_merges(self) noexcept nogil

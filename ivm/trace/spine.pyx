@@ -67,8 +67,6 @@ cdef enum:
     WORTH_A_HELPER = 1 << 13    # updates that a helper merges
     MOST_UNPAID = 1 << 11       # updates absorbed while helpers are at work; or one batch of any size
 
-NEVER = 0xFFFFFFFFFFFFFFFF
-
 
 @cython.freelist(16)    # they come and go with dataflows
 cdef class Trace:
@@ -178,16 +176,15 @@ cdef class Trace:
         return 0
 
     cdef int absorb(self, uint64_t since) except -1 nogil:
-        cdef uint64_t apart
         cdef Py_ssize_t inserted, left = 0
         if self.fresh == NULL:
             return 0
         self.layers.reserve(self.layers.size() + 1)
         inserted = self.fresh.updates
-        apart = self.advance(since)
+        self.advance(since)
         if not self.may_go_on(inserted):
             left = self.end_work()
-        while self.mergeable(apart) and size_class(
+        while self.mergeable() and size_class(
                 self.layers[self.layers.size() - 2].updates) < size_class(inserted):
             self.merge_last()
         self.layers.push_back(self.fresh)
@@ -195,9 +192,9 @@ cdef class Trace:
         self.stale = True
         self.unpaid += inserted
         if inserted > FEW or self.waiting() == WAITING:
-            self.merge_small(inserted, apart)
+            self.merge_small(inserted)
             if self.chore == NULL:
-                self.start_merges(apart)
+                self.start_merges()
         if self.chore == NULL:
             self.begin_work(max(left, EFFORT * self.unpaid + BASE_EFFORT))
             self.unpaid = 0
@@ -209,12 +206,12 @@ cdef class Trace:
                 and (self.unpaid == 0 or self.unpaid + inserted <= MOST_UNPAID))
 
     # Merges the last layers at once as long as they are small beside what was inserted.
-    cdef int merge_small(self, Py_ssize_t inserted, uint64_t apart) except -1 nogil:
+    cdef int merge_small(self, Py_ssize_t inserted) except -1 nogil:
         cdef Py_ssize_t most = SMALL + EFFORT * inserted
         cdef Py_ssize_t own = most if self.threads == 1 else min(most, <Py_ssize_t> WORTH_A_HELPER)
         if inserted <= FEW:
-            self.sum_waiting(apart)
-        while self.mergeable(apart) and (
+            self.sum_waiting()
+        while self.mergeable() and (
                 due(self.layers[self.layers.size() - 2], self.layers.back(), own)
                 or self.layers.back().updates <= most
                 and self.may_append(self.layers[self.layers.size() - 2], self.layers.back())):
@@ -228,12 +225,11 @@ cdef class Trace:
             i -= 1
         return n - i
 
-    # Puts the sum of the last layers in their place, but for those that are to stay apart.
-    cdef int sum_waiting(self, uint64_t apart) except -1 nogil:
+    # Puts the sum of the last layers in their place, up to the first one that is being merged.
+    cdef int sum_waiting(self) except -1 nogil:
         cdef size_t first = self.layers.size() - WAITING, end = first
         cdef Batch* sum
-        while (end < self.layers.size() and newest(self.layers[end]) < apart
-                and not self.merging(self.layers[end])):
+        while end < self.layers.size() and not self.merging(self.layers[end]):
             end += 1
         if end - first < 2:
             return 0
@@ -244,10 +240,9 @@ cdef class Trace:
         return 0
 
     # Whether the last two layers may be merged now.
-    cdef bint mergeable(self, uint64_t apart) noexcept nogil:
+    cdef bint mergeable(self) noexcept nogil:
         cdef size_t n = self.layers.size()
-        return (n > 1 and newest(self.layers[n - 1]) < apart and newest(self.layers[n - 2]) < apart
-                and not self.merging(self.layers[n - 1]) and not self.merging(self.layers[n - 2]))
+        return (n > 1 and not self.merging(self.layers[n - 1]) and not self.merging(self.layers[n - 2]))
 
     cdef bint merging(self, const Batch* b) noexcept nogil:
         cdef Merge* m
@@ -295,7 +290,7 @@ cdef class Trace:
 
     # Starts a merge of every two neighbours that are due, of which the elder would shrink or the younger
     # outgrows its room, and that are free, the youngest first.
-    cdef int start_merges(self, uint64_t apart) except -1 nogil:
+    cdef int start_merges(self) except -1 nogil:
         cdef size_t i = self.layers.size()
         cdef Merge* m
         while i > 1:
@@ -304,7 +299,6 @@ cdef class Trace:
                     and not shrinks(self.layers[i - 1], self.since[0])
                     and not self.outgrows(self.layers[i - 1], self.layers[i])
                     or self.layers[i - 1].updates + self.layers[i].updates > MOST_UPDATES
-                    or newest(self.layers[i]) >= apart or newest(self.layers[i - 1]) >= apart
                     or self.merging(self.layers[i - 1]) or self.merging(self.layers[i])):
                 continue
             self.merges.reserve(self.merges.size() + 1)
@@ -342,7 +336,8 @@ cdef class Trace:
             return False
         fuel = self.end_work()
         if fuel > 0:
-            self.start_merges(self.advance(self.since[0]))
+            self.advance(self.since[0])
+            self.start_merges()
             self.begin_work(fuel)
         return self.merges.size() < merges or fuel > 0
 
@@ -366,24 +361,21 @@ cdef class Trace:
             self.replace(at, 2, merged)
         return largest
 
-    # Advances `since` as far as the holds allow; the root time from which batches stay apart.
-    cdef uint64_t advance(self, uint64_t root) noexcept nogil:
+    # Advances `since` as far as the holds allow.
+    cdef void advance(self, uint64_t root) noexcept nogil:
         cdef uint64_t since[MAX_COORDINATES]
-        cdef uint64_t apart = NEVER
         cdef Hold* hold
         memset(since, 0, sizeof(since))
         since[0] = root
         if self.holds.empty():
             memcpy(self.since, since, sizeof(since))
-            return apart
+            return
         self.guard.lock()
         for hold in self.holds:
             if hold.logical:
                 meet_into(since, hold.since, self.time_words)
-            apart = min(apart, hold.apart)
         memcpy(self.since, since, sizeof(since))
         self.guard.unlock()
-        return apart
 
     cdef Antichain readable(self):
         return Antichain(self.time_words, [tuple([self.since[i] for i in range(self.time_words)])])

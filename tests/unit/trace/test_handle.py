@@ -1,4 +1,4 @@
-"""Handles keep times apart, batches apart, and content alive, each for itself."""
+"""A handle keeps times distinguishable and the content of a closed trace alive."""
 
 import pytest
 
@@ -108,34 +108,6 @@ def test_a_given_up_hold_is_not_taken_up_again() -> None:
 def test_a_hold_of_other_coordinates_is_refused() -> None:
     with pytest.raises(ValueError, match="1 coordinates"):
         Handle(counted(1), Antichain(2, [(0, 0)]))
-
-
-def test_a_physical_hold_keeps_later_batches_apart() -> None:
-    trace = counted(3)
-    shims.absorb(trace, 3)
-    handle = Handle(trace)
-    handle.keep_apart(3)
-    grow(trace, range(3, 9))
-    assert [len(layer) for layer in shims.layers(trace)[-6:]] == [1] * 6
-
-
-def test_giving_up_the_physical_hold_lets_batches_merge() -> None:
-    trace = counted(3)
-    handle = Handle(trace)
-    handle.keep_apart(0)
-    grow(trace, range(3, 9))
-    handle.keep_apart(None)
-    grow(trace, range(9, 12))
-    assert len(shims.layers(trace)) < 6
-
-
-def test_a_physical_hold_alone_does_not_hold_back_compaction() -> None:
-    trace = counted(1)
-    handle = Handle(trace)
-    handle.keep_apart(100)
-    handle.advance(Antichain(1))
-    grow(trace, range(1, 9))
-    assert updates_held(trace) < 9
 
 
 def test_a_closed_trace_without_handles_releases_its_content() -> None:

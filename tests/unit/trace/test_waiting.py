@@ -1,7 +1,6 @@
 """Layers of a few updates wait until there are eight, and are then summed at once."""
 
 from ivm.trace import shims
-from ivm.trace.handle import Handle
 from ivm.trace.spine import Trace
 from tests.unit.trace.updates import Update, seal
 
@@ -63,14 +62,6 @@ def test_a_larger_batch_waits_for_nothing_and_takes_what_waits_with_it() -> None
     seal(trace, many_rows(), since=5)
     shims.absorb(trace, 5)
     assert lengths(trace) == [MANY + 5]
-
-
-def test_what_is_to_stay_apart_is_not_summed() -> None:
-    trace = Trace(1, 1, 1, ())
-    handle = Handle(trace)
-    handle.keep_apart(5)
-    one_row_each(range(8), trace)
-    assert lengths(trace) == [5, 1, 1, 1]
 
 
 def test_readers_see_what_waits() -> None:
