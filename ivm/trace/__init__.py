@@ -1,14 +1,14 @@
 """Traces: immutable sorted batches of updates in a spine, and the handles that read them.
 
-- `batch`: the memory of batches, and the search for a key
-- `building/`: building: sorted batches made of updates in any order, by one thread or several
+- `batch`: the memory of immutable, sorted, columnar batches, and the search for a key in one
+- `building/`: batches built of updates in any order, by one thread or several
 - `frontier`: antichains of times as frontiers, and the compaction of times to a frontier
-- `handle`: handles: what readers keep a trace from losing
-- `merging/`: merging: two batches become one, with fuel
-- `probe`: look-ups of many keys in a batch that is much larger, with their cache misses at the …
-- `shims`: python's faces of the trace's kernels, which the engine calls without the GIL
-- `sorting/`: sorting: updates in order, partitioned among threads, consolidated
-- `spine`: A spine of batches: appended at one end, merged so that sizes fall geometrically
-- `subscription`: import of a trace
-- `times`: python's face of times: the lexicographic coordinate of prioritised loops
+- `handle`: handles, which hold a trace's `since` back so that their readers can read past times
+- `merging/`: two batches merged into one, with fuel
+- `probe`: look-ups of many keys in a much larger batch, with overlapping cache misses
+- `shims`: Python functions over the trace's kernels, for tests
+- `sorting/`: sorting, partitioning among threads, and consolidation of updates
+- `spine`: the trace: a spine of batches, merged so that their sizes fall geometrically
+- `subscription`: imports of a trace: its present batches, then every batch sealed afterwards
+- `times`: times in the product order, and the lexicographic coordinate of prioritised loops
 """

@@ -1,12 +1,12 @@
 # An immutable, sorted batch of updates, columnar: keys, each key's values, each value's updates.
 #
-# Keys ascend strictly, a key's values ascend strictly, a value's updates ascend strictly in time
-# and no diff is zero. What would be constant is left out: see the NULL cases below. A batch is one
-# block of memory: this header and then its arrays, to which the pointers point.
+# Keys ascend strictly, a key's values ascend strictly, a value's updates ascend strictly in time and no diff
+# is zero. Constant arrays are left out: see the NULL cases below. A batch is one block of memory: this header
+# and then its arrays, to which the pointers point.
 #
-# A batch in which nothing is but keys and values may have room behind these. What follows it is appended
-# there, and belongs to another batch, whose header lies apart: each has its own lengths, so that none
-# changes, and all hold the block.
+# A batch of keys and values alone may have room behind these. Later rows are appended there and belong to
+# another batch with a header of its own: each batch has its own lengths, so that none changes, and all hold
+# the block.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -31,12 +31,12 @@ cdef struct Batch:
     uint32_t* update_start  # vals + 1: value v's updates; NULL: value v has the one update v
     uint32_t* time_of       # updates: indices of times; NULL: all have time 0
     size_t mapped           # bytes of the block if it is large, 0 if it is from malloc
-    uint64_t serial         # its identity in this process; 0 until one is asked for (see sealed.pyx)
+    uint64_t serial         # its identity in this process; 0 until one is asked for (see ivm.runtime.export)
     Batch* home             # the batch in whose block the arrays lie; NULL: in its own
-    Py_ssize_t room         # of a block of keys and values: how many fit, if it may be appended to; else 0
-    Py_ssize_t filled       # of such a block: how many there are of all batches, changed atomically
+    Py_ssize_t room         # rows for which a block of keys and values has memory, if it may be appended to; else 0
+    Py_ssize_t filled       # rows of all batches in such a block, changed atomically
 
-# Numbers of elements to make room for, and which of the optional arrays.
+# Numbers of elements to make room for, and flags for the optional arrays.
 cdef struct Room:
     Py_ssize_t keys
     Py_ssize_t vals
@@ -59,7 +59,7 @@ cdef inline int64_t diff_of(const Batch* b, Py_ssize_t u) noexcept nogil:
 cdef inline const uint64_t* time_of(const Batch* b, Py_ssize_t u) noexcept nogil:
     return b.times if b.time_of == NULL else b.times + b.time_of[u] * b.time_words
 
-# How many copies of value v there are as of `time`.
+# Counts the copies of value v as of `time`.
 cdef inline int64_t count_as_of(const Batch* b, Py_ssize_t v, const uint64_t* time) noexcept nogil:
     cdef int64_t count = 0
     cdef Py_ssize_t u
@@ -74,7 +74,8 @@ cdef inline const uint64_t* key_at(const Batch* b, Py_ssize_t k) noexcept nogil:
 cdef inline const uint64_t* val_at(const Batch* b, Py_ssize_t v) noexcept nogil:
     return b.val + v * b.val_words
 
-# Which of `count` batches has the least key, from where one stands in each, `at`; -1 if none has one left.
+# Finds the batch with the least key among `count` batches, from position at[i] in each; -1 if none has one
+# left.
 cdef inline Py_ssize_t least_key(Batch* const* batches, Py_ssize_t count,
                                  const Py_ssize_t* at) noexcept nogil:
     cdef Py_ssize_t i, least = -1
@@ -91,31 +92,32 @@ cdef inline Py_ssize_t least_key(Batch* const* batches, Py_ssize_t count,
 # ascending keys costs at most the logarithm of each gap.
 cdef Py_ssize_t seek_key(const Batch* b, const uint64_t* key, Py_ssize_t start) noexcept nogil
 
-# The key that value `v` belongs to, and the value that update `u` does.
+# Find the key of value `v` and the value of update `u`.
 cdef Py_ssize_t find_key(const Batch* b, Py_ssize_t v) noexcept nogil
 cdef Py_ssize_t find_val(const Batch* b, Py_ssize_t u) noexcept nogil
 
-# A batch with one holder and nothing in it, but room; NULL where memory is short.
+# Allocates an empty batch with one holder and room; NULL where memory is short.
 cdef Batch* allocate_batch(int key_words, int val_words, int time_words,
                            const Room* room) noexcept nogil
-# A batch of its own with the same contents, wherever the arrays lie; NULL where memory is short.
+# Copies a batch into a block of its own, wherever its arrays lie; NULL where memory is short.
 cdef Batch* copy_batch(const Batch* b) noexcept nogil
-# Closes the gaps between the arrays and gives back the memory that is not used; only before a batch
-# is shared. Returns where the batch is then.
+# Closes the gaps between the arrays and gives unused memory back; only before a batch is shared. Returns the
+# batch's new place.
 cdef Batch* pack_batch(Batch* b) noexcept nogil
 
-# Whether every update is a key of its own, once and at one time that `since`, of one coordinate, has passed.
+# True if every update is a key of its own, with diff 1, at one time of one coordinate that `since` has
+# passed.
 cdef bint is_plain(const Batch* b, uint64_t since) noexcept nogil
 
-# Whether plain batches are two of which the elder's keys all come first.
+# True if two plain batches are such that all keys of the elder come before those of the younger.
 cdef inline bint follows(const Batch* elder, const Batch* younger) noexcept nogil:
     return compare_words(key_at(elder, elder.keys - 1), younger.key, elder.key_words) < 0
 
-# How many keys may be appended to a batch's block, or -1 if it is not made for that.
+# The number of keys that may be appended to a batch's block, or -1 if it is not made for that.
 cdef Py_ssize_t room_behind(const Batch* b) noexcept nogil
 
-# A batch of the plain `elder` and the plain `younger` that follows it, at `time`, in the block of the
-# elder; NULL where there is no room, or another batch took it, or memory is short.
+# Appends the plain `younger` to the block of the plain `elder` that it follows, as a batch at `time`. NULL
+# where there is no room, or another batch took it, or memory is short.
 cdef Batch* append_batch(Batch* elder, const Batch* younger, uint64_t time) noexcept nogil
 
 cdef size_t batch_bytes(const Batch* b) noexcept nogil

@@ -1,4 +1,4 @@
-"""The memory of batches, and the search for a key.
+"""Batches: their memory, and the search for a key by galloping.
 
 The arrays lie behind the header in one block, those of 64-bit words first, so that each is aligned.
 A small batch costs one allocation. A large block is mapped by itself (`blocks`): pages that turn out
@@ -28,11 +28,12 @@ cdef enum:
 
 MOST_UPDATES = 0xFFFFFFFE
 
-# Else malloc would map or trim what each step takes and gives back, and the kernel would clear it
-# again and again: a third of the time of sorting 16 Ki rows.
+# Otherwise malloc would map and trim the memory of each step, and the kernel would clear it again and again.
+# That took a third of the time of sorting 16 Ki rows.
 mallopt(M_MMAP_THRESHOLD, KEPT_BYTES)
 mallopt(M_TRIM_THRESHOLD, KEPT_BYTES)
-# And a thread would have an arena of its own, without huge pages, in which nobody else gets what is free.
+# Otherwise each thread would have an arena of its own, without huge pages, whose free memory no other thread
+# could use.
 mallopt(M_ARENA_MAX, 1)
 
 
@@ -167,7 +168,7 @@ cdef Batch* append_batch(Batch* elder, const Batch* younger, uint64_t time) noex
     return b
 
 
-# A mapped batch whose arrays stay where they are: the pages between and behind them are not needed.
+# Trims a mapped batch in place: the pages between its arrays and behind them are given back.
 cdef Batch* _trim(Batch* b) noexcept nogil:
     cdef char* end = <char*> (b.times + b.time_count * b.time_words)
     cdef size_t kept
@@ -184,7 +185,7 @@ cdef Batch* _trim(Batch* b) noexcept nogil:
     return b
 
 
-# Forgets what is between `end` and `array`, if there is one; returns where that ends.
+# Gives back the pages between `end` and `array`, if there is an array; returns the array's end.
 cdef inline char* _forget_until(char* end, void* array, size_t bytes) noexcept nogil:
     if array == NULL:
         return end
@@ -192,7 +193,7 @@ cdef inline char* _forget_until(char* end, void* array, size_t bytes) noexcept n
     return <char*> array + bytes
 
 
-# A copy of its exact size instead of a mapped batch that turned out small; or `b` itself where memory
+# Copies a mapped batch that turned out small into a block of its exact size; returns `b` itself where memory
 # is short.
 cdef Batch* _copy_small(Batch* b) noexcept nogil:
     cdef Batch* copy = copy_batch(b)
@@ -234,7 +235,7 @@ cdef Batch* copy_batch(const Batch* b) noexcept nogil:
     return copy
 
 
-# Moves the array at `array`, if there is one, to `target`; returns where it ends.
+# Moves the array at `array`, if there is one, to `target`; returns its end.
 cdef inline void* _close(void* target, void** array, size_t bytes) noexcept nogil:
     if array[0] == NULL:
         return target

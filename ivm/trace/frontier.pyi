@@ -10,7 +10,7 @@ class Antichain:
         """Add a time; False, and nothing changes, if an element is at or before it."""
 
     def less_equal(self, time: Sequence[int]) -> bool:
-        """Whether `time` is at or after some element."""
+        """True if `time` is at or after some element."""
 
     def meet(self, other: Antichain) -> Antichain:
         """The frontier of the times that either frontier stands for: their greatest lower bound."""

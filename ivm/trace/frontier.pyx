@@ -3,7 +3,7 @@
 A frontier F stands for the times at or after one of its elements. Two times are indistinguishable
 as of F if they are at or before the same times of F. A representative that is the same for
 all indistinguishable times, and indistinguishable from each, is the meet over the elements f of
-the joins of t with f (K-Pg, appendix A, theorems 1 and 2). Times are products of total orders,
+the joins of t with f (Shared arrangements, VLDB 2020, appendix A, theorems 1 and 2). Times are products of total orders,
 which are distributive lattices: the meet of the joins is the join of t with the meet of F. Hence
 one time, F's meet, is all that a merge has to know to advance any number of times.
 """
@@ -87,7 +87,7 @@ cdef class Antichain:
         return self.insert_time(words)
 
     def less_equal(self, time) -> bool:
-        """Whether `time` is at or after some element."""
+        """True if `time` is at or after some element."""
         cdef uint64_t words[MAX_COORDINATES]
         read_time(time, self.time_words, words)
         return self.reaches(words)

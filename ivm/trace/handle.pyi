@@ -9,7 +9,7 @@ class Handle:
     def trace(self) -> Trace: ...
     @property
     def since(self) -> Antichain:
-        """The logical hold; empty once the reader reads no more."""
+        """The hold; empty once it was given up."""
 
     def advance(self, since: Antichain) -> None:
-        """Move the logical hold on to `since`; to the empty frontier: give it up."""
+        """Move the hold on to `since`; the empty frontier gives it up."""

@@ -38,11 +38,11 @@ cdef class Handle:
 
     @property
     def since(self) -> Antichain:
-        """The logical hold; empty once the reader reads no more."""
+        """The hold; empty once it was given up."""
         return Antichain(self.times.time_words, self.times)
 
     def advance(self, Antichain since):
-        """Move the logical hold on to `since`; to the empty frontier: give it up.
+        """Move the hold on to `since`; the empty frontier gives it up.
 
         Raises TimeInPast unless each time of `since` is at or after one of the present hold.
         """

@@ -1,15 +1,14 @@
-"""Look-ups of many keys in a batch that is much larger, with their cache misses at the same time.
+"""Probes look many keys up in a much larger batch, and overlap their cache misses.
 
-Each step of a search waits for memory. Here the searches for a group of keys take their steps together, and
-each asks for its next line before the others take theirs; so a step costs about one miss for the whole
-group, and not one for each key.
+Each step of a search waits for memory. The searches for a group of keys take their steps together, and each
+prefetches its next line before the others take theirs; so a step costs about one miss for the whole group,
+and not one for each key.
 
-What a look-up costs then is the lines that it reads. A binary search reads one at nearly every level. Where
-keys lie about as evenly as random numbers do, their distance from others tells where they are: the first
-guess is off by about the square root of how many they are, the second by the square root of that (Perl, Itai
-and Avni, "Interpolation search", 1978). What few keys this does not find is sought from where it ended; and
-if they are not few, all are sought by binary search, of which few keys ask for both lines that may be the
-next, before they know which.
+The cost of a look-up is then the number of lines that it reads. A binary search reads one at nearly every
+level. Where keys are spread about evenly, interpolation search takes fewer: among n keys the first guess is
+off by about n^(1/2), the second by about n^(1/4) (Perl, Itai and Avni, "Interpolation search", 1978); of a
+million keys, 1,000 and then 32 places. A key that guesses miss is sought from the last guess on. If many are
+missed, all are sought by binary search, of which few keys prefetch both lines that may be next.
 """
 
 from libc.math cimport sqrt
@@ -48,8 +47,8 @@ cdef Py_ssize_t probe(const Batch* b, const uint64_t* sought, int stride, Py_ssi
     return end
 
 
-# Seeks keys, which lie from `start` to at most `end`, by guesses, unless the keys lie too unevenly. The first
-# one that is not below the i-th sought is at[i] then, or the last one. `words` are those of a key.
+# Seeks the keys between `start` and `end` by guesses, unless they are spread too unevenly. Then at[i] is the
+# first key that is not below the i-th sought one, or the last one. `words` are those of a key.
 cdef inline bint guess_all(const Batch* b, const uint64_t* sought, int stride, int n, Py_ssize_t start,
                            Py_ssize_t end, Py_ssize_t* at, int words) noexcept nogil:
     cdef Py_ssize_t places[GROUP]
@@ -72,8 +71,8 @@ cdef inline bint guess_all(const Batch* b, const uint64_t* sought, int stride, i
     return True
 
 
-# Guesses where keys are, from `start` to `last`, by the first word in which these two differ. Each place is asked
-# for when it is known, and read when all are.
+# Guesses positions from `start` to `last` by interpolation on the first word in which these two keys differ.
+# Each place is prefetched when it is known, and read when all are known.
 cdef inline bint guess_places(const Batch* b, const uint64_t* sought, int stride, int n, Py_ssize_t start,
                               Py_ssize_t last, Py_ssize_t* places, int words) noexcept nogil:
     cdef uint64_t wanted[GROUP]
@@ -102,7 +101,7 @@ cdef inline bint guess_places(const Batch* b, const uint64_t* sought, int stride
     return True
 
 
-# Seeks each key among those from at[i] to NEAR on both sides of the guess, as far as it is there.
+# Seeks each key within NEAR keys on both sides of its guess at[i].
 cdef inline void search_near(const Batch* b, const uint64_t* sought, int stride, int n,
                              const Py_ssize_t* at, Py_ssize_t* places, int words) noexcept nogil:
     cdef Py_ssize_t length = 2 * NEAR + 1, half
@@ -119,7 +118,7 @@ cdef inline void search_near(const Batch* b, const uint64_t* sought, int stride,
                 b.key + (places[i] + half - 1) * words, sought + i * stride, words) else 0
 
 
-# Whether a key may lie before or behind where it was sought.
+# True if a key may lie before or behind the range in which it was sought.
 cdef inline bint is_at_edge(Py_ssize_t first, Py_ssize_t place) noexcept nogil:
     return place == first or place == first + 2 * NEAR
 
@@ -144,7 +143,7 @@ cdef inline int differing_word(const uint64_t* key, const uint64_t* other, int w
     return word
 
 
-# Where a key may be, from how far it is from the one at `at`: a place from `start` to `last`.
+# Interpolates a key's position, from `start` to `last`, from its distance to the key at `at`.
 cdef inline Py_ssize_t nearer(Py_ssize_t at, uint64_t there, uint64_t sought, double density,
                               Py_ssize_t start, Py_ssize_t last) noexcept nogil:
     cdef double distance = density * <double> (sought - there if sought >= there else there - sought)
@@ -181,7 +180,7 @@ cdef void halve_all(const Batch* b, const uint64_t* sought, int stride, int n, P
                     prefetch(key_at(b, at[i] + next))
 
 
-# Whether a key is below another one. Most differ in their first word: nobody could foresee which way.
+# True if a key is below another one. Most differ in their first word, in an unpredictable direction.
 cdef inline bint is_below(const uint64_t* key, const uint64_t* other, int words) noexcept nogil:
     cdef bint below = key[0] < other[0]
     if key[0] == other[0]:
@@ -189,8 +188,8 @@ cdef inline bint is_below(const uint64_t* key, const uint64_t* other, int words)
     return below
 
 
-# Where `n` of `count` keys, up to `last`, lie before, from `start` on: twice as far away as if all lay evenly,
-# or at the end. To find out exactly would take one miss after the other.
+# Bounds the position of `last`, the n-th of `count` sought keys, from `start`: twice as far as an even spread
+# gives, or the end. The exact position would take one miss after the other.
 cdef inline Py_ssize_t likely_end(const Batch* b, const uint64_t* last, Py_ssize_t count, int n,
                                   Py_ssize_t start) noexcept nogil:
     cdef Py_ssize_t end = start + 2 * n * ((b.keys - start) // count + 1)
@@ -199,7 +198,7 @@ cdef inline Py_ssize_t likely_end(const Batch* b, const uint64_t* last, Py_ssize
     return b.keys
 
 
-# Turns the positions of keys that are not there into -1, and asks for the values of the others.
+# Turns the positions of absent keys into -1, and prefetches the values of the others.
 cdef void _found(const Batch* b, const uint64_t* sought, int stride, int n,
                  Py_ssize_t* at) noexcept nogil:
     cdef int i

@@ -1,4 +1,4 @@
-"""Python's faces of the trace's kernels, which the engine calls without the GIL: for tests.
+"""Test shims: Python functions over the trace's kernels, which the engine calls without the GIL.
 
 Updates are uint64 arrays of shape (n, row words + time words + 1): rows, times, diffs.
 """

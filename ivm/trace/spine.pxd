@@ -16,22 +16,22 @@ cdef extern from "<mutex>" namespace "std" nogil:
         void unlock()
 
 
-# What a reader keeps a trace from losing (see Handle).
+# A hold of a reader on a trace's `since` (see Handle).
 cdef struct Hold:
     bint logical                        # whether it holds back the compaction of times
-    uint64_t since[MAX_COORDINATES]     # if so: no time that it reads as of is before this
+    uint64_t since[MAX_COORDINATES]     # if so: the reader reads as of no time before this
 
 
-# Where a subscription keeps its batches (see Subscription).
+# The queues into which a trace delivers to a subscription (see Subscription).
 cdef struct Mailbox:
     vector[Batch*]* history
     vector[Batch*]* sealed
 
 
-# The batches of one collection's arrangement, which all shards read.
+# A trace is the spine of batches of one collection's arrangement, which all shards read.
 #
-# `layers` hold what came before this activation, larger first; `fresh` (or NULL) is what this
-# activation brought; `published` is what readers beside the workers see, as of the frontier.
+# `layers` hold the batches from before this activation, larger first; `fresh` (or NULL) is the batch of this
+# activation; `published` are the batches that readers beside the workers see, as of the frontier.
 @cython.final
 cdef class Trace:
     cdef readonly int key_words
@@ -47,7 +47,7 @@ cdef class Trace:
     cdef uint64_t since[MAX_COORDINATES]              # times before may be compacted already
     cdef vector[Merge*] merges                        # in progress, each of two adjacent layers
     cdef Py_ssize_t fuel                              # of each
-    cdef Chore* chore                                 # what works at them, or NULL
+    cdef Chore* chore                                 # the task of the helpers that work at them, or NULL
     cdef Py_ssize_t unpaid                            # updates that have brought no fuel so far
     cdef bint closed                                  # only handles read on
     cdef void* stage                                  # the root's stage that seals it, or NULL
@@ -55,29 +55,29 @@ cdef class Trace:
     cdef vector[Hold*] holds
     cdef vector[Mailbox*] mailboxes
 
-    # Seals consolidated updates as the fresh batch, after absorbing the one before. No reader but
-    # handles tells root times below `since` apart.
+    # Seals consolidated updates as the fresh batch, after absorbing the one before. Only handles tell root
+    # times below `since` apart.
     cdef int seal(self, const Updates* updates, uint64_t since) except -1 nogil
-    # The same of updates in any order, which are lost, and of many in several parts, by all threads.
+    # Seal updates in any order, which are consumed, and many updates in several parts, by all threads.
     cdef int seal_unsorted(self, Updates* updates, uint64_t since) except -1 nogil
     cdef int seal_together(self, Part* parts, int count, uint64_t since) except -1 nogil
-    # Seals a batch that somebody else made, of which it takes a reference of its own.
+    # Seals a batch made elsewhere, and takes a reference of its own.
     cdef int adopt(self, Batch* b, uint64_t since) except -1 nogil
     # Moves the fresh batch into the layers, and merges in proportion to its size.
     cdef int absorb(self, uint64_t since) except -1 nogil
-    # Takes over what helpers have merged, once they have done all that they were to, and lets them go on with what
-    # is due then; whether anything has become one layer.
+    # Takes over finished merges once helpers have used up their fuel, and lets them go on with merges that
+    # are due then. True if any two batches have become one layer.
     cdef int take_merged(self) except -1 nogil
-    # Lets readers see the layers; the caller holds the GIL, as readers do. Call `prepare` before,
-    # for all traces: it is what memory can be too short for.
+    # Lets readers see the layers; the caller holds the GIL, as readers do. Call `prepare` before, for all
+    # traces: it alone can run out of memory.
     cdef int prepare(self) except -1
     cdef void publish(self) noexcept
-    # Puts every batch that is still of use into `into`, each once.
+    # Appends every batch that is still of use to `into`, each once.
     cdef int held(self, vector[Batch*]* into) except -1 nogil
-    # The times as of which a new handle may read: those from `since` on.
+    # The frontier as of which a new handle may read: the times from `since` on.
     cdef Antichain readable(self)
 
-    # The spine's own.
+    # The spine's own methods.
     cdef bint opens(self, Py_ssize_t updates, uint64_t since) except -1 nogil
     cdef int begin(self, Batch* b) except -1 nogil
     cdef int deliver(self, Batch* b) except -1 nogil

@@ -2,7 +2,7 @@ from typing import final
 
 @final
 class Trace:
-    """An arrangement: key, value and time widths are in words."""
+    """A trace is a spine of batches; key, value and time widths are in words."""
 
     def __init__(
         self,
@@ -23,7 +23,7 @@ class Trace:
         """Updates held and bytes of memory of the published batches."""
 
     def close(self) -> None:
-        """Say that only handles read on: without any, or once the last is dropped, all is released.
+        """Close the trace to writers: it is released once no handle is left.
 
         Nothing may be sealed afterwards.
         """

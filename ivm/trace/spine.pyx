@@ -1,10 +1,11 @@
 """A spine of batches: appended at one end, merged so that sizes fall geometrically.
 
-Batches have a class by their size: class 0 below 128 updates, class c from 64 * 2^c on. A layer is
-merged with its younger neighbour unless its class is the higher one, so that classes fall strictly
-along the layers that are not being merged: there are logarithmically many, and an update is rewritten
-about once in each class. With classes that grow by four there would be a fifth fewer layers, and in a
-hundred rounds an update would be rewritten an eighth more often, or a quarter, as their size has it.
+Batches have a class by their size: class 0 below 128 updates, class c from 64 * 2^c on. A layer is merged
+with its younger neighbour unless its class is the higher one, so that classes fall strictly along the layers
+that are not being merged: there are logarithmically many, and an update is rewritten about once in each
+class. Of a million updates, for example, there are at most 14 such layers. With classes that grow by four
+there would be a fifth fewer layers, and in a hundred rounds an update would be rewritten an eighth more
+often, or a quarter, as their size has it.
 
 No step merges two large batches in one go. A merge in progress leaves its two sources among the
 layers, and each sealed update brings EFFORT units of fuel for each merge. This suffices: a merge
@@ -13,25 +14,26 @@ whose younger side is of class c moves less than 4 * 64 * 2^c updates, so it is 
 class has at most one merge in progress and few layers that wait, and absorbing a batch of n updates
 moves at most EFFORT * n updates, and SMALL, for each class, whatever the trace holds.
 
-With helpers, merges of many updates are all in progress, and fuel for many is used up beside the step: one
-helper works at each merge. While they do, a batch of any size or several small ones may come, whose fuel
-waits; with the next one the caller merges what no helper has begun. So nobody has to split a merge, to close
-up what several have written, or, most often, to wait. What is merged is taken over with the next batch, or
-at the end of a step, and what is due then has fuel again.
+With helpers, all merges of many updates are in progress, and their fuel is used up beside the step. One
+helper works at each merge. Meanwhile a batch of any size or several small ones may come, whose fuel waits;
+with the next one the caller merges what no helper has begun. So no merge has to be split or closed up after
+several threads, and the step mostly need not wait. Finished merges are taken over with the next batch, or at
+the end of a step, and merges that are due then have fuel again.
 
-Layers of a few updates wait until there are WAITING of them, and are summed then: most of the cost of
-a merge does not depend on how much is merged. Other small layers merge at once with whatever comes, so
-they are always compacted. A large batch first merges the smaller layers before it with each other, and a
-first one is a layer as it is.
-Merging compacts times to `since`, which no reader can tell: it is at or before the times of all
-handles and of the step that runs. Once handles that held many times apart are gone, a layer may shrink by
-a third or more: it is merged with its younger neighbour, whatever their classes. Each such merge is paid
-for by the updates that it gets rid of.
+Layers of a few updates wait until there are WAITING of them, and are summed then. Most of the cost of a merge
+does not depend on the number of updates. Other small layers merge at once with the next batch, so they are
+always compacted. A large batch first merges the smaller layers before it with each other, and a first one is
+a layer as it is.
 
-Rows that come in the order of their keys need no merging: a large layer of nothing but keys and values is
-made with room for as many again, and what follows it is appended there (`append_batch`), whatever the
-classes. Once the room is used up such a layer is merged with what has outgrown it, which moves as many
-updates as were appended since, and the same that follow.
+Merging compacts times to `since`, which no reader can tell: `since` is at or before the times of all handles
+and of the step that runs. Once handles that kept many times distinguishable are gone, a layer may shrink by a
+third or more: it is merged with its younger neighbour, whatever their classes. Each such merge is paid for by
+the updates that it gets rid of. Shared arrangements (VLDB 2020, section 4.2) merge with fuel likewise.
+
+Rows in the order of their keys need no merging. A large layer of keys and values alone is made with room for
+as many again, and later rows are appended there (`append_batch`), whatever the classes. Once the room is used
+up such a layer is merged with the one that has outgrown it: this moves as many updates as were appended
+since, and the same number of new ones.
 """
 
 cimport cython
@@ -59,9 +61,9 @@ cdef extern from *:
 
 cdef enum:
     CLASS_0 = 128       # a layer of fewer updates merges with whatever comes
-    FEW = 16            # updates of a layer that waits for others to be summed with
+    FEW = 16            # updates of a layer that waits to be summed with others
     WAITING = 8         # layers that are summed
-    SMALL = 128         # updates that a merge may move whatever was sealed
+    SMALL = 128         # updates that a merge may move however few were sealed
     EFFORT = 4          # updates that a merge in progress moves for each sealed one
     BASE_EFFORT = 64    # and for each sealed batch
     WORTH_A_HELPER = 1 << 13    # updates that a helper merges
@@ -70,7 +72,7 @@ cdef enum:
 
 @cython.freelist(16)    # they come and go with dataflows
 cdef class Trace:
-    """An arrangement: key, value and time widths are in words.
+    """A trace is a spine of batches; key, value and time widths are in words.
 
     `strings` lists the words of (key, value) that hold strings, and whether they are complemented.
     """
@@ -128,13 +130,14 @@ cdef class Trace:
             self.begin(build_together(parts, count, self.key_words, self.threads))
         return 0
 
-    # Absorbs the fresh batch; whether there are `updates` for another one, which must not be too many.
+    # Absorbs the fresh batch; True if there are `updates` for another one, of which there must not be too
+    # many.
     cdef bint opens(self, Py_ssize_t updates, uint64_t since) except -1 nogil:
         self.absorb(since)
         refuse_many(updates)
         return updates > 0
 
-    # Makes `b` the fresh batch, which it has the only reference of; NULL says that memory was short.
+    # Makes `b` the fresh batch and takes over its only reference; NULL says that memory was short.
     cdef int begin(self, Batch* b) except -1 nogil:
         if b == NULL:
             no_memory()
@@ -200,12 +203,12 @@ cdef class Trace:
             self.unpaid = 0
         return 0
 
-    # Whether helpers are at work, and may go on while so many updates are absorbed.
+    # True if helpers are at work, and may go on while `inserted` updates are absorbed.
     cdef bint may_go_on(self, Py_ssize_t inserted) noexcept nogil:
         return (self.chore != NULL and not is_over(self.chore)
                 and (self.unpaid == 0 or self.unpaid + inserted <= MOST_UNPAID))
 
-    # Merges the last layers at once as long as they are small beside what was inserted.
+    # Merges the last layers at once as long as they are small beside the inserted updates.
     cdef int merge_small(self, Py_ssize_t inserted) except -1 nogil:
         cdef Py_ssize_t most = SMALL + EFFORT * inserted
         cdef Py_ssize_t own = most if self.threads == 1 else min(most, <Py_ssize_t> WORTH_A_HELPER)
@@ -218,7 +221,7 @@ cdef class Trace:
             self.merge_last()
         return 0
 
-    # How many of the last layers have few updates, at most WAITING.
+    # The number of last layers that have few updates, at most WAITING.
     cdef size_t waiting(self) noexcept nogil:
         cdef size_t n = self.layers.size(), i = n
         while i > 0 and n - i < WAITING and self.layers[i - 1].updates <= FEW:
@@ -239,7 +242,7 @@ cdef class Trace:
         self.replace(first, end - first, sum)
         return 0
 
-    # Whether the last two layers may be merged now.
+    # True if the last two layers may be merged now.
     cdef bint mergeable(self) noexcept nogil:
         cdef size_t n = self.layers.size()
         return (n > 1 and not self.merging(self.layers[n - 1]) and not self.merging(self.layers[n - 2]))
@@ -251,14 +254,14 @@ cdef class Trace:
                 return True
         return False
 
-    # Whether the younger of two neighbours may be appended to the block of the elder. What has been
-    # written down is not: it would be written again with each append.
+    # True if the younger of two neighbours may be appended to the block of the elder. A layer that was
+    # written to a checkpoint is not: it would be written again with each append.
     cdef bint may_append(self, const Batch* elder, const Batch* younger) noexcept nogil:
         return (elder.serial == 0 and room_behind(elder) >= younger.keys
                 and is_plain(elder, self.since[0]) and is_plain(younger, self.since[0])
                 and follows(elder, younger))
 
-    # Whether it would be, but for want of room.
+    # True if the younger may be appended, but for want of room.
     cdef bint outgrows(self, const Batch* elder, const Batch* younger) noexcept nogil:
         return (0 <= room_behind(elder) < younger.keys
                 and is_plain(elder, self.since[0]) and is_plain(younger, self.since[0])
@@ -276,7 +279,7 @@ cdef class Trace:
         self.replace(n - 2, 2, merged)
         return 0
 
-    # Puts the sum of `count` layers from the i-th on in their place.
+    # Replaces `count` layers from the i-th on by their sum.
     cdef void replace(self, size_t i, size_t count, Batch* merged) noexcept nogil:
         cdef size_t j
         for j in range(i, i + count):
@@ -288,8 +291,8 @@ cdef class Trace:
             self.layers.erase(self.layers.begin() + i)
         self.stale = True
 
-    # Starts a merge of every two neighbours that are due, of which the elder would shrink or the younger
-    # outgrows its room, and that are free, the youngest first.
+    # Starts merges of neighbours that are due, or of which the elder would shrink or the younger outgrows its
+    # room, the youngest first. Layers that are being merged are left alone.
     cdef int start_merges(self) except -1 nogil:
         cdef size_t i = self.layers.size()
         cdef Merge* m
@@ -320,8 +323,8 @@ cdef class Trace:
                 work_at(<void*> self, i)
             self.finish_merges()
 
-    # Waits for what helpers have begun, and does the rest. The fuel for what is due then: as much again, at most, if
-    # a merge is complete.
+    # Waits for the merges that helpers have begun, and does the rest. Returns the fuel for merges that are
+    # due then: as much again, at most, if a merge is complete.
     cdef Py_ssize_t end_work(self) noexcept nogil:
         if self.chore == NULL:
             return 0
@@ -341,7 +344,7 @@ cdef class Trace:
             self.begin_work(fuel)
         return self.merges.size() < merges or fuel > 0
 
-    # Puts the results of what is merged in its place; the updates of the largest.
+    # Replaces the sources of finished merges by their results; returns the updates of the largest.
     cdef Py_ssize_t finish_merges(self) noexcept nogil:
         cdef Py_ssize_t largest = 0
         cdef size_t i = 0, at
@@ -420,7 +423,7 @@ cdef class Trace:
             self.forget()
 
     def close(self) -> None:
-        """Say that only handles read on: without any, or once the last is dropped, all is released.
+        """Close the trace to writers: it is released once no handle is left.
 
         Nothing may be sealed afterwards.
         """
@@ -461,7 +464,7 @@ cdef class Trace:
                 self.upcoming.push_back(self.fresh)
         return 0
 
-    # What most steps change are the last few layers: references to those before are kept as they are.
+    # Most steps change the last few layers only: references to those before are kept as they are.
     cdef void publish(self) noexcept:
         cdef size_t i, same = 0
         if not self.stale:
@@ -529,13 +532,13 @@ cdef inline int size_class(Py_ssize_t updates) noexcept nogil:
     return 0 if units == 0 else 64 - leading_zeros(units)
 
 
-# Whether two neighbours are to be merged, and are not more than `most` updates together.
+# True if two neighbours are to be merged, and are at most `most` updates together.
 cdef inline bint due(const Batch* elder, const Batch* younger, Py_ssize_t most) noexcept nogil:
     return (size_class(elder.updates) <= size_class(younger.updates)
             and elder.updates + younger.updates <= most)
 
 
-# Whether merging a layer leaves at most two thirds of its updates: times up to `since` become one.
+# True if merging a layer leaves at most two thirds of its updates: times up to `since` become one.
 cdef inline bint shrinks(const Batch* b, uint64_t since) noexcept nogil:
     return b.time_words == 1 and 2 * b.updates >= 3 * b.vals and newest(b) <= since
 

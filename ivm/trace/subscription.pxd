@@ -4,12 +4,12 @@ from ivm.trace.batch cimport Batch
 from ivm.trace.spine cimport Mailbox, Trace
 
 
-# All batches of a trace: those there now, then each one that is sealed from now on, in order.
+# A subscription imports a trace: all batches there now, then each one that is sealed from now on, in order.
 cdef class Subscription:
     cdef readonly Trace trace
     cdef vector[Batch*] history     # as of the subscription, retained until it is dropped
     cdef vector[Batch*] sealed      # since then, in order, until taken
-    cdef Mailbox mailbox            # the trace's way to the two
+    cdef Mailbox mailbox            # the queues through which the trace delivers
 
     # Subscribes to `trace`, once.
     cdef int follow(self, Trace trace) except -1

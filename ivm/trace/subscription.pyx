@@ -1,8 +1,8 @@
-"""Import of a trace: what it holds now, then every batch that is sealed afterwards, in order.
+"""A subscription imports a trace: its present batches, then every batch sealed afterwards, in order.
 
-The history and the sealed batches add up to the collection at every time from the trace's `since`
-at the subscription on, however the trace merges meanwhile: batches are immutable and counted by
-reference. Thus another thread may read the history while a pool goes on, then catch up.
+The history and the sealed batches add up to the collection at every time from the trace's `since` at the
+subscription on, however the trace merges meanwhile: batches are immutable and counted by reference. Thus
+another thread may read the history while a pool goes on, then catch up.
 """
 
 cimport cython

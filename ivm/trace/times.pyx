@@ -1,4 +1,4 @@
-"""Python's face of times: the lexicographic coordinate of prioritised loops.
+"""Python's view of times: the lexicographic coordinate of prioritised loops.
 
 The engine's own functions on times are inline, in `times.pxd`.
 """

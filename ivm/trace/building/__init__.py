@@ -1,7 +1,7 @@
 """Building: sorted batches made of updates in any order, by one thread or several.
 
-- `build`: building a batch: a first pass over the updates measures it, a second one fills it
-- `build_parallel`: batches that several threads build together
-- `build_presorted`: ranges of rows that ascend as they are: nobody deals these out
-- `build_unsorted`: building a batch of updates in any order
+- `build`: a batch of consolidated updates: one pass measures its arrays, a second one fills them
+- `build_parallel`: a batch that several threads build together, each a range of the keys
+- `build_presorted`: rows that ascend already, cut into ranges without being partitioned
+- `build_unsorted`: a batch of updates in any order, sorted a bucket at a time
 """

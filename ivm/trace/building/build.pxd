@@ -3,13 +3,13 @@ from libc.stdint cimport uint64_t
 from ivm.rows.updates cimport Updates
 from ivm.trace.batch cimport Batch
 
-# A batch of consolidated updates, at most MOST_UPDATES and at least one, whose rows are a key's
-# words and then a value's; NULL where memory is short.
+# Builds a batch of consolidated updates, at least one and at most MOST_UPDATES. A row is a key's words and
+# then a value's. NULL where memory is short.
 cdef Batch* build_batch(const Updates* updates, int key_words) noexcept nogil
 
-# The same of updates in any order, which are sorted and added up in their place; it may be empty.
+# Consolidates updates in any order in place, and builds a batch of them, which may be empty.
 cdef Batch* build_in_place(Updates* updates, int key_words) noexcept nogil
 
-# The sum of `count` batches of few updates, at least one, with every time joined with `since`; it may
-# be empty. NULL where memory is short.
+# Sums `count` batches of few updates, at least one, with every time joined with `since`. The sum may be
+# empty; NULL where memory is short.
 cdef Batch* sum_batches(Batch** batches, size_t count, const uint64_t* since) noexcept nogil

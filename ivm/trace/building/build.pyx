@@ -97,7 +97,7 @@ cdef void _append(Updates* updates, const Batch* b, const uint64_t* since) noexc
 
 # --- measuring and filling ---
 
-# How long the arrays are to be, and which are needed.
+# Measures the lengths of the arrays, and decides about the optional ones.
 cdef void _measure(const Updates* updates, int key_words, Room* room) noexcept nogil:
     # The most frequent widths, as constants.
     if key_words == 1 and updates.row_words == 1 and updates.time_words == 1:
@@ -135,7 +135,7 @@ cdef inline void _measure_rows(const Updates* updates, int key_words, int row_wo
     _make_room(room, keys, vals, n, in_diff, in_time)
 
 
-# As _measure_rows, without a look at values whose keys differ.
+# Measures as _measure_rows does, without a look at values whose keys differ.
 cdef void _measure_wide(const Updates* updates, int key_words, Room* room) noexcept nogil:
     cdef int w, row_words = updates.row_words, stride = updates.stride
     cdef Py_ssize_t i, keys = 1, vals = 1, n = updates.length
@@ -195,8 +195,8 @@ cdef void _fill(Batch* b, const Updates* updates) noexcept nogil:
             b.diff[i] = <int64_t> updates.words[i * stride + stride - 1]
 
 
-# Fills keys and values where some key has several values, or some value several updates. Each is
-# written over until the next one begins, which takes no branches.
+# Fills keys and values where some key has several values, or some value several updates. Each entry is
+# written over until the next one begins, without branches.
 cdef inline void _fill_groups(Batch* b, const Updates* updates, int key_words,
                               int val_words) noexcept nogil:
     cdef int stride = updates.stride, w
@@ -230,8 +230,7 @@ cdef inline void _fill_groups(Batch* b, const Updates* updates, int key_words,
     b.vals = v + 1
 
 
-# Numbers each update's time by its rank among the distinct ones, which it gathers; -1 where memory is
-# short.
+# Numbers each update's time by its rank among the distinct times, which it gathers; -1 where memory is short.
 cdef int _number(const Updates* updates, uint32_t* numbers, Updates* times) noexcept nogil:
     cdef uint64_t low, high, time
     cdef Py_ssize_t i
@@ -248,7 +247,7 @@ cdef int _number(const Updates* updates, uint32_t* numbers, Updates* times) noex
     return _rank_times(numbers, updates.length, times)
 
 
-# Where times of one coordinate, from `low` on, span few more than there are updates: no search, no sort.
+# Numbers times of one coordinate from `low` on that span few more than there are updates: no search, no sort.
 cdef int _number_dense(const Updates* updates, uint64_t low, Py_ssize_t span, uint32_t* numbers,
                        Updates* times) noexcept nogil:
     cdef uint32_t* ranks = <uint32_t*> calloc(span, sizeof(uint32_t))
@@ -272,8 +271,8 @@ cdef int _number_dense(const Updates* updates, uint64_t low, Py_ssize_t span, ui
     return 0
 
 
-# Numbers each update's time in the order of first occurrence, and gathers the distinct times, each
-# with its number, from 1 on, in the place of a diff.
+# Numbers each update's time in the order of first occurrence, and gathers the distinct times. Each has its
+# number, from 1 on, in the place of a diff.
 cdef int _number_times(const Updates* updates, uint32_t* numbers, Updates* times) noexcept nogil:
     cdef int n = updates.time_words
     cdef Py_ssize_t i, slots = 64

@@ -1,7 +1,8 @@
-"""Batches that several threads build together: each builds parts, which are of a range of keys each.
+"""Parallel building: several threads build one batch, each a range of the keys.
 
-Many rows of one time are written to one block, each part where it begins if all rows before it stay, and what
-was lost is closed up. Other parts are built by themselves and then copied behind one another.
+Many rows of one time are written to one block. Each part is written to the place that it has if all rows
+before it survive consolidation; afterwards the gaps of rows that cancelled are closed. Parts of several times
+are built as batches of their own and then concatenated.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -36,7 +37,7 @@ cdef Batch* build_together(Part* parts, int count, int key_words, int threads) e
     return whole
 
 
-# Builds a batch of each range, and puts these together.
+# Builds a batch of each range, and concatenates these.
 cdef Batch* build_ranges(Ranges* ranges, int key_words, int threads) except NULL nogil:
     cdef vector[Batch*] made
     cdef Building building
@@ -53,7 +54,7 @@ cdef Batch* build_ranges(Ranges* ranges, int key_words, int threads) except NULL
             drop(made[t])
 
 
-# What is built of ranges, and how.
+# The shared state of threads that build ranges.
 cdef struct Building:
     Ranges* ranges
     int key_words
@@ -82,8 +83,8 @@ cdef struct Filling:
     Appended outcome
 
 
-# Appends all ranges to one batch, each where it begins if all rows before stay; NULL if they cannot be: there
-# are several times. What was lost meanwhile is closed up, and only if there are diffs all is copied.
+# Appends all ranges to one batch, each at the place that it has if all rows before survive; NULL if there are
+# several times. Gaps of rows that cancelled are closed, and only if there are diffs is everything copied.
 cdef Batch* append_ranges(Ranges* ranges, int key_words, int threads) except? NULL nogil:
     cdef vector[Filling] fillings
     cdef vector[Batch*] parts
@@ -146,7 +147,8 @@ cdef int append_range(void* context, Py_ssize_t t) except -1 nogil:
     return 0
 
 
-# A block for so many updates of one time in several parts, each of which has a start of values more than keys.
+# Allocates a block for the updates of one time in several parts, each of which has one start of values more
+# than keys.
 cdef Batch* allocate_parts(const Updates* updates, int key_words, int parts) noexcept nogil:
     cdef Room room
     memset(&room, 0, sizeof(Room))
@@ -185,7 +187,8 @@ cdef Batch* close_parts(Batch* block, Batch** parts, int count) noexcept nogil:
     block.keys = keys
     block.vals = block.updates = vals
     block.time_count = 1
-    # The starts lie right behind the keys: pages of a gap would be given back, and cleared for the next batch.
+    # The starts lie right behind the keys: pages of a gap would be given back, and cleared for the next
+    # batch.
     starts = <uint32_t*> (block.key + keys * block.key_words) if keys < vals else NULL
     block.val_start = starts
     vals = 0
@@ -207,7 +210,7 @@ cdef int no_memory() except -1 nogil:
 
 # --- putting parts together ---
 
-# The parts as one batch, which uses them up: the one that is not empty, if there is no other.
+# Makes one batch of the parts and releases them; a single part that is not empty is the batch.
 cdef Batch* put_together(Batch** parts, int count, int threads) except NULL nogil:
     cdef int p, last = 0, full = 0
     for p in range(count):
@@ -220,8 +223,7 @@ cdef Batch* put_together(Batch** parts, int count, int threads) except NULL nogi
     return parts[last]
 
 
-# The parts, wherever they lie, as one batch, which uses them up: the keys of each come before those of the next
-# one.
+# Concatenates parts whose keys ascend from part to part into one batch, and releases the parts.
 cdef Batch* concatenate(Batch** parts, int count, int threads) except NULL nogil:
     cdef Updates times = empty_updates(parts[0].time_words, 0)
     cdef Copying copying = Copying(parts, NULL)
@@ -251,13 +253,13 @@ cdef Batch* concatenate(Batch** parts, int count, int threads) except NULL nogil
     return whole
 
 
-# What is copied, and where to.
+# The shared state of threads that copy parts.
 cdef struct Copying:
     Batch** parts
     Batch* whole
 
 
-# The distinct times of all parts, ascending; -1 where memory is short.
+# Gathers the distinct times of all parts, ascending; -1 where memory is short.
 cdef int gather_times(Batch** parts, int count, Updates* times) noexcept nogil:
     cdef int n = parts[0].time_words, p
     cdef Py_ssize_t i
@@ -274,7 +276,8 @@ cdef int gather_times(Batch** parts, int count, Updates* times) noexcept nogil:
     return consolidate(times)
 
 
-# A batch with room for all parts, of which it has the arrays that one of them has, or that they need together.
+# Allocates a batch with room for all parts, and with each array that one of them has or that they need
+# together.
 cdef Batch* allocate_whole(Batch** parts, int count, Py_ssize_t times) noexcept nogil:
     cdef Room room
     cdef int p
@@ -293,7 +296,7 @@ cdef Batch* allocate_whole(Batch** parts, int count, Py_ssize_t times) noexcept 
     return allocate_batch(parts[0].key_words, parts[0].val_words, parts[0].time_words, &room)
 
 
-# Copies the p-th part to its place, and uses it up.
+# Copies the p-th part to its place, and releases it.
 cdef int copy_part(void* context, Py_ssize_t p) except -1 nogil:
     cdef Batch** parts = (<Copying*> context).parts
     cdef Batch* whole = (<Copying*> context).whole
@@ -321,8 +324,8 @@ cdef int copy_part(void* context, Py_ssize_t p) except -1 nogil:
     return 0
 
 
-# Numbers the times of a part's updates as the whole does. The part's own numbers of its times become those
-# of the whole, in their place.
+# Numbers the times of a part's updates as the whole does. The part's numbers are replaced by those of the
+# whole in place.
 cdef void copy_times(Batch* part, Batch* whole, Py_ssize_t updates) noexcept nogil:
     cdef int n = part.time_words
     cdef Py_ssize_t i, number = 0

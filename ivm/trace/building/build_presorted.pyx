@@ -1,9 +1,9 @@
-"""Ranges of rows that ascend as they are: nobody deals these out.
+"""Presorted rows: ascending stretches are cut into ranges without being partitioned.
 
-So comes a table by its key, from a snapshot or a checkpoint; in several feeds, of each of which every thread has
-queued some rows. Threads look at some rows each; those that do not ascend show it soon. Parts are cut in stretches,
-each of which comes before the next one, if these are not too many. No two ranges have rows of one key: a range ends
-where its last key does, and where that one's rows go on in the next stretch, they are copied to a range of their
+A table that comes from a snapshot or a checkpoint ascends by its key, in several feeds of which every thread
+has queued some rows. Threads check a share of the rows each; rows out of order show soon. Parts are cut into
+stretches, each of which comes before the next one, if these are not too many. No key has rows in two ranges:
+a range ends where its last key does, and rows of that key in the next stretch are copied to a range of their
 own.
 """
 
@@ -43,7 +43,7 @@ cdef bint view_ranges(const Part* parts, int count, int key_words, Ranges* range
     return True
 
 
-# What threads look at, and what came of it.
+# The shared state of threads that check the order of rows.
 cdef struct Looking:
     const Part* parts
     int count
@@ -51,7 +51,7 @@ cdef struct Looking:
     vector[int] falls   # of each share: not 0 if rows do not ascend
 
 
-# Whether the rows of each part ascend.
+# True if the rows of each part ascend.
 cdef bint all_ascend(const Part* parts, int count, int threads) except -1 nogil:
     cdef Looking looking
     cdef int p, falls
@@ -84,8 +84,8 @@ cdef int look_for_falls(void* context, Py_ssize_t share) except -1 nogil:
     return 0
 
 
-# Cuts parts in stretches that ascend one behind the other. False if these were many, there is none, or two rows are
-# equal.
+# Cuts parts into stretches that ascend one behind the other. False if these were many, there is none, or two
+# rows are equal.
 cdef bint cut_stretches(const Part* parts, int count, vector[Updates]* stretches) except -1 nogil:
     cdef vector[Updates] left       # of each part that has rows
     cdef Py_ssize_t most = count + total_of(parts, count) // BUCKET, length
@@ -117,7 +117,7 @@ cdef bint cut_stretches(const Part* parts, int count, vector[Updates]* stretches
     return not stretches.empty()
 
 
-# Where the rows begin that do not come before `row`, as the first one does.
+# The first position whose row is not below `row`; the rows before it are.
 cdef Py_ssize_t first_from(const Updates* rows, const uint64_t* row, int compared) noexcept nogil:
     cdef Py_ssize_t before = 0, end = rows.length, middle
     while before + 1 < end:
@@ -133,7 +133,7 @@ cdef inline bint same_key(const uint64_t* row, const uint64_t* other, int key_wo
     return compare_words(row, other, key_words) == 0
 
 
-# Where the rows of a key begin, which is the last one from `start` on, or comes behind all.
+# The first row from `start` on of a key that is the last of the rows, or comes behind all of them.
 cdef Py_ssize_t first_of_key(const Updates* rows, Py_ssize_t start, const uint64_t* key,
                              int key_words) noexcept nogil:
     cdef Py_ssize_t i = rows.length
@@ -142,7 +142,8 @@ cdef Py_ssize_t first_of_key(const Updates* rows, Py_ssize_t start, const uint64
     return i
 
 
-# Copies the rows of a key, which begin at `start` in the s-th stretch, to `joined`; where the next key begins.
+# Copies the rows of a key, which begin at `start` in the s-th stretch, to `joined`. Returns the start of the
+# next key.
 cdef Py_ssize_t join_key(const vector[Updates]* stretches, Py_ssize_t* s, Py_ssize_t start, int key_words,
                          Updates* joined) except -1 nogil:
     cdef const Updates* rows = &stretches[0][s[0]]
@@ -163,7 +164,7 @@ cdef Py_ssize_t join_key(const vector[Updates]* stretches, Py_ssize_t* s, Py_ssi
             end += 1
 
 
-# Adds ranges of the rows from `start` to before `end`, as few as have `most` rows each, but for those of a key.
+# Adds ranges of the rows [start, end), at most `most` rows each except for the rows of one key.
 cdef int add_ranges(Ranges* ranges, const Updates* rows, Py_ssize_t start, Py_ssize_t end, int key_words,
                     Py_ssize_t most) except -1 nogil:
     cdef Py_ssize_t length = end - start, pieces = (length + most - 1) // most, begin = start, n, stop, i

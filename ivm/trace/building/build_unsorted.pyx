@@ -1,8 +1,8 @@
-"""Building a batch of updates in any order.
+"""Builds a batch of updates in any order.
 
-Rows that exceed the cache are not sorted first, but dealt out into buckets: each is sorted within the
-cache and written from there, into arrays as long as they may have to be. So rows are moved once less, and
-read twice less. This takes one time, as a load has; else all are sorted after all.
+Rows that exceed the cache are partitioned into buckets: each bucket is sorted within the cache and written
+from there into arrays of the greatest length that may be needed. A row is moved once less and read twice less
+than by a sort. This needs updates of one time, as a load has; others are sorted first.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -36,8 +36,8 @@ cdef Batch* build_unsorted(Updates* updates, int key_words) noexcept nogil:
     return b
 
 
-# The batch of bare updates, of which the first `run` ascend: as they are, if all do, and else in their place among
-# ordinary ones.
+# Builds a batch of bare updates, of which the first `run` ascend: in place if all do, and else sorted among
+# ordinary updates.
 cdef Batch* _build_bare(Updates* updates, Py_ssize_t run, int key_words) noexcept nogil:
     cdef Updates dressed = empty_updates(updates.row_words, 1)
     cdef Batch* b = NULL
@@ -72,7 +72,7 @@ cdef Batch* build_dealt(Updates* dealt, const Py_ssize_t* ends, Py_ssize_t bucke
     return b
 
 
-# A batch with room for so many updates of one time, all of them inserted once.
+# Allocates a batch for the updates of one time, all with diff 1.
 cdef Batch* _allocate_most(const Updates* updates, int key_words) noexcept nogil:
     cdef Room room
     memset(&room, 0, sizeof(Room))
@@ -82,7 +82,7 @@ cdef Batch* _allocate_most(const Updates* updates, int key_words) noexcept nogil
     return allocate_batch(key_words, updates.row_words - key_words, updates.time_words, &room)
 
 
-# Sorts and adds up what was dealt out, and builds a batch of it.
+# Consolidates partitioned updates, and builds a batch of them.
 cdef Batch* _build_sorted(Updates* dealt, const Py_ssize_t* ends, Py_ssize_t buckets,
                           int key_words) noexcept nogil:
     cdef Sorting sorting
@@ -114,7 +114,7 @@ cdef Appended append_dealt(Batch* b, Updates* dealt, const Py_ssize_t* ends, Py_
     return outcome
 
 
-# What a bucket's rows are sorted with, and where to.
+# The buffers in which a bucket's rows are sorted.
 cdef struct Bucket:
     Sorting sorting     # of ordinary ones
     Updates dealt       # where they were dealt to
@@ -122,7 +122,7 @@ cdef struct Bucket:
     Updates bare
 
 
-# The rows of a bucket, sorted and added up; NULL where memory is short.
+# Sorts and consolidates the rows of a bucket; NULL where memory is short.
 cdef const Updates* _sort_rows(Bucket* bucket, uint64_t* words, Py_ssize_t n) noexcept nogil:
     bucket.dealt.words = words
     bucket.dealt.length = n
@@ -135,8 +135,8 @@ cdef const Updates* _sort_rows(Bucket* bucket, uint64_t* words, Py_ssize_t n) no
     return &bucket.ordinary
 
 
-# Puts the starts of values right behind the keys, once all are there: pages of a gap would be given back, and
-# cleared for the next batch.
+# Moves the starts of values right behind the keys, once all are there. Pages of a gap would be given back,
+# and cleared for the next batch.
 cdef void _close_keys(Batch* b) noexcept nogil:
     if b.keys == b.vals:
         b.val_start = NULL
@@ -145,7 +145,7 @@ cdef void _close_keys(Batch* b) noexcept nogil:
         b.val_start = <uint32_t*> (b.key + b.keys * b.key_words)
 
 
-# Sorts one bucket after the other and appends what remains, as long as all have one time.
+# Sorts one bucket after the other and appends the survivors, as long as all have one time.
 cdef Appended _append_buckets(Batch* b, Bucket* bucket, Updates* dealt, const Py_ssize_t* ends,
                               Py_ssize_t buckets, Updates* diffs) noexcept nogil:
     cdef Py_ssize_t i, start = 0
@@ -163,14 +163,14 @@ cdef Appended _append_buckets(Batch* b, Bucket* bucket, Updates* dealt, const Py
     return APPENDED
 
 
-# The first of the updates tells the time of the batch.
+# Takes the time of the batch from the first of the updates.
 cdef void _begin_appending(Batch* b, const Updates* updates) noexcept nogil:
     memcpy(b.times, &updates.time if is_bare(updates) else updates.words + updates.row_words,
            b.time_words * sizeof(uint64_t))
     b.time_count = 1
 
 
-# Appends updates that ascend, `most` in all. Their diffs go to `diffs`, once one has not been 1.
+# Appends updates that ascend, `most` in all. Diffs go to `diffs` from the first one that is not 1.
 cdef Appended _append_sorted(Batch* b, const Updates* sorted, Updates* diffs, Py_ssize_t most) noexcept nogil:
     cdef uint64_t in_time = 0, in_diff = diffs.length
     if b.key_words == 1 and b.val_words == 1 and is_bare(sorted):
@@ -188,9 +188,9 @@ cdef Appended _append_sorted(Batch* b, const Updates* sorted, Updates* diffs, Py
     return APPENDED
 
 
-# Appends the keys and values of rows of one time, and where each key's values begin: as `_fill_groups`. Adds
-# to `in_time` the bits in which a time is not that of the batch, and to `in_diff` those in which a diff is
-# not 1.
+# Appends the keys and values of rows of one time, and each key's start of values: as `_fill_groups`. Adds to
+# `in_time` the bits in which a time differs from that of the batch, and to `in_diff` those in which a diff
+# differs from 1.
 cdef inline void _append_rows(Batch* b, const Updates* updates, int key_words, int row_words, int stride,
                               uint64_t* in_time, uint64_t* in_diff) noexcept nogil:
     cdef int val_words = row_words - key_words, w
@@ -237,7 +237,8 @@ cdef int _append_diffs(Updates* diffs, Py_ssize_t before, const Updates* updates
     return 0
 
 
-# The same batch with diffs; NULL where memory is short, and without the one before.
+# Moves the batch into a block with room for diffs; NULL where memory is short. The batch `b` is gone in both
+# cases.
 cdef Batch* _with_diffs(Batch* b, const Updates* diffs) noexcept nogil:
     cdef Batch* whole
     b.diff = <int64_t*> diffs.words

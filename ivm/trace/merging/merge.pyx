@@ -1,13 +1,13 @@
-"""Merging two batches, with fuel: any number of updates at a time.
+"""Merges two batches with fuel: any number of updates at a time.
 
-What is written so far is always the sum of what lies before the two sides' cursors, with times
-advanced (`merge_times`); so a merge may stop after any value, and goes on from the cursors. Runs
-that only one side has are found by galloping and copied as blocks; where the sides alternate, rows
-are chosen one by one (`ivm.trace.merging.merge_branchless`).
+Invariant: the output is the sum of all rows before the two sides' cursors, with times advanced
+(`merge_times`); so a merge may stop after any value, and resumes from the cursors. Runs of one side are found
+by galloping and copied as blocks; where the sides alternate, rows are chosen one by one
+(`ivm.trace.merging.merge_branchless`).
 
-An array is left out of the result while all that it would say is constant. When that ends, it is
-written from there on, and what comes before is filled in at last, with fuel too. Diffs are written as well
-where rows are chosen one by one, and left out at last if all are 1.
+An array is left out of the result while its contents are constant. From the first exception on it is written,
+and the constant part before is filled in at the end, with fuel too. Diffs are written as well where rows are
+chosen one by one, and left out in the end if all are 1.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -75,7 +75,7 @@ cdef Batch* _allocate_sum(const Batch* a, const Batch* b, const uint64_t* since)
     room.times = a.time_count + b.time_count
     room.diff = room.val_start = room.update_start = room.time_of = True
     if appends:
-        # Those that follow find room here, so that what comes in the order of its keys is copied twice.
+        # Later batches find room here, so that rows in the order of their keys are copied twice.
         room.keys = room.vals = min(2 * room.updates, <Py_ssize_t> MOST_UPDATES)
         room.diff = room.val_start = room.update_start = room.time_of = False
     out = allocate_batch(a.key_words, a.val_words, a.time_words, &room)
@@ -84,7 +84,7 @@ cdef Batch* _allocate_sum(const Batch* a, const Batch* b, const uint64_t* since)
     return out
 
 
-# Whether a merge only puts keys and values of one batch behind those of another, and they are large.
+# True if a merge only appends the keys and values of one batch to those of another, and they are large.
 cdef bint _appends_only(const Batch* a, const Batch* b, const uint64_t* since) noexcept nogil:
     return ((a.keys + b.keys) * (a.key_words + a.val_words) * sizeof(uint64_t) >= LARGE
             and is_plain(a, since[0]) and is_plain(b, since[0]) and follows(a, b))
@@ -122,13 +122,13 @@ cdef Batch* merge_batches(Batch* a, Batch* b, const uint64_t* since) noexcept no
 
 # --- runs of one side ---
 
-# Takes a side past its value, and past its key if that was the last one.
+# Moves a side past its value, and past its key if that was the last one.
 cdef inline void _pass_val(Side* side) noexcept nogil:
     side.val += 1
     side.key += side.val == first_val(side.b, side.key + 1)
 
 
-# The values of a side's key up to `end`.
+# Copies the values of a side's key up to `end`.
 cdef void _copy_vals(Merge* m, Side* side, Py_ssize_t end) noexcept nogil:
     cdef Batch* out = m.out
     cdef const Batch* b = side.b
@@ -151,7 +151,7 @@ cdef void _copy_vals(Merge* m, Side* side, Py_ssize_t end) noexcept nogil:
     side.key += end == first_val(b, side.key + 1)
 
 
-# The keys of a side up to `end`, none of which is under way.
+# Copies the keys of a side up to `end`, none of which is half copied.
 cdef void _copy_keys(Merge* m, Side* side, Py_ssize_t end) noexcept nogil:
     cdef Batch* out = m.out
     cdef const Batch* b = side.b
@@ -176,7 +176,7 @@ cdef void _copy_keys(Merge* m, Side* side, Py_ssize_t end) noexcept nogil:
     side.val = vals
 
 
-# The rows of a side before the key at `end`, as far as the fuel lasts.
+# Copies the rows of a side before the key at `end`, as far as the fuel lasts.
 cdef void _copy_rows(Merge* m, Side* side, Py_ssize_t end) noexcept nogil:
     cdef const Batch* b = side.b
     cdef Py_ssize_t low = side.key, high = end, middle
@@ -199,7 +199,7 @@ cdef void _copy_rows(Merge* m, Side* side, Py_ssize_t end) noexcept nogil:
 
 # --- one value ---
 
-# Adds the updates of a side's value to the slots, a sum for each time that occurs.
+# Adds the updates of a side's value to the slots, one sum for each distinct time.
 cdef void _gather(Merge* m, const Side* side) noexcept nogil:
     cdef Py_ssize_t u
     cdef uint32_t time
@@ -211,8 +211,8 @@ cdef void _gather(Merge* m, const Side* side) noexcept nogil:
         m.slot_diff[time] += diff_of(side.b, u)
 
 
-# Writes what was gathered as the updates of one row. A sum that has come to zero and grown again
-# is listed twice, which the sum's being taken once makes good.
+# Writes the gathered updates of one row. A sum that has come to zero and grown again is listed twice; taking
+# it once makes this right.
 cdef void _write_gathered(Merge* m, const uint64_t* key, const uint64_t* val) noexcept nogil:
     cdef Py_ssize_t i, first = m.out.updates
     cdef int64_t diff
@@ -227,7 +227,7 @@ cdef void _write_gathered(Merge* m, const uint64_t* key, const uint64_t* val) no
     write_val(m, key, val, first)
 
 
-# A row that both sides have.
+# Merges a row that both sides have.
 cdef inline void _merge_val(Merge* m) noexcept nogil:
     cdef Py_ssize_t u = first_update(m.a.b, m.a.val), w = first_update(m.b.b, m.b.val)
     m.fuel -= (first_update(m.a.b, m.a.val + 1) - u) + (first_update(m.b.b, m.b.val + 1) - w)
@@ -285,7 +285,7 @@ cdef void _merge_rows(Merge* m) noexcept nogil:
 
 # --- filling in ---
 
-# Writes what was left out while it was constant, from the end, as far as the fuel lasts.
+# Fills in arrays that were left out while they were constant, from the end, as far as the fuel lasts.
 cdef void _fill_in(Merge* m) noexcept nogil:
     cdef Py_ssize_t i, end
     if m.diffs_from > 0 and m.odd_diffs != 0:

@@ -1,9 +1,9 @@
-"""Merging where two sides alternate: one row after the other is chosen, without branches.
+"""Branchless merging: rows of alternating sides are chosen one by one, without branches.
 
-Which side comes next is as good as random there, and half of what is guessed about it wrong. So that no
-more is done for a row than has to be, there is a loop for batches whose keys have one value each, one for
-stretches of such keys among others, and one for all. Each of them writes to all arrays at once; what it writes
-too much is written over.
+Where sides alternate, the next side is as good as random, and half of a processor's predictions would be
+wrong. Three loops keep the work for a row small: one for batches whose keys have one value each, one for
+stretches of such keys among others, and one for all. Each of them writes to all arrays at once; surplus
+entries are written over.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -13,8 +13,8 @@ from ivm.trace.merging.merge_state cimport Merge, Side
 from ivm.trace.merging.merge_output cimport copy_words, is_last_key
 from ivm.trace.times cimport compare_words
 
-# As GCC schedules code for AMD's processors, the loop of `_zip_any` reads words of which it has just
-# written one byte, which waits for the write: half of a merge's time.
+# As GCC schedules code for AMD's processors, the loop of `_zip_any` reads words of which it has just written
+# one byte. It waits for the write: half of a merge's time.
 cdef extern from *:
     """
     #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
@@ -47,7 +47,7 @@ cdef bint zip_sides(Merge* m, const Side* side, Py_ssize_t run, bint same) noexc
     return True
 
 
-# One of two words or addresses, without a branch: `x` if `mask` is all ones, `y` if it is 0.
+# Chooses one of two words or addresses without a branch: `x` if `mask` is all ones, `y` if it is 0.
 cdef inline uint64_t _either(uint64_t mask, uint64_t x, uint64_t y) noexcept nogil:
     return y ^ ((x ^ y) & mask)
 
@@ -119,7 +119,7 @@ cdef inline void _zip_diff(Merge* m, uint64_t mask, Py_ssize_t i, Py_ssize_t j, 
     m.odd_diffs |= <uint64_t> (diff ^ 1)
 
 
-# Where the rows that are chosen one by one come from, and go to.
+# The positions of the branchless loops in their sources and in the result.
 cdef struct Zip:
     Py_ssize_t i, j     # the keys that the sides are at
     Py_ssize_t va, vb   # and their values
@@ -223,8 +223,8 @@ cdef inline void _zip_any_words(Merge* m, Zip* z, Py_ssize_t n, int key_words, i
     z[0] = Zip(i, j, va, vb, k, v, z.odd | odd)
 
 
-# Whether the next ZIP_STEPS keys of both sides have one value each that is left, and the first ones are new. Then it
-# need not be looked for where a key ends.
+# True if the next ZIP_STEPS keys of both sides have one value left each, and the first ones are new. Then the
+# end of a key need not be searched.
 cdef inline bint _are_single(const Merge* m, const Zip* z) noexcept nogil:
     cdef const Batch* a = m.a.b
     cdef const Batch* b = m.b.b

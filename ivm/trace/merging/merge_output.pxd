@@ -1,6 +1,6 @@
-# Writing the result of a merge: updates, values, keys, and runs of one side's.
+# The output of a merge: updates, values, keys, and runs copied from one side.
 #
-# An array is left out while all that it would say is constant: see `Merge`.
+# An array is left out while its contents are constant: see `Merge`.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -34,12 +34,12 @@ cdef inline void write_update(Merge* m, uint32_t time, int64_t diff) noexcept no
     out.updates += 1
 
 
-# Whether `key` is the last of the result's `keys`, so that its values go on.
+# True if `key` is the last of the result's `keys`, so that its values go on.
 cdef inline bint is_last_key(const Batch* out, Py_ssize_t keys, const uint64_t* key) noexcept nogil:
     return keys > 0 and compare_words(out.key + (keys - 1) * out.key_words, key, out.key_words) == 0
 
 
-# Before `count` values of `key` are written.
+# Prepares for `count` values of `key` to be written.
 cdef inline void begin_vals(Merge* m, const uint64_t* key, Py_ssize_t count) noexcept nogil:
     cdef Batch* out = m.out
     cdef bint goes_on = is_last_key(out, out.keys, key)
@@ -68,7 +68,7 @@ cdef inline void write_val(Merge* m, const uint64_t* key, const uint64_t* val,
     out.vals += 1
 
 
-# The updates [first, last) of a side, in their order.
+# Copies the updates [first, last) of a side, in their order.
 cdef inline void copy_updates(Merge* m, const Side* side, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
     cdef Batch* out = m.out
     cdef const Batch* b = side.b
@@ -95,7 +95,7 @@ cdef inline void copy_updates(Merge* m, const Side* side, Py_ssize_t first, Py_s
     out.updates += n
 
 
-# The positions of one array, moved to where another goes on: source[i] + shift, or first + i + shift.
+# Copies the starts of one array, shifted to their place in another: source[i] + shift, or first + i + shift.
 cdef inline void copy_starts(uint32_t* target, const uint32_t* source, Py_ssize_t first,
                               Py_ssize_t last, Py_ssize_t shift) noexcept nogil:
     cdef Py_ssize_t i

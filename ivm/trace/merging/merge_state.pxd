@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from ivm.trace.batch cimport Batch
 
 
-# One of the two batches of a merge.
+# One of the two batches of a merge, with its cursor.
 cdef struct Side:
     Batch* b
     uint32_t* mapped        # where its times are among the merged ones
@@ -15,7 +15,7 @@ cdef struct Side:
     Py_ssize_t val          # values before are merged
 
 
-# A merge in progress. The batches are untouched, and the result is nobody's, until it is finished.
+# A merge in progress. Until it is finished the batches are untouched, and no reader sees the result.
 cdef struct Merge:
     Side a                  # the elder
     Side b

@@ -1,4 +1,4 @@
-"""The times of a merge: the two batches' dictionaries become one, with every time advanced.
+"""Merges the dictionaries of times of two batches, with every time advanced.
 
 Each distinct time is advanced once, not each update: an update names an entry of its batch's
 dictionary, and the merge maps entries.
@@ -42,7 +42,7 @@ cdef int merge_times(Merge* m, const uint64_t* since, uint64_t* advanced) noexce
     return 0
 
 
-# Whether the advanced times still ascend (some may be equal now).
+# Advances the times of a batch; True if they still ascend (some may be equal now).
 cdef bint _advance_times(const Batch* b, const uint64_t* since, uint64_t* advanced) noexcept nogil:
     cdef int n = b.time_words
     cdef Py_ssize_t i
@@ -55,7 +55,7 @@ cdef bint _advance_times(const Batch* b, const uint64_t* since, uint64_t* advanc
     return ascend
 
 
-# The same for times that do not ascend any more once they are advanced.
+# Merges times that do not ascend any more once they are advanced.
 cdef int _sort_times(Merge* m, const uint64_t* advanced) noexcept nogil:
     cdef int n = m.out.time_words
     cdef Py_ssize_t i, last = m.a.b.time_count + m.b.b.time_count, low, high, middle

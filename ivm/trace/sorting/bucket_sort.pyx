@@ -1,9 +1,9 @@
-"""Sorting the rows of a bucket, which the second-level cache holds.
+"""Bucket sort: the rows of a bucket are sorted within the second-level cache.
 
-Most bits of the rows are the same in every one. The leading ones among those that vary are packed, with the
-row's position, into one 64-bit entry. Entries are radix-sorted by as many bits as tell most rows apart, the few
-runs that these leave are sorted by the rest, and each row is moved once. Only where rows vary in more bits than
-an entry holds are runs of equal entries compared word by word.
+Most bits are the same in every row. The leading bits that vary are packed, with the row's position, into one
+64-bit entry. Entries are radix-sorted by as many bits as tell most rows apart, the few runs that these leave
+are sorted by the rest, and each row is moved once. Only where rows vary in more bits than an entry holds are
+runs of equal entries compared word by word.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -103,8 +103,8 @@ cdef bint sort_places(const Sorting* sorting, const uint64_t* rows, Py_ssize_t n
     return packed == compared
 
 
-# Writes the entries: the varying bits of the first `packed` words, then `room` leading ones of the
-# next word, then the position. Returns how many of these were taken.
+# Writes the entries: the varying bits of the first `packed` words, then `room` leading ones of the next word,
+# then the position. Returns the number of bits taken of that next word.
 cdef int _pack(uint64_t* entries, const uint64_t* rows, Py_ssize_t n, int stride,
                const uint64_t* masks, int packed, int room) noexcept nogil:
     cdef Py_ssize_t i
@@ -169,7 +169,7 @@ cdef void _sort_by_digit(const uint64_t* source, uint64_t* target, Py_ssize_t n,
         counts[digit] += 1
 
 
-# Sorts what agrees in all but the low `bits`.
+# Sorts each run of entries that agree in all but the low `bits`.
 cdef void _finish_runs(uint64_t* entries, Py_ssize_t n, int bits) noexcept nogil:
     cdef Py_ssize_t i = 0, j
     while i < n:
@@ -209,8 +209,8 @@ cdef void _sort_equal_entries(const Sorting* sorting, const uint64_t* rows, Py_s
         i = j
 
 
-# Moves the rows to `target` in the order of the entries, adding up equal ones; `whole` says that the
-# entries hold all varying bits.
+# Moves the rows to `target` in the order of the entries, and consolidates; `whole` says that the entries hold
+# all varying bits.
 cdef Py_ssize_t _gather(const Sorting* sorting, const uint64_t* rows, uint64_t* target,
                         Py_ssize_t n, int low, bint whole) noexcept nogil:
     cdef int stride = sorting.stride, diff = stride - 1

@@ -1,18 +1,18 @@
-"""Dealing: many rows go to the threads that own them, and threads share every pass over them.
+"""Partitioning: many rows move to the threads that own them, and threads share every pass.
 
-Who owns a row is told by its key's hash, or, where a batch is to be built of all rows, by the range of
-keys that it lies in. Ranges are to have about as many rows each; which these are, some rows tell. Of many
-rows the ranges simply are some next buckets each, a few for each thread.
+The owner of a row follows from its key's hash, or, where one batch is built of all rows, from the range of
+keys in which it lies. Splitters between ranges are chosen from a sample, so that ranges have about as many
+rows each. Of many rows each range is simply a sequence of buckets, a few ranges for each thread.
 
-An exchange moves each row once, and so does a sort of more rows than the cache holds, which first deals
-them out by their leading varying bits into buckets (`ivm.trace.sorting.sort`). Here one pass does both: a row
-goes to its bucket among those of its owner, whichever thread reads it. Its place there is known, since
-the rows have been counted before, so that no thread waits for another within a pass. Rows are read in
-stripes, a few for each thread, so that a slow processor reads less. Each owner's thread then sorts its
-own buckets within the cache; or they are left to who builds a batch of them.
+An exchange moves each row once, and so does a sort of more rows than the cache holds, which first partitions
+them by their leading varying bits into buckets (`ivm.trace.sorting.sort`). Here one pass does both: a row
+goes to its bucket among those of its owner, whichever thread reads it. Its place is known, since the rows
+were counted before, so that no thread waits for another within a pass. Threads take stripes of rows, a few
+for each, so that a slow processor reads less. Each owner's thread then sorts its own buckets within the
+cache, or they are left to the builder of a batch.
 
-Of fewer rows, that the caches hold, each thread collects those of each owner in memory of its own: one
-pass less, and no thread writes to what lies in another's cache. Each owner's thread fetches them once.
+Fewer rows, which fit the caches, are collected by each thread in memory of its own, by owner: one pass less,
+and no thread writes to lines in another's cache. Each owner's thread fetches them once.
 """
 
 from libc.stdint cimport uint16_t, uint32_t, uint64_t
@@ -269,7 +269,7 @@ cdef int collect_rows(void* context, Py_ssize_t stripe) except -1 nogil:
     return 0
 
 
-# Copies what was collected of all stripes for an owner to what is dealt to it.
+# Copies the rows collected for an owner from all stripes to its partition.
 cdef int fetch_rows(void* context, Py_ssize_t owner) except -1 nogil:
     cdef const Dealing* dealing = <const Dealing*> context
     cdef Updates* rows = &dealing.dealt[owner]
@@ -286,7 +286,7 @@ cdef int fetch_rows(void* context, Py_ssize_t owner) except -1 nogil:
     return 0
 
 
-# Who owns each row of a stretch.
+# Finds the owner of each row of a stretch.
 cdef void find_owners(const Dealing* dealing, const Stretch* stretch, uint32_t* owners) noexcept nogil:
     cdef uint64_t hashes[STRETCH]
     cdef Py_ssize_t i
@@ -302,7 +302,7 @@ cdef void find_owners(const Dealing* dealing, const Stretch* stretch, uint32_t* 
         owners[i] = <uint32_t> shard_of(hashes[i], dealing.owners)
 
 
-# The range of each row of a stretch.
+# Finds the range of each row of a stretch by its splitters.
 cdef inline void find_ranges(const Dealing* dealing, const Stretch* stretch, int key_words,
                              uint32_t* owners) noexcept nogil:
     cdef Py_ssize_t i
@@ -328,7 +328,7 @@ cdef Py_ssize_t total_of(const Part* parts, int count) noexcept nogil:
     return total
 
 
-# Deals all rows out, and gives back where they came from.
+# Partitions all rows, and gives their sources' memory back.
 cdef int move_all(Dealing* dealing, Part* parts, int count, vector[Py_ssize_t]* ends) except -1 nogil:
     cdef vector[Py_ssize_t] places
     cdef int t
@@ -359,7 +359,7 @@ cdef int no_memory() except -1 nogil:
         raise MemoryError("no memory to exchange updates")
 
 
-# The next rows of a stripe, from the `at`-th of all on, of which it has those before `end`.
+# Finds the next rows of a stripe, from the `at`-th of all to before `end`; False if there are none.
 cdef bint next_stretch(const Dealing* dealing, Py_ssize_t* at, Py_ssize_t end,
                        Stretch* stretch) noexcept nogil:
     cdef const Part* part = dealing.parts
@@ -383,7 +383,7 @@ cdef inline Py_ssize_t first_row(const Dealing* dealing, Py_ssize_t stripe) noex
     return stripe * dealing.rows // dealing.stripes
 
 
-# Decides by which bits to deal rows into buckets: some leading ones of those that vary, `masks`.
+# Chooses the bits that select a bucket: some leading ones of the varying bits, `masks`.
 cdef void choose_buckets(Dealing* dealing, uint64_t* masks) noexcept nogil:
     cdef int bits = bits_to_deal(dealing.rows // dealing.owners)
     while dealing.owners << bits > MOST_PILES and bits > 0:
@@ -405,8 +405,8 @@ cdef void note_bits(const Dealing* dealing, Py_ssize_t at, Py_ssize_t end, Py_ss
         at += (step - 1) * STRETCH
 
 
-# Counts each stripe's rows by pile. Which bits to deal by is guessed from some of the rows first; if the
-# counting shows that others vary before them, it is found out and all is counted again.
+# Counts each stripe's rows by pile. The bits that select a bucket are guessed from some of the rows first; if
+# the counting shows that others vary before them, they are chosen again and all rows are recounted.
 cdef int count_all(Dealing* dealing, vector[Py_ssize_t]* counts) except -1 nogil:
     cdef vector[uint64_t] masks
     cdef size_t i, compared = dealing.compared
@@ -432,7 +432,7 @@ cdef int note_all_bits(void* context, Py_ssize_t stripe) except -1 nogil:
     return 0
 
 
-# Above 0 if bits vary that come before those of the buckets.
+# Counts the rows of all stripes; above 0 if bits vary that come before those of the buckets.
 cdef int count_stripes(Dealing* dealing, vector[Py_ssize_t]* counts) except -1 nogil:
     cdef vector[int] others
     cdef int any_others = 0, t
@@ -479,7 +479,7 @@ cdef int count_rows(void* context, Py_ssize_t stripe) except -1 nogil:
     return 0
 
 
-# A stripe's counts, or the places of its next rows, of all piles.
+# The counts of a stripe, or the places of its next rows, of all piles.
 cdef inline Py_ssize_t* places_of(const Dealing* dealing, Py_ssize_t stripe) noexcept nogil:
     return dealing.places + stripe * dealing.owners * dealing.buckets
 
@@ -535,7 +535,7 @@ cdef inline void move_stretch(const Dealing* dealing, const Stretch* stretch, Py
             target[stride - 1] = 0 - target[stride - 1]
 
 
-# Sorts what was dealt to a shard into its queue.
+# Sorts the rows of a shard into its queue.
 cdef int sort_shard(void* context, Py_ssize_t shard) except -1 nogil:
     cdef const Dealing* dealing = <const Dealing*> context
     cdef Updates* dealt = &dealing.dealt[shard]

@@ -1,13 +1,13 @@
 """Sorting and consolidation of updates.
 
-Rows that begin with a long ascending run are often all but sorted: what an operator put out while it
-walked an arrangement's batches, a table that came by its primary key. Only the rest is sorted then, which
-may begin with such a run itself, and merged into the run.
+Rows that begin with a long ascending run are often all but sorted: the output of a walk through an
+arrangement's batches, a table in the order of its primary key. Then only the rest is sorted, which may begin
+with such a run itself, and merged into the run.
 
-What exceeds the cache is first dealt out by its leading varying bits into buckets that fit, so that
-no row is ever fetched from afar. A bucket that is still too large, since its rows agree in these
-bits, is dealt out again by the bits in which they differ: each round consumes some, so this ends.
-How a bucket is sorted, `ivm.trace.sorting.bucket_sort` says.
+Rows that exceed the cache are first partitioned by their leading varying bits into buckets that fit, so that
+no row is fetched from afar. A bucket that is still too large, since its rows agree in these bits, is
+partitioned again by the bits in which they differ: each round consumes some, so this ends.
+`ivm.trace.sorting.bucket_sort` sorts a bucket.
 """
 
 from libc.stdint cimport uint64_t
@@ -175,7 +175,7 @@ cdef int _sort_large(Updates* updates, int compared) noexcept nogil:
     return 0
 
 
-# Sorts and adds up `n` rows at `words` in their place; returns how many remain.
+# Consolidates `n` rows at `words` in place by partitioning; returns the number of survivors.
 cdef Py_ssize_t _deal(const Sorting* sorting, uint64_t* words, uint64_t* scratch,
                       Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t ends[1 << DIGIT_BITS]
@@ -183,8 +183,8 @@ cdef Py_ssize_t _deal(const Sorting* sorting, uint64_t* words, uint64_t* scratch
     return sort_dealt(sorting, scratch, ends, 1 << bits, bits == 0, words)
 
 
-# Moves `n` rows to `target`, ordered by some leading varying bits: by how many. Writes where those of each
-# pattern of bits end.
+# Moves `n` rows to `target`, ordered by some leading varying bits, and returns the number of these bits.
+# Writes the end of the rows of each pattern of bits.
 cdef int _deal_by_bits(const uint64_t* words, uint64_t* target, Py_ssize_t n, int stride, int compared,
                        Py_ssize_t* ends) noexcept nogil:
     cdef uint64_t masks[MAX_WORDS]
@@ -252,7 +252,7 @@ cdef const Updates* sort_bare_bucket(const Sorting* sorting, uint64_t* words, Py
     return ordinary
 
 
-# Sorts and adds up bare rows that were given times and diffs; -1 where memory is short.
+# Consolidates bare rows that were given times and diffs; -1 where memory is short.
 cdef int _sort_dressed(const Sorting* sorting, const Updates* bare, Updates* into) noexcept nogil:
     cdef Updates dressed = empty_like(into)
     cdef int failed = append_dressed(&dressed, bare)
@@ -304,7 +304,7 @@ cdef Py_ssize_t sort_dealt(const Sorting* sorting, uint64_t* dealt, const Py_ssi
     return (into - target) // stride
 
 
-# Counts the rows by the bits `mask` of word `word`; whether these come before all others that vary.
+# Counts the rows by the bits `mask` of word `word`; True if these come before all others that vary.
 cdef bint _count(const uint64_t* words, Py_ssize_t n, int stride, int word, uint64_t mask,
                  Py_ssize_t* counts) noexcept nogil:
     cdef uint64_t varying = 0, before = 0
@@ -326,8 +326,8 @@ cdef bint are_leading(uint64_t mask, uint64_t varying, uint64_t before) noexcept
     return before == 0 and (varying == 0 or varying < (mask & (0 - mask)))
 
 
-# Moves the rows, of which there are so many of each pattern of bits, to `target`, ordered by these; writes
-# where each pattern's rows end.
+# Moves the rows to `target`, ordered by their pattern of bits, of which the counts are known; writes the end
+# of each pattern's rows.
 cdef void _deal_out(const uint64_t* words, uint64_t* target, Py_ssize_t n, int stride, int word,
                     uint64_t mask, Py_ssize_t* ends) noexcept nogil:
     cdef Py_ssize_t i, total = 0, count
@@ -347,7 +347,7 @@ cdef void _deal_out(const uint64_t* words, uint64_t* target, Py_ssize_t n, int s
         row += stride
 
 
-# Rows that all agree, time included: their sum is one row, or none.
+# Consolidates rows that all agree, time included: their sum is one row, or none.
 cdef Py_ssize_t _add_up_equal(const Sorting* sorting, const uint64_t* rows, uint64_t* target,
                               Py_ssize_t n) noexcept nogil:
     cdef int stride = sorting.stride
