@@ -1,7 +1,7 @@
 """The base of all operators: the operator, its ownership of keys, its states.
 
-- `flatten`: an arrangement read as a collection: what is new in it, as plain updates
-- `operator`: what all operators share
-- `ownership`: which keys of a trace, which all shards read, an operator's shard owns
-- `state_table`: group states by key
+- `flatten`: an arrangement read as a collection: the new updates of its batches
+- `operator`: the operator, its region (the position of its scope), and its readers of traces
+- `ownership`: the keys of a trace that an operator's shard owns, and a cursor over them
+- `state_table`: a hash table from the keys of groups to their states
 """

@@ -4,7 +4,7 @@ from ivm.rows.updates cimport Updates
 from ivm.trace.batch cimport Batch
 
 
-# How far the updates of a batch were read: the next one, and the value and key that it may belong to.
+# A cursor in the updates of a batch: the next update, and the value and key that it may belong to.
 cdef struct Place:
     Py_ssize_t key
     Py_ssize_t val
@@ -16,9 +16,9 @@ cdef class Flatten(Operator):
     cdef Packing packing
 
 
-# Where an operator's part of the updates of a batch begins; how many these are.
+# Finds the start of an operator's part of the updates of a batch; returns the number of these updates.
 cdef Py_ssize_t find_part(const Batch* b, Operator operator, Place* place) noexcept nogil
 
-# Appends at most `most` updates from `place` on to `out`, which has room for them; how many there were.
+# Appends at most `most` updates from `place` on to `out`, which has room for them; returns their number.
 cdef Py_ssize_t read_updates(const Batch* b, Place* place, Py_ssize_t most, Region region,
                              Packing packing, Updates* out) noexcept nogil

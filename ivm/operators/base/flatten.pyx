@@ -1,4 +1,4 @@
-"""An arrangement read as a collection: what is new in it, as plain updates."""
+"""Flatten reads an arrangement as a collection: it emits the new updates of its batches."""
 
 from libc.stdint cimport uint64_t
 

@@ -13,7 +13,7 @@ class Operator:
     def __init__(self, region: Region, row_words: int) -> None: ...
 
 class Reader:
-    """A consumer's view of `trace`; while `catching_up`, all that the trace holds is new."""
+    """A reader's view of `trace`; while `catching_up`, all updates in the trace are new."""
 
     catching_up: bool
     def __init__(self, trace: Trace) -> None: ...

@@ -1,12 +1,12 @@
-"""What all operators share: a region that says where they stand, an output, a view of traces.
+"""Operators: the base class with a region as its position, an output, and readers of traces.
 
-One activation of an operator takes all input updates of the region's round, for every root time
-of the step at once, and runs to completion. Upstream operators of the same scope ran before it.
+One activation of an operator takes all input updates of the region's round, for every root time of the step
+at once, and runs to completion. Upstream operators of the same scope ran before it.
 
-An operator that keeps a state for each key has it in shards, each for the keys that it owns. Few updates
-are taken by the first shard for all, wherever the states lie; many go to their owners first. A trace is not
-divided: whoever reads it reads all of it. What is new in it is taken by the first shard as well if it is
-little, and else in slices, or by the owners of its keys.
+An operator with a state for each key keeps it in shards, each for the keys that it owns. Few updates are
+taken by the first shard for all, wherever the states lie; many go to their owners first. A trace is not
+divided: each reader reads all of it. Few new updates of a trace are taken by the first shard as well, and
+many in slices, or by the owners of their keys.
 """
 
 cimport cython
@@ -32,7 +32,7 @@ cdef class Region:
 cdef class Operator:
     """One shard of an operator in the scope of `region`; its output rows have `row_words` words."""
 
-    def __cinit__(self, *args):     # region, row_words and what the operator itself takes
+    def __cinit__(self, *args):     # region, row_words and the operator's own arguments
         self.region = <Region?> args[0]
         self.out = empty_updates(args[1], self.region.depth)
         self.readers = self.shard = self.part = 0
@@ -87,10 +87,10 @@ cdef class Operator:
 
 @cython.freelist(16)    # they come and go with dataflows
 cdef class Reader:
-    """A consumer's view of `trace`.
+    """A reader's view of `trace`.
 
-    A trace of an enclosing scope is new in the loop's first round only. While `catching_up`, all
-    that the trace holds counts as new then: this hydrates a dataflow from existing arrangements.
+    A trace of an enclosing scope is new in the loop's first round only. While `catching_up`, all updates in
+    the trace count as new then: this hydrates a dataflow from existing arrangements.
     """
 
     def __init__(self, Trace trace):

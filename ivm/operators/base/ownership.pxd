@@ -8,16 +8,16 @@ cdef enum:
     STRETCH = 512       # keys whose owners are found together
 
 
-# Walks the keys of a batch that an operator's shard owns.
+# A cursor over the keys of a batch that an operator's shard owns.
 cdef struct OwnKeys:
     const Batch* b
     Py_ssize_t key              # the present one, or `b.keys` at the end
     Py_ssize_t sought           # keys before have been looked at
-    Py_ssize_t next             # which of those found comes next
+    Py_ssize_t next             # the next of the found keys
     Py_ssize_t count            # how many were found
     uint32_t found[STRETCH]     # the last ones found
 
-# Starts at the first one, and moves on to the next.
+# Move to the first own key, and to the next one.
 cdef void first_own(OwnKeys* keys, const Batch* b, Operator operator,
                     Partitioner partitioner) noexcept nogil
 cdef inline void next_own(OwnKeys* keys, Operator operator, Partitioner partitioner) noexcept nogil:
@@ -30,7 +30,7 @@ cdef inline void next_own(OwnKeys* keys, Operator operator, Partitioner partitio
         keys.key = keys.b.keys
 cdef void find_own(OwnKeys* keys, Operator operator, Partitioner partitioner) noexcept nogil
 
-# Whether the operator's shard owns `key`, of which `partitioner` tells the owner.
+# True if the operator's shard is the owner that `partitioner` finds for `key`.
 cdef inline bint is_own(Operator operator, Partitioner partitioner, const uint64_t* key) noexcept nogil:
     return operator.shards == 1 or <int> owner_of(
         key, operator.shards, partitioner) == operator.shard

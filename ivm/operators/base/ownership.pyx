@@ -1,6 +1,6 @@
-"""Which keys of a trace, which all shards read, an operator's shard owns: those that it keeps a state for.
+"""Ownership of keys: an operator's shard keeps states for its own keys of a trace that all shards read.
 
-The owner is who an exchange would give a row of the key to.
+A key's owner is the shard to which an exchange would send a row of the key.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -17,7 +17,7 @@ cdef void first_own(OwnKeys* keys, const Batch* b, Operator operator,
     next_own(keys, operator, partitioner)
 
 
-# Finds the next ones, if there are more.
+# Finds the next own keys, if there are more.
 cdef void find_own(OwnKeys* keys, Operator operator, Partitioner partitioner) noexcept nogil:
     cdef uint64_t hashes[STRETCH]
     cdef Py_ssize_t i, n
@@ -26,7 +26,7 @@ cdef void find_own(OwnKeys* keys, Operator operator, Partitioner partitioner) no
         n = min(keys.b.keys - keys.sought, <Py_ssize_t> STRETCH)
         if operator.shards > 1:
             partitioner.hash_rows(key_at(keys.b, keys.sought), n, keys.b.key_words, hashes)
-        for i in range(n):      # without a branch, which nobody could foresee
+        for i in range(n):      # without a branch, which could not be predicted
             keys.found[keys.count] = <uint32_t> (keys.sought + i)
             keys.count += operator.shards == 1 or (
                 <int> shard_of(hashes[i], operator.shards) == operator.shard)

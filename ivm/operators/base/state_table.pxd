@@ -8,7 +8,7 @@ cdef enum:
     ASKED = 32      # keys that are asked for at once
 
 
-# A hash table from a key's words to a state of fixed size.
+# A state table is a hash table from a key's words to a state of fixed size.
 @cython.final
 cdef class Groups:
     cdef readonly tuple strings         # words of the key that hold strings, as in a Trace
@@ -20,28 +20,28 @@ cdef class Groups:
     cdef Updates slots                  # of a word: the key's hash, then entry + 1; 0 where empty
     cdef size_t mask                    # how many there are, a power of two, less one
     cdef size_t used
-    cdef size_t room                    # bytes of memory, for those who ask beside a step
-    # The entry of `key`, made with a zero state if there is none.
+    cdef size_t room                    # bytes of memory, to be read beside a step
+    # Finds the entry of `key`; makes one with a zero state if there is none.
     cdef uint32_t find(self, const uint64_t* key) except? 0xFFFFFFFF nogil
     # Makes room for `more` further keys at once.
     cdef int reserve(self, size_t more) except -1 nogil
-    # A new last entry, all zero, for a key that no other has; `index` lets it be found. Only while no entry
-    # can be found.
+    # Appends an entry, all zero, for a key that no other has; `index` makes it findable. Only while no entry
+    # is indexed.
     cdef uint64_t* append(self) except NULL nogil
-    # Lets all entries be found.
+    # Makes all entries findable.
     cdef int index(self) except -1 nogil
     cdef int remove(self, uint32_t entry) except -1 nogil
-    # How many entries there are, holes (all zero) among them.
+    # The number of entries, with holes (all zero) among them.
     cdef uint32_t length(self) noexcept nogil
     # 1 + the entry of `key`, or 0.
     cdef uint32_t look_up(self, const uint64_t* key) noexcept nogil
-    # Asks for the memory that looking `key` up will read first, and returns the key's hash.
+    # Prefetches the slot of `key`, and returns the key's hash.
     cdef uint32_t prefetch_slot(self, const uint64_t* key) noexcept nogil
-    # Asks for the entry that has this hash, and returns it, plus 1; 0 if there is none.
+    # Prefetches the entry with this hash, and returns it, plus 1; 0 if there is none.
     cdef uint32_t prefetch_entry(self, uint32_t hash) noexcept nogil
-    # Asks for the memory of an entry.
+    # Prefetches all of an entry.
     cdef void prefetch_all(self, uint32_t entry) noexcept nogil
-    # Asks for all that looking up the next n <= ASKED keys will read, each `stride` words after the one before.
+    # Prefetches for looking up the next n <= ASKED keys, each `stride` words after the one before.
     cdef void ask(self, const uint64_t* keys, Py_ssize_t stride, Py_ssize_t n) noexcept nogil
     cdef uint64_t* key(self, uint32_t entry) noexcept nogil
     cdef uint64_t* state(self, uint32_t entry) noexcept nogil

@@ -1,8 +1,8 @@
-"""Group states by key: open addressing with linear probing; removal shifts entries back.
+"""State table: open addressing with linear probing; removal shifts entries back.
 
-A slot holds the key's hash beside the entry's number, so that what is not the key is seldom looked at,
-and none at all while slots move: a foreign entry is a cache miss. Entries and slots lie in blocks once
-they are many, on huge pages: else most look-ups in a large table would wait for addresses, too.
+A slot holds the key's hash beside the entry's number, so that foreign entries are seldom read, and none at
+all while slots move: a foreign entry is a cache miss. Many entries and slots lie in blocks on huge pages:
+otherwise most look-ups in a large table would miss the address cache, too.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -29,7 +29,9 @@ cdef inline uint32_t _hash(const uint64_t* key, int n) noexcept nogil:
 
 
 cdef class Groups:
-    """Keys of `key_words` words, of which `strings` hold strings, with states of `state_words` words."""
+    """A table of states of `state_words` words by keys of `key_words` words, of which `strings` hold
+    strings.
+    """
 
     def __init__(self, int key_words, int state_words, tuple strings):
         self.strings = strings
@@ -60,7 +62,7 @@ cdef class Groups:
     cdef uint64_t* state(self, uint32_t entry) noexcept nogil:
         return self.rows.words + <size_t> entry * self.stride + self.key_words
 
-    # The slot that holds `key`, or the empty one where it belongs.
+    # Finds the slot that holds `key`, or the empty one where it belongs.
     cdef size_t slot_of(self, const uint64_t* key, uint32_t hash) noexcept nogil:
         cdef size_t slot = hash & self.mask
         cdef const uint64_t* slots = self.slots.words
@@ -87,7 +89,7 @@ cdef class Groups:
             slot = (slot + 1) & self.mask
         return 0
 
-    # Asks for an entry's first line and its last one: many lie in two.
+    # Prefetches an entry's first line and its last one: many lie in two.
     cdef inline void prefetch_all(self, uint32_t entry) noexcept nogil:
         prefetch(self.key(entry))
         prefetch(self.key(entry) + self.stride - 1)
@@ -180,7 +182,7 @@ cdef class Groups:
         self.measure()
         return 0
 
-    # Enters what another slot held, whose key none holds.
+    # Enters a slot's contents in a new slot; no slot holds its key yet.
     cdef inline void place(self, uint64_t held) noexcept nogil:
         cdef size_t slot = (held >> 32) & self.mask
         while self.slots.words[slot] != 0:
