@@ -5,7 +5,7 @@ from ivm.rows.updates cimport Updates
 from ivm.trace.spine cimport Trace
 
 
-# An operator that seals updates into a trace.
+# Sealing seals updates into a trace.
 cdef class Sealing(Operator):
     cdef readonly Trace trace
     cdef int _no_memory(self) except -1 nogil
@@ -14,8 +14,8 @@ cdef class Sealing(Operator):
 cdef class Arrange(Sealing):
     cdef tuple sources
     cdef vector[void*] given    # borrowed from `sources`
-    cdef bint dates             # whether it seals updates at other times than they have
-    # Says at which times the updates to be sealed are, if it `dates`.
+    cdef bint dates             # seals updates at other times than they have
+    # Sets the times of the updates to be sealed, if it `dates`.
     cdef void date(self, Updates* updates) noexcept nogil
     cdef int level(self) except -1 nogil
     cdef int seal(self) except -1 nogil

@@ -1,7 +1,7 @@
-"""Arranging: a collection's updates sealed into the batches of a trace that many may read.
+"""Arrange seals a collection's updates into the batches of a trace that many operators may read.
 
-There is one trace, whatever the number of shards. Few updates are sealed by one thread; of many each
-thread sorts those in a range of the keys.
+There is one trace, whatever the number of shards. Few updates are sealed by one thread; of many, each thread
+sorts those in a range of the keys. (Shared arrangements, VLDB 2020, section 4.2.)
 """
 
 from libcpp.vector cimport vector
@@ -16,10 +16,10 @@ cdef enum:
 
 
 cdef class Sealing(Operator):
-    """Its `trace` is what it seals."""
+    """Seals updates as batches of `trace`."""
 
-    # At the root all that reads the trace in this step has read it: its last time is what counts. A loop
-    # may be entered again.
+    # At the root every reader has read the trace in this step: only its last time counts. A loop may be
+    # entered again.
     cdef int rest(self) except -1 nogil:
         Operator.rest(self)
         return self.trace.absorb(
@@ -44,7 +44,7 @@ cdef class Arrange(Sealing):
         self.trace = Trace(key_words, row_words - key_words, region.depth, strings)
         self.trace.threads = len(sources)
 
-    # In a loop, what the round before sealed becomes history even if nothing follows.
+    # In a loop, the batch sealed in the round before becomes history even if no other follows.
     cdef Py_ssize_t load(self) noexcept nogil:
         cdef Py_ssize_t total = self.trace.fresh != NULL
         cdef void* source
@@ -75,7 +75,7 @@ cdef class Arrange(Sealing):
                 let_go(<Operator> source)
         return 0
 
-    # Bare rows stay so if all are, and of one time.
+    # Turns bare rows into ordinary updates, unless the rows of all sources are bare, and of one time.
     cdef int level(self) except -1 nogil:
         cdef Updates* first = NULL
         cdef Updates* rows

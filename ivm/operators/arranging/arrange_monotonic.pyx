@@ -1,9 +1,8 @@
-"""Arranging in a loop that only grows, without the rounds.
+"""Monotonic arrange: in a loop that only grows, batches keep root times alone, without the rounds.
 
-Its fixed point is the least one, in whatever round a row is found, and a row that is found stays.
-So a batch keeps the root times alone: mostly one, which takes no memory, where rounds would need a
-word of index for each update and would never be compacted. Who reads the trace dates what it makes
-no earlier than the present round.
+The loop's fixed point is the least one, in whatever round a row is found, and a row that is found stays. So
+most batches have one time, which takes no memory, where rounds would need a word of index for each update and
+would never be compacted. Readers of the trace date their output no earlier than the present round.
 """
 
 from libc.stdint cimport uint64_t
@@ -14,7 +13,7 @@ from ivm.rows.updates cimport Updates, update_at
 
 
 cdef class ArrangeRoundless(Arrange):
-    """Seals each activation's input as a batch, all of it in the loops' first rounds."""
+    """Seals each activation's input as a batch, at the loops' first rounds."""
 
     def __cinit__(self, *args):
         self.dates = True

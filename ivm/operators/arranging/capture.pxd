@@ -7,28 +7,28 @@ from ivm.rows.updates cimport Updates
 from ivm.trace.batch cimport Batch
 
 
-# Updates of all steps since they were last taken.
+# Capture holds the updates of all steps since the last drain.
 cdef class Capture(Operator):
     cdef Updates taken          # since the last drain
-    # Appends all that is held to `all`.
+    # Appends all held updates to `all`.
     cdef int give(self, Updates* all) except -1
-    # Forgets what is held.
+    # Drops the held updates.
     cdef void clear(self) noexcept
 
 
-# Those that an operator puts out.
+# Captures an operator's output.
 cdef class CaptureRows(Capture):
     cdef Operator source
 
 
-# A batch whose updates count as of `lower` where they are older.
+# A batch whose updates older than `lower` count as of `lower`.
 cdef struct Kept:
     Batch* batch
     uint64_t lower
 
 
-# Those of an arrangement.
+# Captures the new updates of an arrangement.
 cdef class CaptureArranged(Capture):
     cdef readonly Reader reader
     cdef Packing packing
-    cdef vector[Kept] kept      # batches of which this holds references
+    cdef vector[Kept] kept      # batches, of each of which this holds a reference

@@ -2,15 +2,15 @@ from ivm.operators.base.operator import Operator, Reader, Region
 from ivm.rows.packing import Packing
 
 class Capture(Operator):
-    """Holds what is new until it is drained."""
+    """Holds updates until they are drained."""
 
 class CaptureRows(Capture):
-    """What `source` puts out."""
+    """Captures the output of `source`."""
 
     def __init__(self, region: Region, row_words: int, source: Operator) -> None: ...
 
 class CaptureArranged(Capture):
-    """What is new in an arrangement, rows made by `packing`."""
+    """Captures the new updates of an arrangement, rows made by `packing`."""
 
     def __init__(
         self, region: Region, row_words: int, reader: Reader, packing: Packing

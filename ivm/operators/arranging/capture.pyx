@@ -1,6 +1,6 @@
-"""Capture: changes kept until somebody takes them, as an operator puts them out or of an arrangement.
+"""Capture holds changes until they are drained: an operator's output, or an arrangement's new batches.
 
-Those of an arrangement are consolidated already, and large batches of them are kept where they lie.
+The batches of an arrangement are consolidated already, and large ones are kept by reference.
 """
 
 from ivm.operators.base.flatten cimport Place, read_updates
@@ -10,11 +10,11 @@ from ivm.rows.updates cimport Updates, append, empty_updates, release, reserve
 from ivm.trace.batch cimport Batch, drop, retain
 
 cdef enum:
-    LARGE = 1 << 12     # updates from which on a batch is kept as it is, since it outweighs its header
+    LARGE = 1 << 12     # updates from which on a batch is kept by reference, since it outweighs its header
 
 
 cdef class Capture(Operator):
-    """One shard's new updates."""
+    """Holds one shard's new updates until they are drained."""
 
     def __cinit__(self, Region region, int row_words, *args):
         self.taken = empty_updates(row_words, region.depth)
@@ -32,7 +32,7 @@ cdef class Capture(Operator):
 
 
 cdef class CaptureRows(Capture):
-    """The updates that `source` puts out."""
+    """Captures the updates that `source` puts out."""
 
     def __init__(self, Region region, int row_words, Operator source):
         self.source = source
@@ -49,7 +49,7 @@ cdef class CaptureRows(Capture):
 
 
 cdef class CaptureArranged(Capture):
-    """The updates of an arrangement; `packing` makes a row from (key, value)."""
+    """Captures the new updates of an arrangement; `packing` makes a row from (key, value)."""
 
     def __init__(self, Region region, int row_words, Reader reader, Packing packing):
         self.reader = reader

@@ -5,21 +5,20 @@ from ivm.rows.updates cimport Updates
 
 
 cdef class Input(Operator):
-    cdef Updates queue      # fed updates at times not yet completed, from `start` on
+    cdef Updates queue      # updates at times not yet completed, from `start` on
     cdef Py_ssize_t start
     cdef bint ordered       # the queue ascends by time
     cdef bint arranged      # whether the queue may be bare
-    # Whether bare rows of `time` may queue: nothing else does.
+    # True if bare rows of `time` may queue: the queue then holds no other updates.
     cdef bint may_be_bare(self, uint64_t time) noexcept nogil
-    # Makes the queue one of bare rows of `time`, as it may be, or of ordinary updates. Raises MemoryError;
-    # then nothing has changed.
+    # Makes the queue one of bare rows of `time`, if `bare`, or of ordinary updates. Raises MemoryError; then
+    # nothing has changed.
     cdef int make_bare(self, bint bare, uint64_t time) except -1
-    # Whether a queue that is ordered stays so if `time` follows.
+    # True if an ordered queue stays ordered when `time` follows.
     cdef bint follows(self, uint64_t time) noexcept nogil
     # Sorts the queue by time.
     cdef int order(self) except -1 nogil
-    # The time before which lie just the first `times` distinct times of the queue; the greatest
-    # number if there are no more.
+    # The least queued time after the first `times` distinct ones; the greatest number if there is none.
     cdef uint64_t after(self, Py_ssize_t times) except? 0 nogil
     cdef uint64_t _time(self, Py_ssize_t i) noexcept nogil
     cdef Py_ssize_t _first_from(self, uint64_t time) noexcept nogil

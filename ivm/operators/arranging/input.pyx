@@ -1,7 +1,7 @@
-"""Inputs: updates queue here, in any shard, until the frontier passes their times.
+"""An input queues updates from outside, in any shard, until the frontier passes their times.
 
-A load is many rows of one time: where an arrangement takes them, and nobody else, they queue without times and
-diffs, which is half of the memory that is written and read on their way.
+A load is many rows of one time. Where only an arrangement reads the input, they queue without times and
+diffs, as bare rows: this halves the memory that is written and read on their way.
 """
 
 from libc.stdint cimport uint64_t
@@ -16,7 +16,7 @@ from ivm.trace.sorting.sort cimport consolidate
 
 
 cdef class Input(Operator):
-    """One shard of an input; `arranged` says that an arrangement reads it, and nobody else."""
+    """One shard of an input; `arranged` says that an arrangement is its only reader."""
 
     def __init__(self, Region region, int row_words, bint arranged):
         self.arranged = arranged
@@ -81,7 +81,7 @@ cdef class Input(Operator):
     cdef inline uint64_t _time(self, Py_ssize_t i) noexcept nogil:
         return self.queue.time if is_bare(&self.queue) else update_at(&self.queue, i)[self.queue.row_words]
 
-    # The first queued update whose time is not below `time`.
+    # Finds the first queued update whose time is not below `time`.
     cdef Py_ssize_t _first_from(self, uint64_t time) noexcept nogil:
         cdef Py_ssize_t low = self.start, high = self.queue.length, middle
         while low < high:
