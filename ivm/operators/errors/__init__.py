@@ -1,5 +1,5 @@
 """Row errors: operators whose results may be errors, and the split of these from rows.
 
-- `evaluate`: operators whose rows may be errors: expressions, and aggregates that may overflow
-- `split_errors`: results that are errors told apart from those that are rows
+- `evaluate`: fallible operators: expressions, and aggregates that may overflow
+- `split_errors`: the split of results into rows and errors
 """

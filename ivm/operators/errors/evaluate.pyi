@@ -14,7 +14,7 @@ class Evaluate(Fallible):
     ) -> None: ...
 
 class EvaluateNew(Fallible):
-    """Filters and maps by `program` what is new in an arrangement; `packing` makes its rows."""
+    """Filters and maps the new updates of an arrangement by `program`; `packing` makes its rows."""
 
     def __init__(
         self, region: Region, row_words: int, reader: Reader, packing: Packing, program: Program
@@ -23,7 +23,7 @@ class EvaluateNew(Fallible):
     def reader(self) -> Reader: ...
 
 class Settle(Fallible):
-    """Takes apart rows of (key, error, value) by `settling`."""
+    """Splits rows of (key, error, value) into rows and errors by `settling`."""
 
     def __init__(
         self, region: Region, row_words: int, source: Operator, key_words: int, settling: Settling

@@ -1,7 +1,7 @@
-"""Operators whose rows may be errors: expressions, and aggregates that may overflow.
+"""Fallible operators: expressions and aggregates whose results may be row errors.
 
-An error is an update of the error collection with the row's own time and diff, so that it goes
-away when the row does.
+An error is an update of the error collection with the row's own time and diff, so that it goes away when the
+row does.
 """
 
 from libc.stdint cimport uint64_t
@@ -36,7 +36,7 @@ cdef class Fallible(Operator):
 cdef class Evaluate(Fallible):
     """Filters and maps each update of `source` by `program`.
 
-    The source may hand over what it has while it is at work (`take`), so that it stays in the cache.
+    The source may hand over its rows while it is at work (`take`), so that they stay in the cache.
     """
 
     def __init__(self, Region region, int row_words, Operator source, Program program):
@@ -71,7 +71,7 @@ cdef class Evaluate(Fallible):
 
 
 cdef class EvaluateNew(Fallible):
-    """Filters and maps by `program` what is new in an arrangement; `packing` makes a row of (key, value).
+    """Filters and maps the new updates of an arrangement by `program`; `packing` makes a row of (key, value).
 
     Few rows are whole at a time, so that they stay in the cache.
     """
@@ -115,7 +115,9 @@ cdef class EvaluateNew(Fallible):
 
 
 cdef class Settle(Fallible):
-    """Takes apart rows of (key, error, value) by `settling`; the key has `key_words` words."""
+    """Splits rows of (key, error, value) into rows and errors by `settling`; the key has `key_words`
+    words.
+    """
 
     cdef Operator source
     cdef Settling settling

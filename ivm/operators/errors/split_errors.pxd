@@ -13,7 +13,7 @@ cdef class Settling:
     cdef Layout named
     cdef Interner interner
     cdef vector[uint64_t] row
-    # Appends the row of `key` and `result`, which is a word for an error and then a value, to `out`,
-    # or its message to `errors`; `when` is a time and a diff.
+    # Appends the row of `key` and `result` to `out`, or its message to `errors`. A result is a word for an
+    # error and then a value; `when` is a time and a diff.
     cdef int settle(self, const uint64_t* key, const uint64_t* result, const uint64_t* when,
                     Updates* out, Updates* errors) except -1 nogil

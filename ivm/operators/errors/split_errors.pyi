@@ -3,9 +3,10 @@ from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 
 class Settling:
-    """Makes rows of keys and results by `packing` of (key, value); the others are errors.
+    """Packs keys and values of results into rows, and turns the other results into errors.
 
-    An error names its key's row, of `named`, which `naming` makes of the key.
+    `packing` makes a row of (key, value). An error names its key's row, of layout `named`, which
+    `naming` makes of the key.
     """
 
     def __init__(

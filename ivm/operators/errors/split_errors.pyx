@@ -1,4 +1,4 @@
-"""Results that are errors told apart from those that are rows."""
+"""The split of results into rows and errors."""
 
 from libc.stdint cimport uint64_t
 
@@ -10,9 +10,10 @@ from ivm.rows.updates cimport Updates, copy_few, push
 
 
 cdef class Settling:
-    """Makes rows of keys and results by `packing` of (key, value).
+    """Packs keys and values of results into rows, and turns the other results into errors.
 
-    An error names its key's row, of `named`, which `naming` makes of the key.
+    `packing` makes a row of (key, value). An error names its key's row, of layout `named`, which `naming`
+    makes of the key.
     """
 
     def __init__(self, Packing packing, Packing naming, Layout named, Interner interner):
