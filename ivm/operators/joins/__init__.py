@@ -1,6 +1,6 @@
 """Joins of arrangements, and the two halves of a delta join.
 
-- `delta_lookup`: one look-up of a delta join's path
-- `delta_source`: the start of a delta join's path: what is new in one relation
-- `join`: join of two arrangements on their keys
+- `delta_lookup`: a look-up of a delta join's path, in an arrangement and without a state
+- `delta_source`: the source of a delta join's path: the new updates of one relation
+- `join`: the join of two arrangements on their keys
 """

@@ -2,7 +2,7 @@ from ivm.operators.base.operator import Operator, Reader, Region
 from ivm.rows.packing import Packing
 
 class Lookup(Operator):
-    """For each update of `source` the updates of `reader`'s trace with the same key."""
+    """Emits, for each update of `source`, the updates of `reader`'s trace with the same key."""
 
     def __init__(
         self,

@@ -1,14 +1,15 @@
-"""One look-up of a delta join's path: a collection meets an arrangement, and keeps no state.
+"""A look-up of a delta join's path: a collection meets an arrangement, without a state.
 
-A delta join of R_1 .. R_n has one path for each i. It starts from what is new in R_i and looks up
-each R_j with all it holds for j < i, and with what it held before this activation for j > i. So
-every n-tuple of updates with a new member is made exactly once: by the path of the last new one.
-Its time is the least upper bound of its members'; in a loop that may be a later round, and the
-tuple flows on at once.
+A delta join of R_1 .. R_n has one path for each i: Δ(R_1 ⋈ .. ⋈ R_n) = Σ_i R_1' ⋈ .. ⋈ R_{i-1}' ⋈ ΔR_i ⋈
+R_{i+1} ⋈ .. ⋈ R_n, with R' = R + ΔR. The path of i starts from the new updates of R_i and looks up each R_j
+as it is now for j < i, and as it was before this activation for j > i. So every n-tuple of updates with a new
+member is made exactly once: of three relations of which the first two changed, a tuple of both changes is
+made by path 2. Its time is the least upper bound of its members'; in a loop that may be a later round, and
+the tuple flows on at once.
 
-Rows of the source begin with the key's words. They are sorted, and both sides gallop, or, if the rows are
-few, they are sought by probes: the work is at most linear in the smaller side, up to a logarithm, plus
-the output.
+Rows of the source begin with the key's words. They are sorted, and both sides gallop, or few rows are sought
+by probes: the work is at most linear in the smaller side, up to a logarithm, plus the output. (Shared
+arrangements, VLDB 2020, section 5.3.1, has the join of two.)
 """
 
 from libc.stdint cimport uint64_t
@@ -26,11 +27,11 @@ from ivm.trace.times cimport compare_words, join_into
 
 
 cdef class Lookup(Operator):
-    """For each update of `source` the updates of `reader`'s trace with the same key.
+    """Emits, for each update of `source`, the updates of `reader`'s trace with the same key.
 
-    `packing` makes a row from (source row, value). `older`: only what the trace held before this
-    activation. The output begins with that of `before`, the last look-up of another path that
-    nobody else reads, if it is not None.
+    `packing` makes a row from (source row, value). `older` looks up only the updates from before this
+    activation. The output begins with that of `before`, the last look-up of another path that has no other
+    reader, if it is not None.
     """
 
     cdef Operator source
@@ -129,7 +130,7 @@ cdef class Lookup(Operator):
                 i = _seek(self.sought, key_at(b, k), b.key_words, i)
         return 0
 
-    # Each of the sought updates from i to `end` with each of the key at k.
+    # Emits each of the sought updates from i to `end` with each update of the key at k.
     cdef int _tuples(self, Py_ssize_t i, Py_ssize_t end, const Batch* b, Py_ssize_t k) except -1 nogil:
         cdef Py_ssize_t s, v, u
         cdef const uint64_t* given
@@ -153,7 +154,7 @@ cdef class Lookup(Operator):
         return 0
 
 
-# The first update at or after `start` whose row does not begin with less than `key`; by galloping.
+# Finds the first update at or after `start` whose row does not begin with less than `key`; by galloping.
 cdef Py_ssize_t _seek(const Updates* sorted, const uint64_t* key, int key_words,
                       Py_ssize_t start) noexcept nogil:
     cdef Py_ssize_t step = 1, low = start, high, middle

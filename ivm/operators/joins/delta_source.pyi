@@ -3,7 +3,7 @@ from ivm.operators.base.operator import Reader, Region
 from ivm.rows.packing import Packing
 
 class Changes(Flatten):
-    """The new updates of `reader`, unless a relation of `later` held nothing before."""
+    """The new updates of `reader`, unless a relation of `later` was empty before."""
 
     def __init__(
         self,

@@ -1,8 +1,8 @@
-"""The start of a delta join's path: what is new in one relation.
+"""The source of a delta join's path: the new updates of one relation.
 
-The relations after it are looked up as they were before this activation. Where one of them was
-empty then, the path leads nowhere, and its look-ups before that one would be for nothing: so it
-is for all paths but the last while a dataflow is hydrated.
+The relations after it are looked up as they were before this activation. Where one of them was empty then,
+the path has no output, and the source emits nothing: all paths but the last are saved while a dataflow is
+hydrated.
 """
 
 from libcpp.vector cimport vector
@@ -13,7 +13,7 @@ from ivm.rows.packing cimport Packing
 
 
 cdef class Changes(Flatten):
-    """The new updates of `reader`, unless one of `later` held nothing before this activation.
+    """The new updates of `reader`, unless one of `later` was empty before this activation.
 
     `later` has, for each relation after this one, a reader of its arrangement.
     """

@@ -5,7 +5,7 @@ from ivm.rows.packing import Packing
 
 @final
 class Join(Operator):
-    """Pairs of `left` and `right`; `packing` makes a row from (key, left value, right value)."""
+    """Joins `left` and `right`; `packing` makes a row from (key, left value, right value)."""
 
     def __init__(
         self, region: Region, row_words: int, left: Reader, right: Reader, packing: Packing

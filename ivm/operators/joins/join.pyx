@@ -1,10 +1,11 @@
 """Join of two arrangements on their keys.
 
-New left updates meet the right's history, then new right updates meet all of the left: each pair
-of updates meets once. A pair's time is the least upper bound of both times; inside a loop this may
-be a later round, and the pair flows on at once: only what evaluates at a time waits for it. The
-keys of the smaller side are sought in the larger one, by galloping or, if they are few, by probes;
-so the work is at most linear in the smaller side, up to a logarithm, plus the output.
+Δ(A ⋈ B) = ΔA ⋈ B + (A + ΔA) ⋈ ΔB: new left updates meet the right's history, then new right updates meet all
+of the left, so that each pair of updates meets once. A pair's time is the least upper bound of both times:
+(3, 0) and (1, 2) meet at (3, 2). Inside a loop this may be a later round, and the pair flows on at once: only
+operators that evaluate at a time wait for it. The keys of the smaller side are sought in the larger one, by
+galloping or, if they are few, by probes; so the work is at most linear in the smaller side, up to a
+logarithm, plus the output. (Shared arrangements, VLDB 2020, section 5.3.1.)
 """
 
 cimport cython
@@ -27,7 +28,7 @@ cdef Py_ssize_t MOST = 0x7FFFFFFFFFFFFFFF
 
 @cython.final
 cdef class Join(Operator):
-    """Pairs of `left` and `right`; `packing` makes a row from (key, left value, right value)."""
+    """Joins `left` and `right`; `packing` makes a row from (key, left value, right value)."""
 
     cdef readonly Reader left
     cdef readonly Reader right
@@ -42,19 +43,19 @@ cdef class Join(Operator):
         self.packing = packing
         self.evaluate = NULL
 
-    # Pairs are handed over a vector at a time if `evaluate` alone reads them.
+    # Hands pairs over a vector at a time if `evaluate` is the only reader.
     cdef void evaluated_by(self, Operator evaluate) noexcept:
         self.evaluate = <void*> evaluate
 
     cdef Py_ssize_t load(self) noexcept nogil:
         return self._sought(self.left, self.right) + self._sought(self.right, self.left)
 
-    # How many keys are sought for what is new in `one`: those of the smaller side.
+    # The number of keys to seek for the new updates of `one`: those of the smaller side.
     cdef inline Py_ssize_t _sought(self, Reader one, Reader other) noexcept nogil:
         cdef Py_ssize_t waiting = one.waiting(self.region)
         return 0 if waiting == 0 else min(waiting, other.held())
 
-    # The pairs that are found.
+    # Counts the pairs that will be found.
     cdef Py_ssize_t foreseen(self) except -1 nogil:
         cdef Py_ssize_t pairs = 0
         self.left.look(self.region)
@@ -81,7 +82,7 @@ cdef class Join(Operator):
     cdef bint yields(self) noexcept nogil:
         return self.out.length > 0 or self._is_taken_from()
 
-    # Whether `evaluate` has taken pairs. It may be gone where the join has another reader too.
+    # True if `evaluate` has taken pairs. It may be gone where the join has another reader too.
     cdef inline bint _is_taken_from(self) noexcept nogil:
         return (self.evaluate != NULL and read_alone(self)
                 and (<Evaluate> self.evaluate).taken > 0)
@@ -121,8 +122,8 @@ cdef class Join(Operator):
             return self._probe(a, i, end_a, b, j, end_b)
         return self._gallop(a, i, end_a, b, j, end_b)
 
-    # This operator's part of the keys of `one`, and where these would be in `other`: anywhere, if they are few. To
-    # seek the first and the last would take one miss after the other, and more than a probe's.
+    # Finds this operator's part of the keys of `one`, and their range in `other`: all of it, if they are few.
+    # Seeking the first and the last would take one miss after the other, and more than a probe's.
     cdef void _find_part(self, const Batch* one, const Batch* other, Py_ssize_t* first, Py_ssize_t* end,
                          Py_ssize_t* first_other, Py_ssize_t* end_other) noexcept nogil:
         first[0] = first_of(one.keys, self.part, self.parts)
@@ -200,8 +201,8 @@ cdef class Join(Operator):
         return 0
 
 
-# The pairs of updates of the keys of `few` from `first` to before `end` with those of `many` that have the same
-# key, from `start` on.
+# Counts the pairs of updates of the keys [first, end) of `few` with those of `many` that have the same key,
+# from `start` on.
 cdef Py_ssize_t found_pairs(const Batch* few, Py_ssize_t first, Py_ssize_t end, const Batch* many,
                             Py_ssize_t start) noexcept nogil:
     cdef Py_ssize_t at[GROUP]
@@ -217,6 +218,6 @@ cdef Py_ssize_t found_pairs(const Batch* few, Py_ssize_t first, Py_ssize_t end, 
     return pairs
 
 
-# The updates of the key at `k`.
+# The number of updates of the key at `k`.
 cdef inline Py_ssize_t updates_of(const Batch* b, Py_ssize_t k) noexcept nogil:
     return first_update(b, first_val(b, k + 1)) - first_update(b, first_val(b, k))
