@@ -1,7 +1,8 @@
-"""Consolidation: no two updates of an activation have the same row and time, and no diff is zero.
+"""Consolidate adds up equal updates of an activation and drops zeros.
 
-Equal rows must be in the same shard already. What costs more for each update than a sort does,
-such as a Python function, gains from it; arranging and reducing consolidate by themselves.
+Afterwards no two updates have the same row and time, and no diff is zero. Equal rows must be in the same
+shard already. Operators that cost more for each update than a sort does, such as a Python function, gain from
+it; arranging and reducing consolidate by themselves.
 """
 
 from ivm.operators.base.operator cimport Operator, Region
@@ -10,7 +11,7 @@ from ivm.trace.sorting.sort cimport consolidate
 
 
 cdef class Consolidate(Operator):
-    """The updates of `source`, consolidated."""
+    """Emits the updates of `source`, consolidated."""
 
     cdef Operator source
 

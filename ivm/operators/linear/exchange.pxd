@@ -7,7 +7,7 @@ from ivm.rows.updates cimport Updates
 from ivm.trace.sorting.partition cimport Part
 
 
-# What is summed up.
+# One term of an exchange's sum: a source and its sign.
 cdef struct Term:
     void* source        # borrowed
     bint negated
@@ -15,17 +15,17 @@ cdef struct Term:
 
 cdef class Exchange(Operator):
     cdef tuple sources
-    cdef vector[Term] terms         # one for each of them
-    cdef vector[Updates] packed     # of each source, while they are dealt out
-    cdef Partitioner partitioner    # tells the owners
-    cdef Packing packing            # makes what is put out; None where rows go as they are
-    cdef bint gathers               # whether few rows go to the first shard
-    # Of the first shard: takes the rows of all `shards`.
+    cdef vector[Term] terms         # one for each source
+    cdef vector[Updates] packed     # rows of each source, while they are partitioned
+    cdef Partitioner partitioner    # finds the owners
+    cdef Packing packing            # makes the output rows; None where rows go as they are
+    cdef bint gathers               # sends few rows to the first shard
+    # In the first shard: takes the rows of all `shards`.
     cdef int gather(self, const vector[void*]* shards) except -1 nogil
     cdef int gather_rows(self, Operator source, bint negated) except -1 nogil
-    # Appends the rows that this shard has to what their owners put out, of all `shards`.
+    # Appends this shard's rows to the outputs of their owners, of all `shards`.
     cdef int hand_over(self, const vector[void*]* shards) except -1 nogil
-    # The same by threads: all pack, unless rows go as they are, then one deals out what all have.
+    # Partition many rows by threads: all pack, unless rows go as they are, then one call partitions all.
     cdef int pack(self) except -1 nogil
     cdef int list_parts(self, vector[Part]* parts) except -1 nogil
     cdef int deal_all(self, vector[Part]* parts, const vector[void*]* shards) except -1 nogil

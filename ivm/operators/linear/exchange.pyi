@@ -3,7 +3,7 @@ from ivm.rows.hashing import Partitioner
 from ivm.rows.packing import Packing
 
 class Exchange(Operator):
-    """The sum of all shards' sources, packed: the rows that a shard owns."""
+    """Sends every row of the sum of `sources`, packed, to the shard that owns its key."""
 
     def __init__(
         self,

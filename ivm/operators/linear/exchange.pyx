@@ -1,8 +1,8 @@
-"""Exchange: every row of a sum goes to the shard that owns its key.
+"""Exchange sends every row of a sum to the shard that owns its key.
 
-Few rows are handed over by one thread, each straight to what its owner puts out. Many are dealt out by
-all threads, and sorted on the way (`ivm.trace.sorting.partition`): what reads them would sort them anyway, or finds
-equal keys together. So few that one thread goes on with them all go to the first shard.
+Few rows are handed over by one thread, each straight to its owner's output. Many are partitioned by all
+threads, and sorted on the way (`ivm.trace.sorting.partition`): their readers would sort them anyway, or find
+equal keys together. Rows too few for more than one thread all go to the first shard.
 """
 
 from libc.stdint cimport uint64_t
@@ -18,10 +18,10 @@ from ivm.trace.sorting.partition cimport Part, deal_out
 
 
 cdef class Exchange(Operator):
-    """The rows of all shards' sources that this shard owns; `sources` are those of this shard.
+    """Collects the rows of all shards' sources that this shard owns; `sources` are those of this shard.
 
-    What comes from those that are marked in `negated` changes its sign. Rows are packed by `packing`. The
-    operators of all shards make up a Crossing. Unless it `gathers`, few rows go to their owners as well.
+    Updates of sources marked in `negated` change sign. Rows are packed by `packing`. The operators of all
+    shards make up a Crossing. Unless it `gathers`, few rows go to their owners as well.
     """
 
     def __init__(self, Region region, int row_words, tuple sources, tuple negated,

@@ -5,8 +5,11 @@ from ivm.rows.interner import Interner
 from ivm.rows.layout import Layout
 
 class FlatMap(Fallible):
-    """What `function` makes of each row of `source`, whose layout is `given`; it answers rows of
-    `wanted` and, for each, the index of the row that it comes from."""
+    """Maps each row of `source` to any number of rows by a Python `function`.
+
+    `function` takes rows of layout `given`, and answers rows of `wanted` with the index of the row
+    that each comes from.
+    """
 
     def __init__(
         self,

@@ -1,9 +1,9 @@
-"""A Python function from rows to any number of rows, called once for each vector of updates.
+"""FlatMap maps rows to any number of rows by a Python function, called once for each vector of updates.
 
-The function sees rows without their diffs: deterministic and row by row, it answers the
-retraction of a row with what it answered the row itself, and the diffs are multiplied through.
-Where it raises, the vector is halved until the rows that are at fault are alone; each of them is
-an error as retractable as the row is, and does not depend on which rows came beside it.
+The function sees rows without their diffs: deterministic and row by row, it answers the retraction of a row
+as it answered the row itself, and the diffs are multiplied through. Where it raises, the vector is halved
+until the faulty rows are alone; each of them is an error as retractable as the row is, and does not depend on
+the rows beside it.
 """
 
 from libc.stdint cimport int64_t, uint64_t
@@ -24,8 +24,11 @@ cdef enum:
 
 
 cdef class FlatMap(Fallible):
-    """What `function` makes of each row of `source`, whose layout is `given`; it answers rows of
-    `wanted` and, for each, the index of the row that it comes from."""
+    """Maps each row of `source` to any number of rows by a Python `function`.
+
+    `function` takes rows of layout `given`, and answers rows of `wanted` with the index of the row that each
+    comes from.
+    """
 
     cdef Operator source
     cdef object function
@@ -58,7 +61,7 @@ cdef class FlatMap(Fallible):
             start += VECTOR
         return 0
 
-    # Takes the `n` updates from `start` on.
+    # Applies the function to the `n` updates from `start` on.
     cdef int _apply(self, Py_ssize_t start, Py_ssize_t n) except -1:
         cdef Updates* given = &self.source.out
         batch = decode(given.words + start * given.stride, n, given.stride, self.given, self.interner)

@@ -1,4 +1,4 @@
-"""Projection: a row's columns moved into another format, without evaluating anything."""
+"""Project moves a row's columns into another format, without evaluating expressions."""
 
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
@@ -10,7 +10,7 @@ from ivm.rows.updates cimport reserve, update_at
 
 
 cdef class Project(Operator):
-    """Each update of `source` with its row repacked by `packing`."""
+    """Emits each update of `source` with its row repacked by `packing`."""
 
     cdef Operator source
     cdef Packing packing
@@ -44,7 +44,7 @@ cdef class Project(Operator):
         self.out.length = self.source.out.length
         return 0
 
-    # The rows where they lie.
+    # Repacks the rows in place.
     cdef void _repack(self) noexcept nogil:
         cdef Py_ssize_t i
         cdef size_t bytes = self.out.row_words * sizeof(uint64_t)

@@ -1,7 +1,7 @@
 from ivm.operators.base.operator import Operator, Region
 
 class Union(Operator):
-    """All updates of `sources`; those marked in `negated` change sign."""
+    """Adds up all `sources`; updates of those marked in `negated` change sign."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Sums and differences of collections."""
+"""Concat adds up collections, or subtracts them."""
 
 from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
@@ -8,7 +8,7 @@ from ivm.rows.updates cimport append, reserve
 
 
 cdef class Union(Operator):
-    """All updates of `sources`, whose rows have one format; those marked in `negated` change sign."""
+    """Adds up all `sources`, whose rows have one format; updates of those marked in `negated` change sign."""
 
     cdef tuple sources
     cdef vector[void*] inputs       # borrowed from `sources`
