@@ -2,19 +2,19 @@ from ivm.operators.base.operator import Operator, Region
 from ivm.rows.packing import Packing
 
 class Enter(Operator):
-    """The updates of an outer `source`, in the first round of a loop."""
+    """Brings the updates of an outer `source` into the first round of a loop."""
 
     def __init__(self, region: Region, row_words: int, source: Operator) -> None: ...
 
 class EnterAt(Operator):
-    """The updates of an outer `source`, in the first round of the priority in word `priority`."""
+    """Brings outer updates into the first round of their priority, in word `priority`."""
 
     def __init__(
         self, region: Region, row_words: int, source: Operator, packing: Packing, priority: int
     ) -> None: ...
 
 class Variable(Operator):
-    """What a loop's body reads of its own result, one round later."""
+    """The loop variable: the result of the loop's body, one round later."""
 
     def __init__(self, region: Region, row_words: int) -> None: ...
 
@@ -36,6 +36,6 @@ class Collect(Operator):
     def __init__(self, region: Region, row_words: int, source: Operator) -> None: ...
 
 class Leave(Operator):
-    """What `collect` gathered, at the times of the enclosing scope."""
+    """Emits the updates that `collect` gathered, at the times of the enclosing scope."""
 
     def __init__(self, region: Region, row_words: int, collect: Collect) -> None: ...

@@ -1,4 +1,4 @@
-"""The ends of a loop: entering it, going round, and leaving it."""
+"""The ends of a loop: Enter, Variable and Feedback, Collect and Leave."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -20,7 +20,7 @@ cdef int _make_room(Updates* out, Py_ssize_t updates) except -1 nogil:
 
 
 cdef class Enter(Operator):
-    """A collection of the enclosing scope, all of it in round 0."""
+    """Brings a collection of the enclosing scope into the loop: at root time t it enters at (t, 0)."""
 
     cdef Operator source
 
@@ -47,9 +47,10 @@ cdef class Enter(Operator):
 
 
 cdef class EnterAt(Operator):
-    """A collection of the enclosing scope, each row in the first round of its priority.
+    """Brings each row of a collection of the enclosing scope into the first round of its priority.
 
-    The source's word `priority` holds it; `packing` leaves it away.
+    The source's word `priority` holds it; `packing` drops it. (Prioritised fixed point: differential
+    dataflow, CIDR 2013.)
     """
 
     cdef Operator source
@@ -87,7 +88,7 @@ cdef class EnterAt(Operator):
 
 
 cdef class Variable(Operator):
-    """The collection that a loop's name denotes: what its body had in the round before."""
+    """The loop variable: the collection that the loop's body had in the round before."""
 
     def __init__(self, Region region, int row_words):
         self.parking = Parking()
@@ -116,11 +117,10 @@ cdef uint64_t NEVER = 0xFFFFFFFFFFFFFFFF
 
 
 cdef class Feedback(Operator):
-    """Hands the body's changes of this round to `variable`, for the next one.
+    """Hands the body's changes of this round to `variable`, for the next one: (t, r) becomes (t, r + 1).
 
-    Changes of later rounds that have flowed ahead are handed on as well. All are consolidated
-    first: changes that cancel must not keep the loop going. A loop of a number of `rounds` has no
-    next one after the last.
+    Changes of later rounds that have flowed ahead are handed on as well. All are consolidated first: changes
+    that cancel must not keep the loop going. A loop of a number of `rounds` has no next one after the last.
     """
 
     cdef Operator source
@@ -154,7 +154,7 @@ cdef class Feedback(Operator):
 
 
 cdef class Collect(Operator):
-    """Inside a loop: gathers the result's changes of all rounds for `Leave`."""
+    """Gathers the result's changes of all rounds inside a loop, for `Leave`."""
 
     def __init__(self, Region region, int row_words, Operator source):
         self.source = source
@@ -188,7 +188,7 @@ cdef class Collect(Operator):
 
 
 cdef class Leave(Operator):
-    """Outside the loop, after it: the sum over its rounds, as `collect` gathered it."""
+    """Emits the sum over a loop's rounds, as `collect` gathered it: (t, r) becomes t."""
 
     cdef Collect collect
 

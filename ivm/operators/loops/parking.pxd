@@ -6,13 +6,13 @@ from ivm.operators.base.operator cimport Region
 from ivm.rows.updates cimport Updates
 
 
-# Updates held back for later rounds of a loop, by round.
+# Parking holds updates back for later rounds of a loop, by round.
 cdef class Parking:
     cdef map[vector[uint64_t], Updates] rounds
-    cdef Updates* last                              # where the last update was parked, or NULL
+    cdef Updates* last                              # the round in which the last update was parked, or NULL
     cdef vector[uint64_t] last_round
     cdef vector[uint64_t] round         # scratch
-    # Adds one update that belongs to the round of `time`, copying row, time and diff.
+    # Parks one update for the round of `time`, copying row, time and diff.
     cdef int park(self, const Updates* shape, const uint64_t* update) except -1 nogil
     # Appends the present round's updates to `out`.
     cdef int take(self, Updates* out, Region region) except -1 nogil

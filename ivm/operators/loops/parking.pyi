@@ -1,2 +1,2 @@
 class Parking:
-    """Updates that wait for a later time of their scope."""
+    """Parks updates for later times of their scope."""

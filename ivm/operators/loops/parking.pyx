@@ -1,4 +1,4 @@
-"""A queue by round for updates at later rounds of a loop, so that a round costs what it holds."""
+"""Parking queues updates by round for later rounds of a loop, so that a round costs only its own updates."""
 
 from cython.operator cimport dereference
 from libc.stdint cimport uint64_t
@@ -13,7 +13,7 @@ from ivm.trace.times cimport compare_words
 
 
 cdef class Parking:
-    """Held-back updates; a round is its loop coordinates, without the root's."""
+    """Parks updates by round; a round is its loop coordinates, without the root's."""
 
     def __dealloc__(self):
         self.clear()
@@ -29,7 +29,7 @@ cdef class Parking:
         cdef const uint64_t* time = update + shape.row_words
         cdef uint64_t* parked
         cdef map[vector[uint64_t], Updates].iterator it
-        # Most often, update after update is of one round.
+        # Most often, many updates in a row are of one round.
         if self.last == NULL or compare_words(
                 self.last_round.data(), time + 1, shape.time_words - 1) != 0:
             self.round.assign(time + 1, time + shape.time_words)
