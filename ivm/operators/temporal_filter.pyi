@@ -2,11 +2,12 @@ from ivm.operators.arranging.arrange import Sealing
 from ivm.operators.base.operator import Operator, Region
 
 class TemporalFilter(Sealing):
-    """The rows of `source`, each one word of a moment and then a row, whose moment has come.
+    """Emits the rows of `source` whose moment has come; each is one word of a moment and then a
+    row.
 
     `clocks` are the clock's shards: rows of one word, the present moment. The greatest so far
-    counts, and before the first one nothing has come. `trace` holds what this shard has of the rows
-    that have yet to come: nobody else reads it.
+    counts, and before the first one no moment has come. `trace` holds this shard's rows whose
+    moment is to come; no other operator reads it.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
-"""Rows whose moment has come: a clock's passing lets them in, and costs what it lets in.
+"""Temporal filter: a clock lets in the rows whose moment has come, at a cost of the rows let in.
 
-What has yet to come is kept in a trace by its moment, so that a tick reads just the moments that it
-passes; what it lets in is taken out of the trace, where insertions and deletions of a row that has
-yet to come cancel as in any other. Nothing of a row is kept once all its moments have passed.
+Rows whose moment is to come are kept in a trace by their moments, so that a tick reads just the moments that
+it passes. Rows let in are taken out of the trace, where insertions and deletions of a row cancel as in any
+other. Nothing of a row is kept once all its moments have passed.
 """
 
 from libc.stdint cimport int64_t, uint64_t
@@ -20,20 +20,20 @@ from ivm.trace.spine cimport Trace
 
 
 cdef class TemporalFilter(Sealing):
-    """The rows of `source`, each one word of a moment and then a row, whose moment has come.
+    """Emits the rows of `source` whose moment has come; each is one word of a moment and then a row.
 
-    `clocks` are the clock's shards: rows of one word, the present moment. The greatest so far
-    counts, and before the first one nothing has come. `trace` holds what this shard has of the rows that
-    have yet to come: nobody else reads it.
+    `clocks` are the clock's shards: rows of one word, the present moment. The greatest so far counts, and
+    before the first one no moment has come. `trace` holds this shard's rows whose moment is to come; no other
+    operator reads it.
     """
 
     cdef Operator source
     cdef tuple sources              # of the clock
     cdef vector[void*] clocks       # borrowed from `sources`
-    cdef bint begun                 # whether the clock showed anything before the step,
-    cdef uint64_t now               # and what
+    cdef bint begun                 # the clock had a moment before the step,
+    cdef uint64_t now               # and this one
     cdef Updates ticks              # the clock in the step: moments that ascend, with their times
-    cdef Updates kept               # changes of what has yet to come
+    cdef Updates kept               # changes of the rows whose moment is to come
 
     def __init__(self, Region region, int row_words, Operator source, tuple clocks, tuple strings):
         self.seeks = True
@@ -110,7 +110,7 @@ cdef class TemporalFilter(Sealing):
     cdef inline uint64_t _moment(self, Py_ssize_t tick) noexcept nogil:
         return self.ticks.words[tick * self.ticks.stride + 1]
 
-    # The first tick that is at or after `moment`, or how many there are.
+    # Finds the first tick that is at or after `moment`; the number of ticks if there is none.
     cdef Py_ssize_t _tick_of(self, uint64_t moment) noexcept nogil:
         cdef Py_ssize_t low = 0, high = self.ticks.length, middle
         while low < high:
@@ -121,7 +121,7 @@ cdef class TemporalFilter(Sealing):
                 high = middle
         return low
 
-    # Emits what `b` holds of the moments that the step's ticks pass.
+    # Emits the rows of `b` whose moments the step's ticks pass.
     cdef int _let_in(self, const Batch* b) except -1 nogil:
         cdef uint64_t last = self._moment(self.ticks.length - 1), time
         cdef uint64_t after = self.now + 1 if self.begun else 0
@@ -135,7 +135,7 @@ cdef class TemporalFilter(Sealing):
             k += 1
         return 0
 
-    # Emits what of the input has come by the end of the step, and keeps the rest.
+    # Emits the input rows whose moment comes by the end of the step, and keeps the others.
     cdef int _take_input(self) except -1 nogil:
         cdef Updates* given = &self.source.out
         cdef Py_ssize_t i, tick
@@ -155,7 +155,7 @@ cdef class TemporalFilter(Sealing):
                 self._put(&self.kept, update, update + 1, time, diff)
         return 0
 
-    # A further update, of a row with its moment before it unless that is NULL.
+    # Appends an update, of a row with its moment before it unless that is NULL.
     cdef int _put(self, Updates* to, const uint64_t* moment, const uint64_t* row, uint64_t time,
                   int64_t diff) except -1 nogil:
         cdef int width = self.kept.row_words - 1
