@@ -1,7 +1,7 @@
 from ivm.operators.aggregates.ordering import Ordering
 
 class Logic:
-    """A function from a group's values to its output values."""
+    """A logic is a function from a group's values to its output values."""
 
     @property
     def out_words(self) -> int: ...

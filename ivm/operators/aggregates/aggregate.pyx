@@ -1,4 +1,6 @@
-"""The face of a group's logic, which selections, percentiles, lists and accumulations implement."""
+"""The interface of a reduce's logic: top-k, percentiles, collected values and linear aggregates implement
+it.
+"""
 
 from libc.stdint cimport int64_t, uint64_t
 from libcpp.vector cimport vector
@@ -11,7 +13,7 @@ cdef int64_t ALL_COPIES = <int64_t> 1 << 62
 
 
 cdef class Logic:
-    """A function from a group's values to its output values."""
+    """A logic is a function from a group's values to its output values."""
 
     def __cinit__(self, *args, **kwargs):
         self.wanted = ALL_COPIES

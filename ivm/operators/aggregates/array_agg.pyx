@@ -1,4 +1,4 @@
-"""All values of a group as one list, in order: the aggregates `list` and `set`."""
+"""List aggregates collect all values of a group in order: `list` and `set`."""
 
 from libc.stdint cimport int64_t, uint64_t
 
@@ -7,7 +7,7 @@ from ivm.rows.nested cimport Element, append_element, element_of
 
 
 cdef class Listing(Gathering):
-    """Gathers values as a list of type `type`; with `distinct`, each value once."""
+    """Collects values as a list of type `type`; with `distinct`, each value once."""
 
     cdef Element element
 

@@ -2,8 +2,8 @@
 
 from libc.stdint cimport uint64_t
 
-# Adds the magnitude `part` of `n` words, shifted up by `shift` bits, or subtracts it. What lies
-# beyond the `width` words of `total` is lost, as in two's complement.
+# Adds the magnitude `part` of `n` words, shifted up by `shift` bits, or subtracts it. Bits beyond the `width`
+# words of `total` are lost, as in two's complement.
 cdef void add_shifted(uint64_t* total, int width, const uint64_t* part, int n, int shift,
                       bint subtract) noexcept nogil
 
@@ -13,12 +13,12 @@ cdef bint magnitude_of(const uint64_t* integer, int n, uint64_t* magnitude) noex
 # Writes the product, of `n` + `m` words.
 cdef void multiply(const uint64_t* a, int n, const uint64_t* b, int m, uint64_t* product) noexcept nogil
 
-# Divides by what is not zero, and returns the remainder.
+# Divides by a divisor other than zero, and returns the remainder.
 cdef uint64_t divide(uint64_t* magnitude, int n, uint64_t divisor) noexcept nogil
 
-# The 64 leading bits, of which the last is set if anything follows them, so that rounding sees it;
-# 0 for 0. The magnitude is that times 2**exponent, or a little more.
+# Returns the 64 leading bits, of which the last is set if anything follows them, so that rounding sees it; 0
+# for 0. The magnitude is that times 2**exponent, or a little more.
 cdef uint64_t leading_bits(const uint64_t* magnitude, int n, int* exponent) noexcept nogil
 
-# top * 2**exponent, where `top` is as of `leading_bits`, rounded once, to nearest, ties to even.
+# Rounds top * 2**exponent once, to nearest, ties to even; `top` comes from `leading_bits`.
 cdef double nearest(uint64_t top, int exponent, bint negative) noexcept nogil

@@ -1,4 +1,4 @@
-"""Arithmetic of integers wider than a machine has: what exact sums are made of."""
+"""Arithmetic of integers wider than a machine word, for exact sums."""
 
 from libc.math cimport ldexp
 from libc.stdint cimport uint64_t

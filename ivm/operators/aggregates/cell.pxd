@@ -1,8 +1,8 @@
-# Reading one column of values in an ordered format.
+# Cells read one column of values in an ordered format.
 
 from libc.stdint cimport uint64_t
 
-# Where a column lies; see `ivm.rows.format.Place`.
+# The position of a column; see `ivm.rows.format.Place`.
 cdef struct Cell:
     int null_word       # its flag, or -1
     uint64_t null       # the flag of NULL
@@ -20,7 +20,7 @@ cdef inline bint is_null(const Cell* cell, const uint64_t* val) noexcept nogil:
     return cell.null_word >= 0 and val[cell.null_word] == cell.null
 
 
-# The column's words, ascending; there are at most two.
+# Reads the column's words, ascending; there are at most two.
 cdef inline void read_cell(const Cell* cell, const uint64_t* val, uint64_t* words) noexcept nogil:
     cdef int i
     for i in range(cell.words):

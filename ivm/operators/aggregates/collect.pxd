@@ -7,11 +7,11 @@ from ivm.operators.aggregates.ordering cimport Candidate
 from ivm.rows.nested cimport Bytes
 from ivm.rows.interner cimport Interner
 
-# All values of a group in order, as one string of bytes. The output is one word for an error and
-# the value in an ordered format: NULL where no value counts.
+# Collects all values of a group in order, as one string of bytes. The output is one word for an error and the
+# value in an ordered format: NULL where no value counts.
 cdef class Gathering(Logic):
     cdef Interner interner
-    cdef Cell value             # the column that is gathered
+    cdef Cell value             # the column of the collected values
     cdef Cell where             # a boolean column: only rows where it is true count
     cdef bint conditional       # whether there is one
     cdef bint distinct          # each value once
@@ -19,8 +19,8 @@ cdef class Gathering(Logic):
     cdef int out                # the output's word, and its flag or -1
     cdef int out_null
     cdef uint64_t too_long      # the word of the error's message
-    cdef size_t between         # bytes that part two copies
-    cdef size_t members         # values gathered so far
+    cdef size_t between         # bytes between two copies
+    cdef size_t members         # values collected so far
     cdef Bytes bytes
     # Adds `copies` of a value's words, NULL where `words` is NULL; -1 where memory is short.
     cdef int gather(self, const uint64_t* words, int64_t copies) noexcept nogil

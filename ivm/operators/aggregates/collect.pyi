@@ -4,7 +4,7 @@ from ivm.rows.format import Format
 from ivm.rows.interner import Interner
 
 class Gathering(Logic):
-    """Column `column` of values in `source`, the ordered format of `ordering`.
+    """Collects column `column` of values in `source`, the ordered format of `ordering`.
 
     Only rows where the boolean column `where` is true count (-1: all). `target` is the output's
     ordered format of one column, and `too_long` the word of the error's message.

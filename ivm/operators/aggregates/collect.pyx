@@ -1,4 +1,4 @@
-"""All values of a group as one value: what lists and joined texts have in common."""
+"""Collecting aggregates: all values of a group become one value, a list or a text."""
 
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memset
@@ -16,7 +16,7 @@ cdef enum:
 
 
 cdef class Gathering(Logic):
-    """Column `column` of values in `source`, the ordered format of `ordering`.
+    """Collects column `column` of values in `source`, the ordered format of `ordering`.
 
     Only rows where the boolean column `where` is true count (-1: all). `target` is the output's
     ordered format of one column, and `too_long` the word of the error's message.
@@ -62,7 +62,7 @@ cdef class Gathering(Logic):
         update[result.stride - 1] = 1
         return 0
 
-    # The word of all values together, or that of the error; NO_STRING where memory is short.
+    # Returns the word of all values together, or that of the error; NO_STRING where memory is short.
     cdef uint64_t gathered(self, const vector[Candidate]* group) noexcept nogil:
         cdef uint64_t words[2]
         cdef const uint64_t* val

@@ -1,7 +1,7 @@
-# Exact sums of products of deviations from the mean, which can be taken back.
+# Comoments: exact sums of products of deviations from the mean, which can be retracted.
 #
-# The sum of (x - mean x) (y - mean y) is (n * sum of x y - sum of x * sum of y) / n. The sums are
-# kept exactly, so that the result is the float nearest to the true one. It may be infinite.
+# Σ (x − mean x)(y − mean y) = (n Σxy − Σx Σy) / n: of the pairs (1, 2) and (3, 6), (2·20 − 4·8) / 2 = 4. The
+# sums are kept exactly, so that the result is the float nearest to the true one. It may be infinite.
 
 from libc.stdint cimport int64_t, uint64_t
 
@@ -19,17 +19,17 @@ cdef enum:
 # Adds `diff` copies of a number, which stands for both x and y.
 cdef void add_number(uint64_t* state, int128 value, int64_t diff) noexcept nogil
 
-# The result for `n` such numbers, which are integers of unit 10**-scale, as an order-preserving word.
+# Divides for `n` such numbers, which are integers of unit 10**-scale; the result is an order-preserving word.
 cdef uint64_t comoment_of_numbers(const uint64_t* state, int64_t n, int scale) noexcept nogil
 
 # Adds `diff` copies of the float that the order-preserving word `x` encodes.
 cdef void add_float(uint64_t* state, uint64_t x, int64_t diff) noexcept nogil
 
-# The result for `n` floats; NaN where one is not finite.
+# Divides for `n` floats; NaN where one is not finite.
 cdef uint64_t comoment_of_floats(const uint64_t* state, int64_t n) noexcept nogil
 
 # Adds `diff` copies of a pair of floats.
 cdef void add_pair(uint64_t* state, uint64_t x, uint64_t y, int64_t diff) noexcept nogil
 
-# The result for `n` pairs.
+# Divides for `n` pairs.
 cdef uint64_t comoment_of_pairs(const uint64_t* state, int64_t n) noexcept nogil

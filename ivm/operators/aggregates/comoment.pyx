@@ -1,4 +1,4 @@
-"""Sums of products of deviations, behind variances, correlations and regressions."""
+"""Comoments: sums of products of deviations, behind variances, correlations and regressions."""
 
 from libc.math cimport NAN
 from libc.stdint cimport int64_t, uint64_t
@@ -21,7 +21,7 @@ cdef enum:
     LIMBS = EXACT_WORDS - 3
     PRODUCTS = 68       # twice 2098 bits of floats, and 63 of their count
     UNIT = -2148        # exponent of a product of floats
-    SPARE = 6           # words for what is left of a division by a count and by 76 digits
+    SPARE = 6           # words for the remainder of a division by a count and by 76 digits
 
 cdef uint64_t TEN_19 = 10_000_000_000_000_000_000u
 

@@ -1,4 +1,4 @@
-# Exact sums of float64 values, which can be taken back.
+# Exact sums of float64 values, which can be retracted.
 #
 # Every finite float64 is a multiple of 2**-1074 below 2**1024. The sum is a two's complement
 # integer of that unit: 34 words, 77 of their bits spare, enough for 2**63 values of any size. Not-a-number and
@@ -12,6 +12,6 @@ cdef enum:
 # Adds `diff` copies of the value that the order-preserving `word` encodes.
 cdef void exact_add(uint64_t* state, uint64_t word, int64_t diff) noexcept nogil
 
-# The sum divided by `count` as an order-preserving word; False where finite values come to more than a
+# Writes the sum divided by `count` as an order-preserving word; False where finite values come to more than a
 # float64 holds.
 cdef bint exact_value(const uint64_t* state, int64_t count, uint64_t* word) noexcept nogil

@@ -1,4 +1,4 @@
-"""Exact addition of floats, after Kulisch's long accumulator."""
+"""Exact sums of floats in a fixed-point number as wide as their range (Kulisch's long accumulator)."""
 
 from libc.math cimport INFINITY, isinf, isnan, ldexp
 from libc.stdint cimport int64_t, uint64_t
@@ -51,7 +51,7 @@ cdef void _add_scaled(uint64_t* limbs, uint64_t mantissa, uint64_t times, int sh
     add_shifted(limbs, LIMBS, parts, 2, shift, subtract)
 
 
-# The double nearest to the integer, in units of 2**-(1074 + scale); ties to even.
+# Rounds the integer, in units of 2**-(1074 + scale), to the nearest double; ties to even.
 cdef double _nearest(const uint64_t* limbs, int scale) noexcept nogil:
     cdef uint64_t magnitude[LIMBS]
     cdef bint negative = magnitude_of(limbs, LIMBS, magnitude)

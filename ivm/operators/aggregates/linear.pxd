@@ -5,7 +5,7 @@ from ivm.operators.aggregates.comoment cimport int128
 from ivm.operators.aggregates.aggregate cimport Logic
 
 cdef struct Term:
-    int function        # one of the functions in accumulation.pyx
+    int function        # one of the functions in linear.pyx
     int null_word       # the input's flag, or -1; for count of rows there is no input
     int word            # the input's first word
     int words           # 1, or 2 for a decimal
@@ -23,7 +23,8 @@ cdef struct Term:
     int128 limit        # bound / 10^more
 
 
-# Counts, sums and averages of a group: a state that takes values with their diffs, in any order.
+# An accumulation holds counts, sums and averages of a group: a state that takes values with diffs in any
+# order.
 cdef class Accumulation(Logic):
     cdef readonly int state_words   # word 0 counts the group's rows
     cdef vector[Term] terms

@@ -7,7 +7,8 @@ from ivm.operators.aggregates.aggregate import Logic
 from ivm.rows.format import Format
 
 class Accumulation(Logic):
-    """`aggregates` over the columns of `fields`, which lie in `source` (an ordered format).
+    """Accumulates `aggregates` over the columns of `fields`, which lie in `source` (an ordered
+    format).
 
     The output is one word for an error (`overflow`, a string's word) and the results in the
     ordered format `target`. Raises Unsupported.

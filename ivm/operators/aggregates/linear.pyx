@@ -1,9 +1,9 @@
-"""Counts, sums, averages and comoments: linear in their input, so that a state holds a group.
+"""Linear aggregates: counts, sums, averages and comoments, whose states add up: S(A + B) = S(A) + S(B).
 
-Integers and decimals add up in 192 bits: what a type cannot hold must be seen to overflow, and
-may come back into its range. Floats add up exactly, in a fixed-point number as wide as the
-format's range, so that a sum depends on the values only and not on the order in which they came
-and went.
+So a state holds a group, without a history: a sum of 5 and 7 with the 5 retracted is the state of 7. Integers
+and decimals add up in 192 bits: an overflow of a type must be seen, and may come back into its range. Floats
+add up exactly, in a fixed-point number as wide as the format's range, so that a sum depends on the values
+only and not on the order in which they came and went.
 """
 
 from libc.math cimport isinf
@@ -51,7 +51,7 @@ cdef enum:
 
 cdef enum:
     WIDE_WORDS = 3  # of an exact sum, the highest first
-    DIGITS_AT_ONCE = 9      # of an average: what they multiply mostly stays within 64 bits
+    DIGITS_AT_ONCE = 9      # of an average: their product mostly stays within 64 bits
 
 cdef uint64_t SIGN = <uint64_t> 1 << 63
 
@@ -73,7 +73,7 @@ def _kind(type_) -> int:
 
 
 def _out_kind(kind, given, wanted) -> int:
-    """How a sum or average of `given`, of this kind, is encoded as `wanted`."""
+    """The encoding as `wanted` of a sum or average of `given`, of this kind."""
     cdef int out = _kind(wanted)
     if out == UNSIGNED or (kind == FLOAT and out != FLOAT) or (kind == DECIMAL and out == FLOAT):
         raise Unsupported(f"a sum or average of {given} as {wanted}")
@@ -91,7 +91,7 @@ cdef int128 _bound(type_):
 
 
 cdef class Accumulation(Logic):
-    """`aggregates` over the columns of `fields`, which lie in `source` (an ordered format).
+    """Accumulates `aggregates` over the columns of `fields`, which lie in `source` (an ordered format).
 
     The output is one word for an error (`overflow`, a string's word) and the results in the ordered format `target`.
     """
@@ -253,7 +253,7 @@ cdef void _write(const Term* t, int128 total, uint64_t* out) noexcept nogil:
         out[t.out] = <uint64_t> total ^ SIGN
 
 
-# Rounds to a float32; False for what is beyond its range.
+# Rounds to a float32; False for a value beyond its range.
 cdef inline bint _narrow(uint64_t* word) noexcept nogil:
     cdef double value = decode_double(word[0])
     word[0] = encode_double(<float> value)
@@ -274,7 +274,7 @@ cdef inline void _wide_add(uint64_t* sum, int128 value, int64_t diff) noexcept n
     sum[2] = <uint64_t> carry
 
 
-# The sum, or the average of `count` values, as the term's output; False where its type cannot hold it.
+# Writes the sum, or the average of `count` values, as the term's output; False where its type cannot hold it.
 cdef bint _wide_value(const uint64_t* sum, const Term* t, int64_t count, int128* total) noexcept nogil:
     cdef int128 high = _int128(sum[0], sum[1]), rest, bound = t.bound
     cdef uint64_t low = sum[2]
@@ -310,8 +310,8 @@ cdef bint _wide_value(const uint64_t* sum, const Term* t, int64_t count, int128*
     return True
 
 
-# How many digits more than the input an average has, of those that its type has place for; or how
-# many less.
+# The number of digits that an average has beyond the input's, as far as its type has place for them; negative
+# if it has fewer.
 cdef inline int _kept_digits(const uint64_t* sum, const Term* t, int64_t count) noexcept nogil:
     cdef int128 total
     if t.more == 0 or _int128(sum[0], sum[1]) >> 63 != <int128> (<int64_t> sum[0] >> 63):
@@ -343,7 +343,7 @@ cdef inline void _append_digits(
     total[0] *= power_of_ten(more - kept)
 
 
-# rest * unit / count, where `rest` is less than `count` and becomes what is left over.
+# Divides: rest * unit / count, where `rest` is less than `count` and becomes the remainder.
 cdef inline int128 _divide(int128* rest, int128 unit, int64_t count) noexcept nogil:
     cdef int128 dividend = rest[0] * unit
     cdef uint64_t low

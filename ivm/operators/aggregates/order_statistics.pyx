@@ -1,10 +1,10 @@
-"""A large group's values in order: what makes one retraction of its minimum cost a logarithm.
+"""A ranking keeps a large group's values in order: retracting its minimum costs a logarithm.
 
-An array of leaves of at most 128 values each, all in order: a value is found by bisection among
-the leaves, then within one. A full leaf is split in two, an empty one goes. Between two splits of
-a leaf lie 64 insertions, so that moving the array of n / 64 leaves costs an insertion at most
-n / 4096 words: 2 kB for a million values. The copies of each leaf are counted beside it, so that a
-position is found by adding up n / 64 of these numbers.
+It is an array of leaves of at most 128 values each, all in order: a value is found by bisection among the
+leaves, then within one. A full leaf is split in two, an empty one goes. Between two splits of a leaf lie 64
+insertions, so that moving the array of n / 64 leaves costs an insertion at most n / 4096 words: 2 kB for a
+million values. The copies of each leaf are counted beside it, so that a position is found by adding up n / 64
+of these numbers.
 """
 
 from libc.stdint cimport int64_t, uint64_t
@@ -136,7 +136,7 @@ cdef class Ranking:
         self.held += 1
         return leaf
 
-    # The last leaf whose first value is not above `val`, or the first leaf.
+    # Finds the last leaf whose first value is not above `val`, or the first leaf.
     cdef size_t leaf_of(self, const uint64_t* val) noexcept nogil:
         cdef size_t low = 0, high = self.leaves.size(), middle
         while high - low > 1:
@@ -147,7 +147,7 @@ cdef class Ranking:
                 high = middle
         return low
 
-    # The first value of `leaf` that is not below `val`.
+    # Finds the first value of `leaf` that is not below `val`.
     cdef Py_ssize_t place_in(self, const Leaf* leaf, const uint64_t* val) noexcept nogil:
         cdef Py_ssize_t low = 0, high = leaf.length, middle
         while low < high:

@@ -4,7 +4,7 @@ from ivm.rows.format import Format
 from ivm.rows.interner import Interner
 
 class Ordering:
-    """The order of values in an ordered format; `strings` tells which columns hold strings."""
+    """Orders values of an ordered format; `strings` marks the columns of strings."""
 
     def __init__(self, format: Format, strings: Sequence[bool], interner: Interner) -> None: ...
     @property

@@ -1,9 +1,8 @@
-"""The order of a group's values.
+"""The order of a group's values: by words, and by content where strings tie.
 
-Values are in an ordered format, so their words' order is the order asked for, except where a
-column holds strings: from the first string's own word on, values that tie in the words before it
-are compared by content. Its prefix word comes before that, so that only long strings that begin
-alike tie there.
+Values are in an ordered format, so their words' order is the order asked for, except where a column holds
+strings: from the first string's own word on, values that tie in the words before it are compared by content.
+Its prefix word comes before that, so that only long strings that begin alike tie there.
 """
 
 from libc.stdint cimport uint64_t
@@ -25,7 +24,7 @@ cdef int _by_content(const void* a, const void* b, void* ordering) noexcept nogi
 
 
 cdef class Ordering:
-    """The order of values in an ordered format; `strings` tells which columns hold strings."""
+    """Orders values of an ordered format; `strings` marks the columns of strings."""
 
     def __init__(self, format, strings, Interner interner):
         self.interner = interner

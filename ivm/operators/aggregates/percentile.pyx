@@ -1,8 +1,8 @@
-"""The value at a fraction of a group's values: the aggregates `percentile_cont` and `percentile_disc`.
+"""Percentiles: the value at a fraction of a group's values (`percentile_cont` and `percentile_disc`).
 
-Of n values that are not NULL, in order from 0, the discrete percentile f is the one at
-ceil(f n) - 1, and the continuous one lies at f (n - 1), which may be between two of them. These are
-the formulas of PostgreSQL, computed as it does, so that the results are equal to the bit.
+Of n values that are not NULL, in order from 0, the discrete percentile f is the value at ceil(f n) − 1, and
+the continuous one lies at f (n − 1), which may be between two values: of 10, 20, 30, 40 the median is 20, or
+25. These are the formulas of PostgreSQL, computed as it does, so that the results are equal to the bit.
 """
 
 from libc.math cimport ceil, floor
@@ -67,23 +67,23 @@ cdef class Percentile(Logic):
         return self._emit(
             ranking.at(self._first(n)), ranking.at(self._second(n)), self._share(n), result)
 
-    # Where the percentile of `n` values lies, if it is at one of them, or else the value before.
+    # The position of the percentile of `n` values, or of the value before it if it lies between two.
     cdef inline int64_t _first(self, int64_t n) noexcept nogil:
         if self.continuous:
             return <int64_t> floor(self.fraction * <double> (n - 1))
         return max(<int64_t> ceil(self.fraction * <double> n) - 1, <int64_t> 0)
 
-    # The value after it, or the same.
+    # The position of the value after it, or the same.
     cdef inline int64_t _second(self, int64_t n) noexcept nogil:
         if self.continuous:
             return <int64_t> ceil(self.fraction * <double> (n - 1))
         return self._first(n)
 
-    # How far it is from the first to the second.
+    # The fraction of the way from the first to the second.
     cdef inline double _share(self, int64_t n) noexcept nogil:
         return self.fraction * <double> (n - 1) - <double> self._first(n) if self.continuous else 0
 
-    # Puts out `first`, or what lies `share` of the way from it to `second`.
+    # Emits `first`, or the value that lies `share` of the way from it to `second`.
     cdef int _emit(self, const uint64_t* first, const uint64_t* second, double share,
                    Updates* result) except -1 nogil:
         cdef uint64_t* update = push(result)
@@ -103,7 +103,7 @@ cdef class Percentile(Logic):
         return 0
 
 
-# The value of the copy at `position`.
+# Finds the value of the copy at `position`.
 cdef const uint64_t* _copy(const vector[Candidate]* group, int64_t position) noexcept nogil:
     cdef size_t i = 0
     while position >= group[0][i].count:

@@ -1,4 +1,4 @@
-"""All texts of a group as one, in order: the aggregate `join`."""
+"""The aggregate `join` concatenates all texts of a group in order."""
 
 from libc.stdint cimport int64_t, uint64_t
 
@@ -8,7 +8,7 @@ from ivm.rows.interner cimport view
 
 
 cdef class Joining(Gathering):
-    """Gathers texts with `separator` between them."""
+    """Joins texts with `separator` between them."""
 
     cdef bytes separator
     cdef const char* parting    # its bytes

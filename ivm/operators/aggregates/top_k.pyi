@@ -2,6 +2,8 @@ from ivm.operators.aggregates.aggregate import Logic
 from ivm.operators.aggregates.ordering import Ordering
 
 class Selection(Logic):
-    """The copies at positions `offset` to `offset + limit` (None: to the end) of `ordering`."""
+    """Selects the copies at positions `offset` to `offset + limit` (None: to the end) of
+    `ordering`.
+    """
 
     def __init__(self, ordering: Ordering, offset: int, limit: int | None) -> None: ...

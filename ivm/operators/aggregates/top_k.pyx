@@ -1,4 +1,6 @@
-"""Selection of a group's rows by position: top-k; min and max (top-1); thresholds of counts (top-k of nothing)."""
+"""Top-k selects a group's rows by position; min and max are top-1, thresholds of counts the top-k of
+nothing.
+"""
 
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
@@ -10,7 +12,7 @@ from ivm.rows.updates cimport Updates, push
 
 
 cdef class Selection(Logic):
-    """The copies at positions `offset` to `offset + limit` (None: to the end) of `ordering`."""
+    """Selects the copies at positions `offset` to `offset + limit` (None: to the end) of `ordering`."""
 
     cdef int64_t offset
 
