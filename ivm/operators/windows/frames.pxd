@@ -4,7 +4,7 @@ from libcpp.vector cimport vector
 from ivm.operators.windows.rows cimport Stretch
 from ivm.rows.words cimport int128_t
 
-# The one column of an ordering by which a range is measured.
+# The measure of a range: the one column of its ordering.
 cdef struct Measure:
     int null_word       # its flag, or -1
     uint64_t null       # the flag of a NULL
@@ -13,13 +13,13 @@ cdef struct Measure:
     int kind            # one of `Kind` in layout.pxd
     uint64_t flip       # all ones where descending
 
-# A value some way off a row's, which a type may be unable to hold.
+# A value at a distance from a row's, which a type may be unable to hold.
 cdef struct Target:
-    int beyond          # negative or positive: before or after every value that there can be
+    int beyond          # negative or positive: before or after every possible value
     uint64_t words[2]
 
 
-# Which rows around a row a window function looks at. Both ends rise with the row.
+# A frame holds the rows around a row that a window function reads. Both ends rise with the row.
 cdef class Frame:
     cdef readonly bint by_rows      # ends are counted in rows
     cdef readonly bint by_range     # ends are distances in the order
@@ -44,8 +44,8 @@ cdef class Frame:
     cdef int by_distance(self, Stretch s, Py_ssize_t first, Py_ssize_t last,
                          vector[Py_ssize_t]* starts, vector[Py_ssize_t]* ends) except -1 nogil
     cdef bint is_null(self, const uint64_t* val) noexcept nogil
-    # Whether a change of the row `later` can reach the row `earlier`, or the other way round, if
-    # frames have no open end and are by distance.
+    # True if a change of the row `later` can reach the row `earlier`, or the reverse, for frames by distance
+    # without an open end.
     cdef bint reaches(self, const uint64_t* earlier, const uint64_t* later) noexcept nogil
     cdef Target target(self, const uint64_t* val, int128_t distance, double by) noexcept nogil
     cdef int compare(self, const uint64_t* val, const uint64_t* current,

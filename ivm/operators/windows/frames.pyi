@@ -5,7 +5,8 @@ from ivm.rows.format import Place
 class Frame:
     """The frame `unit` BETWEEN `start` AND `end`, as in `ivm.dataflow.nodes.Frame`.
 
-    `place` is where the values have the order's first column, of type `type_`; both None without.
+    `place` is the position of the order's first column in values, of type `type_`; both None
+    without one.
     """
 
     def __init__(

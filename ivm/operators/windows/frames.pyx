@@ -1,8 +1,8 @@
 """Frames of window functions: by rows, by groups of peers, or by distance in the order.
 
-A distance is added to the row's value in the order, and what is not before the sum, or not after
-it, is in the frame: of a descending order it is subtracted. Of a row whose value is NULL, a
-distance leads to its peers, as in PostgreSQL.
+A distance is added to the row's value in the order, or subtracted if the order is descending. A row is in the
+frame if it does not lie before the one sum, nor after the other: 5 PRECEDING AND 5 FOLLOWING of the value 20
+holds 15 to 25. Of a row whose value is NULL, a distance leads to its peers, as in PostgreSQL.
 """
 
 from libc.stdint cimport int64_t, uint64_t
@@ -40,7 +40,7 @@ cdef int128_t _wide(value):
 cdef class Frame:
     """The frame `unit` BETWEEN `start` AND `end`, as in `ivm.dataflow.aggregates.Frame`.
 
-    `place` is where the values have the order's first column, of type `type_`; both None without one.
+    `place` is the position of the order's first column in values, of type `type_`; both None without one.
     """
 
     def __init__(self, unit, start, end, place, type_):
@@ -62,7 +62,7 @@ cdef class Frame:
         if self.measure.kind == FLOAT:
             self.near_float = start or 0
             self.far_float = end or 0
-            # What is subtracted from one value is not always enough to come back from the other.
+            # A distance subtracted from one value may be a little short for the way back from the other.
             self.widest_float = 4 * max(abs(self.near_float), abs(self.far_float))
         else:
             self.near = _wide(start or 0)
@@ -135,7 +135,7 @@ cdef class Frame:
         target = self.target(earlier, self.widest, self.widest_float)
         return self.compare(later, earlier, &target) <= 0
 
-    # The value so far from a row's, which is not NULL: by `distance`, or `by` if it is a float.
+    # The value at a distance from a row's, which is not NULL: by `distance`, or `by` if it is a float.
     cdef Target target(self, const uint64_t* val, int128_t distance, double by) noexcept nogil:
         cdef Target target
         cdef uint64_t given[2]
@@ -166,7 +166,7 @@ cdef class Frame:
             target.words[w] ^= self.measure.flip
         return target
 
-    # How a value lies to the target of `current`, which is not NULL.
+    # Compares a value with the target of `current`, which is not NULL.
     cdef int compare(self, const uint64_t* val, const uint64_t* current,
                      const Target* target) noexcept nogil:
         cdef int at = self.measure.null_word

@@ -14,31 +14,31 @@ class WindowFunction:
     def state_words(self) -> int: ...
 
 class Numbering(WindowFunction):
-    """`function`, a "number" of `window_kind`; `count` buckets of ntile."""
+    """Numbers rows by `function`, a "number" of `window_kind`; `count` buckets of ntile."""
 
     def __init__(self, function: str, count: int, result: Place) -> None: ...
 
 class Neighbour(WindowFunction):
-    """The value so many rows `ahead` (or back, if negative), or that of `default` in the row."""
+    """Takes the value so many rows `ahead` (back, if negative), or else the row's `default`."""
 
     def __init__(
         self, ahead: int, argument: Place, default: Place | None, result: Place
     ) -> None: ...
 
 class FrameValue(WindowFunction):
-    """The value `argument` of the first, last or `count`-th row of `frame`: a "pick"."""
+    """Takes the value `argument` of the first, last or `count`-th row of `frame`: a "pick"."""
 
     def __init__(
         self, function: str, count: int, frame: Frame, argument: Place, result: Place
     ) -> None: ...
 
 class FrameSum(WindowFunction):
-    """A count, sum or average over `frame`: `logic`, of this one aggregate."""
+    """Computes a count, sum or average over `frame`: `logic`, of this one aggregate."""
 
     def __init__(self, logic: Accumulation, frame: Frame, result: Place) -> None: ...
 
 class FrameExtreme(WindowFunction):
-    """The greatest or least value `argument` in `frame`: `function` is `max` or `min`."""
+    """Finds the greatest or least value `argument` in `frame`: `function` is `max` or `min`."""
 
     def __init__(
         self,

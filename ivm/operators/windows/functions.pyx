@@ -1,8 +1,8 @@
-"""The window functions: numbers of rows, values of neighbours, and what frames hold.
+"""Window functions: numbers of rows, values of neighbours, and values and sums of frames.
 
-A function sees a stretch of its partition that holds everything within its reach. Those that only
-look back (their scope is ONWARD) are told what they must know of the rows before: how many there
-are, or the state of a sum. Values of the partition's first row are told that row.
+A function reads a stretch of its partition that holds everything within its reach. A function that only looks
+back (its scope is ONWARD) is given the state of the rows before: their number, or a sum. Values of the
+partition's first row come from that row, which is given too.
 """
 
 from libc.stdint cimport int64_t, uint64_t
@@ -49,7 +49,7 @@ check_complete("the table of frame values", _PICKS,
 
 
 cdef Cell _cell(place, int offset):
-    """The words of a column; results lie behind `offset` words."""
+    """Locates a column's words; results lie behind `offset` words."""
     return Cell(place.null_word + offset if place.null_word >= 0 else -1, place.word + offset,
                 place.words)
 
@@ -59,7 +59,7 @@ cdef inline void _set_null(const Cell* to, uint64_t* target) noexcept nogil:
         target[to.null_word] = 1
 
 
-# Copies a value; what it is not, its words may still be.
+# Copies a value. The words of a NULL may hold anything.
 cdef inline void _copy(const Cell* given, const uint64_t* val, const Cell* to,
                        uint64_t* target) noexcept nogil:
     if given.null_word >= 0 and val[given.null_word] != 0:
@@ -97,7 +97,7 @@ cdef class WindowFunction:
 
 
 cdef class Numbering(WindowFunction):
-    """`function`, a "number" of `window_kind`; `count` buckets of ntile."""
+    """Numbers rows by `function`, a "number" of `window_kind`; `count` buckets of ntile."""
 
     cdef Number number
     cdef int64_t count
@@ -140,8 +140,10 @@ cdef class Numbering(WindowFunction):
 
 
 cdef class Neighbour(WindowFunction):
-    """The value `argument` so many rows `ahead` (or back, if negative); where there is none, that of
-    `default` in the row itself, if any."""
+    """Takes the value `argument` so many rows `ahead` (or back, if negative) of a row.
+
+    Where there is no such row, it is that of `default` in the row itself, if any.
+    """
 
     cdef int64_t ahead
     cdef Cell argument
@@ -176,7 +178,7 @@ cdef class Neighbour(WindowFunction):
 
 
 cdef class FrameValue(WindowFunction):
-    """The value `argument` of the first, last or `count`-th row of `frame`."""
+    """Takes the value `argument` of the first, last or `count`-th row of `frame`."""
 
     cdef Pick pick
     cdef int64_t count
@@ -219,8 +221,10 @@ cdef class FrameValue(WindowFunction):
 
 
 cdef class FrameSum(WindowFunction):
-    """A count, sum or average over `frame`: `logic`, of this one aggregate, which is exact, so that what
-    leaves the frame is taken out of the sum again."""
+    """Computes a count, sum or average over `frame`: `logic`, of this one aggregate.
+
+    It is exact, so that values that leave the frame are subtracted again.
+    """
 
     cdef Accumulation logic
     cdef Frame frame
@@ -283,8 +287,11 @@ cdef class FrameSum(WindowFunction):
 
 
 cdef class FrameExtreme(WindowFunction):
-    """The greatest or least value `argument` in `frame`. Rows that a later row of the frame outdoes are
-    forgotten, so that the first one left is the answer."""
+    """Finds the greatest or least value `argument` in `frame`.
+
+    Rows that a later row of the frame outdoes are dropped, so that the first one left is the answer: of 3, 5,
+    4 the greatest is found in 5, 4.
+    """
 
     cdef Frame frame
     cdef Cell argument

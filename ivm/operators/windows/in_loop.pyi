@@ -3,7 +3,7 @@ from ivm.operators.aggregates.ordering import Ordering
 from ivm.operators.windows.functions import WindowFunction
 
 class Windowing(Logic):
-    """Value words, 0 or an error's word, `result_words` words of results for each row of a group.
+    """Puts out value words, 0 or an error's word, and `result_words` words of results for each row.
 
     Values are in the format of `ordering`; the calls order by its first `order_words` words.
     """

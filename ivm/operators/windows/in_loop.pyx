@@ -1,4 +1,4 @@
-"""Window functions of a whole group, as a logic of the reduction in loops."""
+"""Window functions in loops, as the logic of a reduce over whole groups."""
 
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
@@ -13,16 +13,16 @@ from ivm.trace.sorting.sort cimport consolidate
 
 
 cdef class Windowing(Logic):
-    """Value words, 0 or an error's word, and `result_words` words of results for each row.
+    """Puts out value words, 0 or an error's word, and `result_words` words of results for each row.
 
-    Values are in the format of `ordering`, whose first `order_words` words are what the calls order by.
+    Values are in the format of `ordering`; the calls order by its first `order_words` words.
     """
 
     cdef tuple functions
     cdef vector[void*] calls            # the functions
     cdef int stride                     # words of a row's results, with the error
     cdef Stretch rows
-    cdef vector[uint64_t] before        # nothing is before the group
+    cdef vector[uint64_t] before        # the state before the group: none
     cdef vector[uint64_t] results
 
     def __init__(self, Ordering ordering, int order_words, tuple functions, int result_words):

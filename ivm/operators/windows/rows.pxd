@@ -1,4 +1,4 @@
-# The rows of one partition in order, or a stretch of them with all its peers.
+# A stretch holds the rows of one partition in order, or some of them with all their peers.
 
 from libc.stdint cimport int64_t, uint64_t
 from libcpp.vector cimport vector
@@ -6,10 +6,10 @@ from libcpp.vector cimport vector
 
 cdef class Stretch:
     cdef int order_words                # leading words of a value in which peers agree
-    cdef vector[const uint64_t*] rows   # each copy of a value by itself
+    cdef vector[const uint64_t*] rows   # each copy of a value separately
     cdef vector[Py_ssize_t] group_of    # for each row the number of its peer group, from 0
     cdef vector[Py_ssize_t] groups      # the first row of each, and then the number of rows
-    cdef int64_t rows_before            # in the partition, if anybody asks
+    cdef int64_t rows_before            # number of rows before in the partition, if a function asks for it
     cdef int64_t groups_before
     cdef const uint64_t* head           # the partition's first row, if the stretch begins after it
     cdef void clear(self) noexcept nogil
@@ -22,7 +22,7 @@ cdef class Stretch:
     cdef Py_ssize_t length(self) noexcept nogil
 
 
-# The first of a row's peers, and the row after the last of them.
+# The first of a row's peers; and the row after the last of them.
 cdef inline Py_ssize_t first_peer(Stretch s, Py_ssize_t i) noexcept nogil:
     return s.groups[s.group_of[i]]
 

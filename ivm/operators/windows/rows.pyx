@@ -1,4 +1,4 @@
-"""Rows in order with their peers: what a window function sees of a partition."""
+"""A stretch holds rows of a partition in order with their peers, for window functions to read."""
 
 from libc.stdint cimport int64_t, uint64_t
 from libcpp.vector cimport vector
@@ -9,7 +9,7 @@ ctypedef const uint64_t* const_words
 
 
 cdef class Stretch:
-    """Rows whose values agree in their first `order_words` words are peers."""
+    """Holds rows in order; rows whose values agree in their first `order_words` words are peers."""
 
     def __init__(self, int order_words):
         self.order_words = order_words

@@ -6,7 +6,7 @@ from ivm.operators.windows.functions import WindowFunction
 from ivm.rows.hashing import Partitioner
 
 class Window(Walk):
-    """Key words, value words, 0 or an error's word, `result_words` words of results for each row.
+    """Puts out key, value, 0 or an error's word, and `result_words` words of results for each row.
 
     Values are in the format of `ordering`; the calls order by its first `order_words` words.
     """

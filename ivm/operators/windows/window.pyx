@@ -1,16 +1,17 @@
-"""Window functions: every row of a partition with what its calls make of the rows around it.
+"""The window operator gives every row of a partition the results of its calls on the rows around it.
 
-The input is arranged by partition and then in order, and no output is kept: before a new time the
-old output is what the calls say of the old rows. So for a partition that is touched both states are
-laid out in order, and what the calls say of them differently is emitted.
+At time t emit F(R + ΔR) − F(R), with F the calls' results on a partition's rows R. The input is arranged by
+partition and then in order, and no output is kept: the old output is computed from the old rows. So for a
+touched partition old and new rows are laid out in order, and the difference of their results is emitted.
 
-That need not take the whole partition. Rows are taken from as far before a change as the calls
-reach to as far behind it, or to the end if a call looks back without bound. Such a call must know
-how many rows there are before and what they come to: that is what the whole partition comes to,
-which is kept for large ones (`totals`), less the rows from there to the end.
+That need not take the whole partition. Rows are taken from as far before a change as the calls reach to as
+far behind it, or to the end if a call looks back without bound. Such a call must know the number of rows
+before and their state: the state of the whole partition, which is kept for large ones (`totals`), less that
+of the rows from there to the end.
 
-What a change can reach is taken first, and then as much again, which decides about those rows.
-Changes that lie in there are taken together; so no row is reached from two sides.
+The rows that a change can reach are taken first, and then as many again, which determine their results.
+Changes within these are taken together; so no row is reached from two sides: with a frame of 2 rows on both
+sides, a change of row 10 takes rows 6 to 14.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -34,14 +35,14 @@ from ivm.trace.times cimport compare_words
 
 cdef enum:
     SMALL = 128         # values of a partition that is always taken whole
-    TOTALS = 2          # words of a partition's total before the functions': its rows, and groups of peers
+    TOTALS = 2          # words of a partition's total before the functions': its numbers of rows and of groups of peers
 
 
 cdef class Window(Walk):
-    """Key words, value words, 0 or an error's word, and `result_words` words of results for each row.
+    """Puts out key, value, 0 or an error's word, and `result_words` words of results for each row.
 
-    Values are in the format of `ordering`, whose first `order_words` words are what the calls order by.
-    `partitioner` tells which shard a partition belongs to, by the trace's key.
+    Values are in the format of `ordering`; the calls order by its first `order_words` words. `partitioner`
+    finds the shard of a partition by the trace's key.
     """
 
     cdef readonly Groups totals
@@ -53,7 +54,7 @@ cdef class Window(Walk):
     cdef bint asks_head                 # some must know the first row
     cdef int64_t reach                  # rows that a change can reach, to either side
     cdef int64_t reach_groups           # and groups of peers
-    cdef vector[void*] measures         # frames that say how far besides
+    cdef vector[void*] measures         # frames by distance that a change can reach besides
     cdef vector[const uint64_t*] changed    # values with an update at the present time, ascending
     cdef size_t from_step               # steps that the change can reach
     cdef size_t to_step
@@ -61,7 +62,7 @@ cdef class Window(Walk):
     cdef Stretch new
     cdef vector[uint64_t] old_results
     cdef vector[uint64_t] new_results
-    cdef vector[uint64_t] before        # what the rows before the stretch come to
+    cdef vector[uint64_t] before        # state of the rows before the stretch
     cdef Updates changes                # results of one value
 
     def __init__(self, Region region, int row_words, Reader reader,
@@ -127,7 +128,7 @@ cdef class Window(Walk):
                 self._change_near(key, time)
         return 0
 
-    # --- how much of the partition is looked at ---
+    # --- the part of the partition that is read ---
 
     cdef int _change_whole(self, const uint64_t* key, uint64_t time) except -1 nogil:
         self.start_at(NULL)
@@ -200,7 +201,7 @@ cdef class Window(Walk):
             self._merge_changed(sorted_to)
         return 0
 
-    # Brings what ascends up to `middle`, and again from there on, in order.
+    # Merges two ascending parts of the changed values, before `middle` and from there on.
     cdef int _merge_changed(self, size_t middle) except -1 nogil:
         cdef vector[const uint64_t*] merged
         cdef size_t i = 0, j = middle, end = self.changed.size()
@@ -217,7 +218,7 @@ cdef class Window(Walk):
         self.changed.swap(merged)
         return 0
 
-    # Takes the rows that the change of `val` ahead can reach back to, and those that decide about these.
+    # Takes the rows that the change of `val` ahead can reach back to, and those that determine their results.
     cdef int _look_back(self, const uint64_t* val, uint64_t time) except -1 nogil:
         cdef size_t reached
         self._take_reach_behind(val, time)
@@ -295,7 +296,7 @@ cdef class Window(Walk):
         self.new.close()
         return 0
 
-    # Adds `sign` times what the rows of a stretch, the old one or the new one, come to.
+    # Adds `sign` times the state of a stretch's rows, the old or the new ones.
     cdef int _add_rows(self, uint64_t* total, Stretch stretch, bint of_old, int64_t sign) except -1 nogil:
         cdef Step step
         cdef void* call
@@ -313,7 +314,7 @@ cdef class Window(Walk):
                         state += (<WindowFunction> call).state_words
         return 0
 
-    # Notes what a large partition comes to: the rows before the stretch and the new ones in it.
+    # Keeps the state of a large partition: of the rows before the stretch and the new ones in it.
     cdef int _keep_total(self, const uint64_t* key) except -1 nogil:
         cdef uint32_t held
         cdef uint64_t* total
@@ -329,7 +330,7 @@ cdef class Window(Walk):
 
     # --- output ---
 
-    # Emits what the calls say differently of the old and the new rows that the change can reach.
+    # Emits the difference of the results of old and new rows that the change can reach.
     cdef int _emit_changes(self, const uint64_t* key, uint64_t time) except -1 nogil:
         cdef Step step
         cdef Py_ssize_t i = 0, j = 0, old_to, new_to
@@ -382,7 +383,7 @@ cdef class Window(Walk):
             self._push(key, step.val, now, time, 1)
         return 0
 
-    # The same for a value with copies, of which some may have the same results.
+    # Emits a value with copies, of which some may have the same results.
     cdef int _emit_copies(self, const uint64_t* key, uint64_t time, const Step* step, Py_ssize_t i,
                           Py_ssize_t j) except -1 nogil:
         cdef int64_t k
