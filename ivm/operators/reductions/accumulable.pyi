@@ -7,7 +7,9 @@ from ivm.rows.hashing import Partitioner
 from ivm.rows.packing import Packing
 
 class Accumulate(Fallible):
-    """A row for each group of `source`, made by `settling` of its key and the output of `logic`."""
+    """Reduces each group of `source` to a row, made by `settling` of its key and the output of
+    `logic`.
+    """
 
     def __init__(
         self,
@@ -24,7 +26,8 @@ class Accumulate(Fallible):
     def groups(self) -> Groups: ...
 
 class AccumulateNew(Accumulate):
-    """The same of what is new in an arrangement, of which `packing` makes rows of key and value.
+    """Accumulates the new updates of an arrangement, of which `packing` makes rows of key and
+    value.
 
     `by_key` says that the arrangement's keys are those of the groups.
     """

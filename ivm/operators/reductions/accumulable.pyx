@@ -1,7 +1,8 @@
-"""Reduction at the root by an accumulation: a state for each group, and no history.
+"""Accumulable reduce, at the root: a state for each group, and no history.
 
-Updates are taken time by time. A group that a time touches emits the retraction of its old output
-and its new output, if they differ, in the order of their rows.
+Updates are accumulated time by time. At time t a touched group emits −L(S) + L(S + ΔS), if they differ, with
+S its state and L the output: of a count from 2 to 3, the rows (key, 2) with diff −1 and (key, 3) with +1, in
+the order of their rows.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -33,15 +34,15 @@ cdef enum:
 
 
 cdef class Accumulate(Fallible):
-    """A row for each group of `source`, made by `settling` of its key and the output of `logic`.
+    """Reduces each group of `source` to a row, made by `settling` of its key and the output of `logic`.
 
-    Rows of `source` are `key_words` words of key, then the logic's input value. `partitioner` tells which
-    shard a row's group belongs to.
+    Rows of `source` are `key_words` words of key, then the logic's input value. `partitioner` finds the shard
+    of a row's group.
     """
 
     cdef Operator source
     cdef Partitioner partitioner
-    cdef const Updates* given           # what is being taken
+    cdef const Updates* given           # the updates being accumulated
     cdef Accumulation logic
     cdef Settling settling
     cdef readonly Groups groups         # state: the logic's, then 1 + the entry's place in `touched`
@@ -49,12 +50,12 @@ cdef class Accumulate(Fallible):
     cdef vector[uint32_t] touched       # entries that the present time changes
     cdef vector[uint64_t] before        # their outputs before it: a presence word, then the logic's words
     cdef vector[uint64_t] now
-    cdef Py_ssize_t asked               # updates whose entries were asked for
-    cdef uint32_t hashes[PREFETCHED]    # of the keys whose slots were asked for
+    cdef Py_ssize_t asked               # updates whose entries were prefetched
+    cdef uint32_t hashes[PREFETCHED]    # of the keys whose slots were prefetched
     cdef Updates order                  # (time, index) of the input, if it is not in order of times
     cdef uint32_t known[KNOWN]          # entries whose present output is in `outputs`, from 1, or 0
     cdef vector[uint64_t] outputs
-    cdef Py_ssize_t emitted             # by the activation before
+    cdef Py_ssize_t emitted             # updates emitted by the activation before
 
     def __init__(self, Region region, int row_words, Operator source, Partitioner partitioner,
                  int key_words, Accumulation logic, tuple strings, Settling settling):
@@ -91,7 +92,7 @@ cdef class Accumulate(Fallible):
                 self.take_for_owners(&(<Accumulate> shards[0][s]).source.out, shards)
         return 0
 
-    # Adds few updates up, of any shard's groups, and puts out what all make of them.
+    # Accumulates few updates, of any shard's groups, and puts out the output of all.
     cdef int take_for_owners(self, const Updates* given, const vector[void*]* shards) except -1 nogil:
         cdef Py_ssize_t j = 0, end
         cdef uint64_t time
@@ -106,7 +107,7 @@ cdef class Accumulate(Fallible):
             j = end
         return 0
 
-    # Adds the updates from the j-th on, up to `end` at most, that are at `time`; which is the next one.
+    # Accumulates the updates from the j-th to before `end` that are at `time`; returns the next one.
     cdef Py_ssize_t _add_for_owners(self, Py_ssize_t j, Py_ssize_t end, uint64_t time,
                                     const vector[void*]* shards) except -1 nogil:
         cdef void* owners[PREFETCHED]
@@ -135,7 +136,7 @@ cdef class Accumulate(Fallible):
             (<Accumulate> shards[0][s]).emit(time, False, &self.out)
         return 0
 
-    # Adds updates up; with `more`, of the last one's time others follow, maybe of the last one's group.
+    # Accumulates updates; with `more`, others follow at the last one's time, maybe of the last one's group.
     cdef int take(self, const Updates* given, bint more) except -1 nogil:
         cdef Py_ssize_t j = 0, end
         cdef uint64_t time
@@ -174,8 +175,8 @@ cdef class Accumulate(Fallible):
             self._no_memory()
         return 0
 
-    # Asks for the entries of updates after the j-th, whose slots were asked for before, and then for the
-    # slots of those after them.
+    # Prefetches the entries of updates after the j-th, whose slots were prefetched before, and then the slots
+    # of those after them.
     cdef void _prefetch(self, Py_ssize_t j) noexcept nogil:
         cdef Py_ssize_t i, first = self.asked
         if first <= j:
@@ -191,7 +192,7 @@ cdef class Accumulate(Fallible):
         for i in range(first, min(first + PREFETCHED, self.given.length)):
             self.hashes[i % PREFETCHED] = self.groups.prefetch_slot(self._update(i))
 
-    # How many keys at most the input has if it is a few sorted runs, as an arrangement's layers are;
+    # The greatest number of keys in the input if it is a few sorted runs, as an arrangement's layers are;
     # else 0.
     cdef Py_ssize_t _keys_in_runs(self) noexcept nogil:
         cdef const Updates* given = self.given
@@ -246,7 +247,7 @@ cdef class Accumulate(Fallible):
         with gil:
             raise MemoryError("no memory for an aggregation")
 
-    # Keeps the output that a group has before the present time changes it.
+    # Keeps the output of a group from before the present time changes it.
     cdef int _touch(self, uint32_t entry) except -1 nogil:
         cdef uint64_t* state = self.groups.state(entry)
         cdef size_t place = self.before.size(), width = self.logic.out_words + 1
@@ -266,7 +267,7 @@ cdef class Accumulate(Fallible):
         self.logic.add(self.groups.state(entry), update + self.key_words,
                        <int64_t> update[self.given.stride - 1])
 
-    # A presence word, then the output of a group in this state.
+    # Writes a presence word, then the output of a group in this state.
     cdef void _output(self, const uint64_t* state, uint64_t* output) noexcept nogil:
         output[0] = <int64_t> state[0] > 0
         if output[0]:
@@ -280,7 +281,7 @@ cdef class Accumulate(Fallible):
                 return False
         return True
 
-    # Puts `into` what has changed for the touched groups at `time`, and forgets those that are empty; with
+    # Appends the changes of the touched groups at `time` to `into`, and drops groups that are empty; with
     # `more` the last group waits.
     cdef int emit(self, uint64_t time, bint more, Updates* into) except -1 nogil:
         cdef size_t i, n = self.touched.size(), width = self.logic.out_words + 1
@@ -331,8 +332,8 @@ cdef class Accumulate(Fallible):
         return self.settling.settle(self.groups.key(entry), output, when, into, &self.errors)
 
 
-# Puts two updates of one time in the order of their rows: sorted input then makes sorted output, which
-# nobody has to sort.
+# Orders two updates of one time by their rows. Sorted input then makes sorted output, which need not be
+# sorted again.
 cdef inline void _order(Updates* updates, Py_ssize_t first) noexcept nogil:
     cdef uint64_t* one = update_at(updates, first)
     cdef uint64_t* other = update_at(updates, first + 1)
@@ -343,18 +344,18 @@ cdef inline void _order(Updates* updates, Py_ssize_t first) noexcept nogil:
 
 
 cdef class AccumulateNew(Accumulate):
-    """The same of what is new in an arrangement, of which `packing` makes rows of key and value.
+    """Accumulates the new updates of an arrangement, of which `packing` makes rows of key and value.
 
-    `by_key` says that the arrangement's keys are those of the groups; of several shards, they are.
-    Where all is of one time, few rows are whole at a time, so that they stay in the cache. The first
-    groups are not even looked up: each is whole before the next one.
+    `by_key` says that the arrangement's keys are those of the groups; with several shards, they are. Where
+    all is of one time, few rows are whole at a time, so that they stay in the cache. The first groups are not
+    even looked up: each is whole before the next one.
     """
 
     cdef readonly Reader reader
     cdef Packing packing
     cdef bint by_key
     cdef Py_ssize_t piece               # updates that are whole at a time
-    cdef uint64_t time                  # of all that is new, if it is one
+    cdef uint64_t time                  # of all new updates, if it is one
     cdef Updates whole
 
     def __init__(self, Region region, int row_words, Reader reader, Packing packing,
@@ -414,7 +415,7 @@ cdef class AccumulateNew(Accumulate):
         self.whole.length = 0
         return 0
 
-    # Reads this shard's part of what is new in a batch: all of it, or, of one time, a piece at a time.
+    # Reads this shard's part of the new updates of a batch: all of it, or, of one time, a piece at a time.
     cdef int _read(self, const Batch* b, bint once) except -1 nogil:
         cdef OwnKeys own
         cdef Place place
@@ -432,7 +433,7 @@ cdef class AccumulateNew(Accumulate):
             next_own(&own, self, self.partitioner)
         return 0
 
-    # Reads so many updates from `place` on.
+    # Reads `updates` updates from `place` on.
     cdef inline int _read_from(self, const Batch* b, Place* place, Py_ssize_t updates,
                                bint once) except -1 nogil:
         if not once and reserve(&self.whole, updates) < 0:
@@ -446,7 +447,7 @@ cdef class AccumulateNew(Accumulate):
                 self.whole.length = 0
         return 0
 
-    # Makes the first groups, about `keys`, and puts them out.
+    # Makes the first groups, about `keys`, and emits their rows.
     cdef int _found(self, Py_ssize_t keys) except -1 nogil:
         cdef vector[OwnKeys] own
         cdef Py_ssize_t d
@@ -474,7 +475,7 @@ cdef class AccumulateNew(Accumulate):
         self.emitted = self.out.length
         return self.groups.index()
 
-    # Adds all that is new of `key` up to a group, and moves on past it in each batch.
+    # Accumulates all new updates of `key` in a group, and moves on past it in each batch.
     cdef inline void _gather(self, const uint64_t* key, OwnKeys* own, size_t batches,
                              uint64_t* group) noexcept nogil:
         cdef uint64_t* row = self.whole.words
@@ -497,7 +498,7 @@ cdef class AccumulateNew(Accumulate):
             next_own(&own[d], self, self.partitioner)
         memcpy(group, row, self.key_words * sizeof(uint64_t))
 
-    # Whether all that is new is of one time, which is noted.
+    # True if all new updates are of one time, which is noted.
     cdef bint _is_of_one_time(self) noexcept nogil:
         cdef Batch* b
         cdef uint64_t first, last
@@ -519,7 +520,7 @@ cdef class AccumulateNew(Accumulate):
         return 0
 
 
-# Which of `count` batches has the least key next; -1 if none has one left.
+# Finds the batch with the least next key among `count`; -1 if none has one left.
 cdef inline Py_ssize_t _least(const OwnKeys* own, size_t count) noexcept nogil:
     cdef Py_ssize_t least = -1
     cdef const uint64_t* key = NULL

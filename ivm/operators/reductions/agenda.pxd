@@ -3,7 +3,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from libcpp.vector cimport vector
 
 
-# Items by time, earliest first. A time is `words` words, compared lexicographically.
+# An agenda holds items by time, earliest first. A time is `words` words, compared lexicographically.
 @cython.final
 cdef class Calendar:
     cdef int words
@@ -17,9 +17,9 @@ cdef class Calendar:
         if self.order.empty():
             return NULL
         return self.times.data() + (self.order.size() - 1) * self.words
-    # How many items the earliest time has.
+    # The number of items at the earliest time.
     cdef Py_ssize_t due(self) noexcept nogil
-    # Moves the earliest time's items into `items`, and forgets that time.
+    # Moves the earliest time's items into `items`, and drops that time.
     cdef int take(self, vector[uint32_t]* items) except -1 nogil
     cdef void clear(self) noexcept nogil
     cdef int _open(self, size_t at, const uint64_t* time) except -1 nogil

@@ -2,6 +2,6 @@ from typing import final
 
 @final
 class Calendar:
-    """Items at times of `words` words."""
+    """Holds items by times of `words` words."""
 
     def __init__(self, words: int) -> None: ...

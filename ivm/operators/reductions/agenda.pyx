@@ -1,4 +1,4 @@
-"""Reminders by time: which items to look at when a loop's sweep gets there.
+"""An agenda holds reminders by time: the items to evaluate when a loop's sweep gets there.
 
 Few times are outstanding at once, and most items are added to the time that was added to last or
 to a neighbour of it: a sorted array of times, searched by bisection, serves better than a tree.
@@ -12,7 +12,7 @@ from ivm.trace.times cimport compare_words
 
 
 cdef class Calendar:
-    """Items at times of `words` words."""
+    """Holds items by times of `words` words."""
 
     def __init__(self, int words):
         self.words = words
@@ -34,7 +34,7 @@ cdef class Calendar:
         self.buckets[self.order[low]].push_back(item)
         return 0
 
-    # Makes an empty bucket for `time` the `at`-th.
+    # Inserts an empty bucket for `time` as the `at`-th.
     cdef int _open(self, size_t at, const uint64_t* time) except -1 nogil:
         cdef uint32_t place
         if self.free.empty():

@@ -3,7 +3,7 @@ from ivm.operators.base.state_table import Groups
 from ivm.rows.hashing import Partitioner
 
 class Known(Operator):
-    """Each row of `source`, which only grows, once, from its least root time on."""
+    """Emits each row of `source`, which only grows, once, from its least root time on."""
 
     def __init__(
         self,

@@ -1,15 +1,15 @@
-"""Distinct rows of a collection that only grows: the set of the rows that are known.
+"""Monotonic distinct: the set of known rows of a collection that only grows.
 
-A row is new once, at its least root time, and is never retracted: neither its count nor its
-history is needed. This is semi-naive evaluation, and what a diff `Present` gives in differential
-dataflow. It holds inside a loop whose bodies only grow: their least fixed point is reached in
-whatever order rows are derived, so a row is passed on in the round in which it is found.
+A row is new once, at its least root time, and is never retracted: neither its count nor its history is
+needed. This is semi-naive evaluation, and the meaning of a diff `Present` in differential dataflow. It holds
+inside a loop whose bodies only grow: their least fixed point is reached in whatever order rows are derived,
+so a row is passed on in the round in which it is found.
 
-A step has many root times at once, and a row may be found at time t2 and, in a later round, at
-t1 < t2. It then moves: the output changes by +1 at t1 and by -1 at t2. Operators after it stay
-exact. A retraction that comes back round the loop is of a row that has moved as well, and is
-ignored: members of a derivation are all there at the time at which it is derived. What earlier
-steps found cannot move, so the time of a row is kept for one step only.
+A step has many root times at once: a row may be found at time t2 and, in a later round, at t1 < t2. It then
+moves: the output changes by +1 at t1 and by -1 at t2. Operators after it stay exact. A retraction that comes
+back round the loop is of a row that has moved as well, and is ignored: members of a derivation are all
+present at the time at which it is derived. Rows of earlier steps cannot move, so the time of a row is kept
+for one step only.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -28,10 +28,10 @@ cdef uint64_t NEVER = 0xFFFFFFFFFFFFFFFF
 
 
 cdef class Known(Operator):
-    """Each row of `source` once, from its least root time on; `strings` are a row's, as of a Trace.
+    """Emits each row of `source` once, from its least root time on; `strings` are a row's, as of a Trace.
 
-    `source` holds no retraction but of rows that move to an earlier time within a step. `partitioner`
-    tells the owners of rows: it is they who know them.
+    `source` holds no retraction but of rows that move to an earlier time within a step. `partitioner` finds
+    the owners of rows, whose shards keep them.
     """
 
     cdef Operator source
@@ -88,7 +88,7 @@ cdef class Known(Operator):
             first += n
         return 0
 
-    # Takes one update, and puts `into` what is new.
+    # Takes one update, and appends a new row to `into`.
     cdef int _take(self, const uint64_t* update, const Updates* given, Updates* into) except -1 nogil:
         cdef uint64_t time = update[given.row_words]
         cdef uint32_t entry
@@ -108,7 +108,7 @@ cdef class Known(Operator):
             self.since[entry] = time
         return 0
 
-    # Forgets the times of the step before, once in a step.
+    # Drops the times of the step before, once in a step.
     cdef int _begin(self) except -1 nogil:
         if self.present != self.region.lower:
             self.present = self.region.lower

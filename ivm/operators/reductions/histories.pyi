@@ -4,7 +4,7 @@ from ivm.operators.base.state_table import Groups
 
 @final
 class Curves:
-    """The input's history of every key."""
+    """Holds the input's history of every key."""
 
     def __init__(
         self,

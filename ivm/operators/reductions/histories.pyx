@@ -1,14 +1,13 @@
-"""The state of a reduction in a loop: for each key what came in, by value and time.
+"""Histories are the state of a reduce in a loop: for each key its input by value and time.
 
-Only the reduction reads it, so it is a hash table of small sorted histories and not a trace: a
-change costs one look-up however old the key is. What a step brings is kept apart until its end,
-when it joins the past. Nobody can tell the roots of the past apart any more, so all of it lies at root 0,
-where entries cancel. Times lie in the order in which a loop is swept (inner coordinates first,
-the root last), so that this keeps a history sorted.
+Only the reduce reads them, so they are a hash table of small sorted histories and not a trace: a change costs
+one look-up however old the key is. A step's updates stay separate until its end, when they join the past. No
+reader tells the root times of the past from each other any more, so all of it lies at root 0, where entries
+cancel: of +1 at (3, 1) and −1 at (5, 1) nothing is left. Times lie in the order in which a loop is swept
+(inner coordinates first, the root last), so that this keeps a history sorted.
 
-A history is a sorted array. What a step brings to a key with much that is new is put in order at once when
-the key is evaluated, and joins the past in one merge: so a step moves a hot key's history once, however
-many changes of it there are.
+A history is a sorted array. Many new entries of a key are sorted at once when the key is evaluated, and join
+the past in one merge: so a step moves a hot key's history once, however many changes of it there are.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -42,15 +41,15 @@ cdef enum:
     KEPT_TOUCHES = 1 << 12  # after a step that touched more keys their room is given back
     MANY = 64               # new entries of a key, from which on those out of order wait in a tail
     FEW = 4                 # entries up to which inserting each beats a merge
-    AHEAD = 8               # touches whose histories are asked for before they are needed
+    AHEAD = 8               # touches whose histories are prefetched before they are needed
     LARGE_SHARE = 8         # a step that touched one key in so many may put all histories side by side
 
 
 cdef class Curves:
-    """Keys of `key_words` words, values of `words` words; times have `time_words` coordinates.
+    """Holds histories of keys of `key_words` words with values of `words` words and times of `time_words`.
 
-    The output's values have `said_words` words. `strings` lists the words of (key, value) that
-    hold strings, as of a Trace.
+    The output's values have `said_words` words. `strings` lists the words of (key, value) that hold strings,
+    as of a Trace.
     """
 
     def __init__(self, int key_words, int words, int said_words, int time_words, tuple strings):
@@ -293,7 +292,7 @@ cdef class Curves:
             return 0
         return self._merge(&curve.past, now.words, now.length)
 
-    # Puts the histories side by side in as few chunks as they need, as far as there is memory for it.
+    # Packs the histories side by side in as few chunks as they need, as far as there is memory for it.
     cdef void _pack(self) noexcept nogil:
         cdef Slab packed
         cdef Entries* past

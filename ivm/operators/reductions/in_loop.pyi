@@ -7,7 +7,7 @@ from ivm.rows.hashing import Partitioner
 
 @final
 class Reduce(Operator):
-    """Key words, then the output words of `logic`, for each group of `source`."""
+    """Reduces each group of `source` to key words, then the output words of `logic`."""
 
     def __init__(
         self,

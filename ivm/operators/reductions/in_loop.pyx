@@ -1,14 +1,15 @@
-"""Reduction in a loop: a group's output at every time at which it can change.
+"""Reduce in a loop: a group's output at every time at which it can change.
 
-A group's output can change at any least upper bound of its input's times, one of which is new (the
-join closure; differential dataflow, CIDR 2013, section 3.2; K-Pg, section 5.3.2). A key that was
-touched is evaluated in the round of its change. Then its known times are *looked over*: the later
-ones are tried, in the order of the sweep, until the output would change if no more input came,
-and one reminder is set for that time. More input brings the key back by itself.
+A group's output can change at any least upper bound of its input's times, one of which is new (the join
+closure; differential dataflow, CIDR 2013, section 3.4; Shared arrangements, VLDB 2020, section 5.3.2). A
+touched key is evaluated in the round of its change. Then its known times are *looked over*: the later ones
+are tried, in the order of the sweep, until the output would change if no more input came, and one reminder is
+set for that time. More input brings the key back by itself: inputs at (1, 0) and (0, 2), for example, may
+change the output at (1, 2).
 
-Before the step the output was right at every time. What it lacks is therefore what the logic says
-of the past and the new input together, less what it says of the past alone, less what this step
-has said already. No output is kept, and where the new input cancels the logic is not asked.
+At time t emit Δ(t) = L(past + new, t) − L(past, t) − Σ_{s≤t} Δ(s), with L the logic on the accumulated group,
+and the sum over the changes emitted so far: before the step the output was right at every time. No output is
+kept, and where the new input cancels the logic is not asked.
 """
 
 cimport cython
@@ -29,9 +30,9 @@ from ivm.trace.times cimport MAX_COORDINATES, compare_words, less_equal
 cdef enum:
     LOOK_AHEAD = 16     # later times that are evaluated before a reminder is set anyway
     LOOK_OVER = 512     # later times that are considered before a reminder is set anyway
-    FAR = 16            # touched keys that are asked for before they are evaluated
+    FAR = 16            # touched keys that are prefetched before they are evaluated
     NEAR = 8            # and their histories
-    NEXT = 4            # and what only these tell
+    NEXT = 4            # and the entries to which these point
     FEW_CHANGES = 16    # below, equal values are found by looking at all
     MANY_UPDATES = 64   # of a round, from which on they are taken in the order of their keys
 
@@ -39,16 +40,16 @@ cdef enum:
 # The values of a group, as far as they matter to the logic.
 cdef struct Sight:
     int64_t total       # copies of the values
-    bint complete       # no further value matters
+    bint complete       # the logic needs no further value
 
 
 @cython.final
 cdef class Reduce(Operator):
-    """Key words, then the output words of `logic`, for each group of `source`.
+    """Reduces each group of `source` to key words, then the output words of `logic`.
 
-    Rows of `source` are `key_words` words of key and then a value, in the order of which a group is
-    handed to `logic`. `strings` are those of a row, as of a Trace. `partitioner` tells the owners of
-    keys: it is they who keep and evaluate them.
+    Rows of `source` are `key_words` words of key and then a value, in the order of which a group is handed to
+    `logic`. `strings` are those of a row, as of a Trace. `partitioner` finds the owners of keys, whose shards
+    keep and evaluate them.
     """
 
     cdef Operator source
@@ -58,9 +59,9 @@ cdef class Reduce(Operator):
     cdef Calendar calendar          # touched keys to evaluate, by sweep time
     cdef int key_words
     cdef uint64_t visit             # counts the times that were evaluated
-    cdef Updates* into              # where to put out what changes
-    cdef Updates changes            # what the output lacks at the time being evaluated
-    cdef Updates answer             # what the logic says
+    cdef Updates* into              # where to put changes of the output
+    cdef Updates changes            # changes that the output lacks at the time being evaluated
+    cdef Updates answer             # the logic's output
     cdef Updates ordered            # many updates, in the order of their keys
     cdef vector[uint32_t] places    # touched keys to evaluate at the present time
     cdef vector[Candidate] before   # the group without the new input
@@ -93,7 +94,7 @@ cdef class Reduce(Operator):
     cdef Py_ssize_t load(self) noexcept nogil:
         return self.source.out.length + (self.calendar.due() if self._is_due() else 0)
 
-    # True if the calendar's earliest time is in the present round.
+    # True if the agenda's earliest time is in the present round.
     cdef bint _is_due(self) noexcept nogil:
         cdef const uint64_t* next = self.calendar.earliest()
         return next != NULL and compare_words(next, self.region.at + 1, self.region.depth - 1) == 0
@@ -141,7 +142,7 @@ cdef class Reduce(Operator):
                 (<Reduce> shards[0][s])._take_for_owners(shards)
         return 0
 
-    # Evaluates all that is due in the present round, and puts `into` what changes.
+    # Evaluates all keys that are due in the present round, and puts the changes `into`.
     cdef int _evaluate_due(self, Updates* into) except -1 nogil:
         cdef uint64_t time[MAX_COORDINATES]
         self.into = into
@@ -151,7 +152,7 @@ cdef class Reduce(Operator):
             self._evaluate_all(time)
         return 0
 
-    # Adds the input to its keys' histories and puts the keys on the calendar.
+    # Adds the input to its keys' histories and puts the keys on the agenda.
     cdef int _take_input(self) except -1 nogil:
         cdef Updates* given = &self.source.out
         cdef Py_ssize_t i, end = 0, asked = 0
@@ -172,7 +173,7 @@ cdef class Reduce(Operator):
         let_go(self.source)
         return 0
 
-    # The same of updates of any shard's keys, which their owners take and nobody else.
+    # Takes updates of any shard's keys for their owners.
     cdef int _take_for_owners(self, const vector[void*]* shards) except -1 nogil:
         cdef void* owners[PREFETCHED]
         cdef Updates* given = &self.source.out
@@ -193,10 +194,10 @@ cdef class Reduce(Operator):
                 if end - i > 1:
                     (<Reduce> owner).curves.make_room(place, end - i)
             (<Reduce> owner)._take(place, update_at(given, i), given)
-        self.source.out.length = 0      # an exchange, which nobody else reads
+        self.source.out.length = 0      # an exchange, which has no other reader
         return 0
 
-    # Finds the owners of `n` updates from `first` on, and asks them for what these will need.
+    # Finds the owners of `n` updates from `first` on, and prefetches from their histories.
     cdef void _find_owners(self, const Updates* given, Py_ssize_t first, Py_ssize_t n,
                            const vector[void*]* shards, void** owners) noexcept nogil:
         cdef uint32_t places[PREFETCHED]
@@ -235,8 +236,8 @@ cdef class Reduce(Operator):
         self.calendar.add(entry + words, place)
         return 0
 
-    # The updates sorted and added up: a key is looked up once, and what cancels or agrees is one change of its
-    # history. To sort costs a tenth of what each of these does.
+    # Consolidates the updates: a key is looked up once, and updates that cancel or agree are one change of
+    # its history. Sorting costs a tenth of each of these.
     cdef Updates* _in_order(self, Updates* given) except NULL nogil:
         if self.source.consolidated:
             return given
@@ -381,7 +382,7 @@ cdef class Reduce(Operator):
 
     # --- evaluation ---
 
-    # Fills `changes` with what the key's output lacks at `time`.
+    # Fills `changes` with the updates that the key's output lacks at `time`.
     cdef int _find_changes(self, const Touch* touch, const uint64_t* time) except -1 nogil:
         cdef int words = self.logic.out_words, stride = words + self.region.depth + 1
         cdef const uint64_t* value
@@ -447,7 +448,7 @@ cdef class Reduce(Operator):
                     with_.complete = self.logic.enough(&self.after, with_.total, value)
         return differs
 
-    # Which history has the smaller next value: the past (-1), the new input (1), or both.
+    # Compares the next values of the past (-1 if smaller) and the new input (1); 0 if they are equal.
     cdef inline int _order(self, const Entries* past, uint32_t i, const Entries* now,
                            uint32_t j) noexcept nogil:
         if i == past.length:
@@ -533,7 +534,7 @@ cdef inline uint64_t _first_on(const Entries* axes, int d) noexcept nogil:
     return entry_at(axes, i, 4)[1]
 
 
-# The keys of updates that are sorted.
+# Counts the keys of updates that are sorted.
 cdef Py_ssize_t _keys(const Updates* updates, int key_words) noexcept nogil:
     cdef Py_ssize_t i, keys = 1
     for i in range(1, updates.length):

@@ -4,7 +4,7 @@ from ivm.operators.base.state_table import Groups
 from ivm.rows.hashing import Partitioner
 
 class Select(Operator):
-    """Key words, then the output words of `logic`, for each group of `reader`'s trace."""
+    """Reduces each group of `reader`'s trace to key words, then the output words of `logic`."""
 
     def __init__(
         self,
@@ -19,4 +19,4 @@ class Select(Operator):
     @property
     def reader(self) -> Reader: ...
     def account(self) -> tuple[int, int]:
-        """Values in rankings, and bytes of memory of these and of what is noted of groups."""
+        """Values in rankings, and bytes of memory of these and of the groups' debts."""

@@ -1,13 +1,14 @@
-"""Reduction at the root by a logic that may stop early: top-k, min, max, distinct, percentiles.
+"""Ordered reduce, at the root: the logic may stop early (top-k, min, max, distinct, percentiles).
 
-Root times are totally ordered, so before each new time the old output is the logic of the old
-input: no output is stored. A group's values are walked in order through all batches at once,
-for the state before and after together, until the logic has seen enough of both.
+At time t emit L(A_t) − L(A_{<t}), with L the logic and A the group's accumulated values. Root times are
+totally ordered, so the old output is the logic of the old input: no output is stored. A group's values are
+walked in order through all batches at once, for the state before and after together, until the logic needs no
+more of both.
 
-A walk is long where many of the first values are gone, or begin alike and must be told apart by
-content. What it visits in vain is noted as the group's debt; once that has reached half the number
-of its values, the group gets a `Ranking`, which costs about as much again and from then on a
-logarithm for each update. So a group never pays much more than the better of the two.
+A walk is long where many of the first values are gone, or begin alike and must be compared by content. Its
+useless visits are the group's debt; once that has reached half the number of its values, the group gets a
+`Ranking`, which costs about as much again and from then on a logarithm for each update. So a group never pays
+much more than the better of the two.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
@@ -33,19 +34,19 @@ cdef enum:
 
 
 cdef class Select(Grouped):
-    """Key words, then the output words of `logic`, for each group of `reader`'s trace.
+    """Reduces each group of `reader`'s trace to key words, then the output words of `logic`.
 
-    `partitioner` tells which shard a group belongs to, by the trace's key.
+    `partitioner` finds the shard of a group by the trace's key.
     """
 
-    cdef readonly Groups debts          # state: visits in vain, then the address of the ranking or 0
+    cdef readonly Groups debts          # state: useless visits, then the address of the ranking or 0
     cdef Logic logic
     cdef dict rankings                  # by entry of `debts`
     cdef vector[Run] walked
     cdef vector[Candidate] before
     cdef vector[Candidate] after
     cdef Updates news                   # (time, value) of the present key, ascending, if it is ranked
-    cdef Py_ssize_t taken               # of those, that are in the ranking
+    cdef Py_ssize_t taken               # of those, the number that are in the ranking
     cdef Updates changes                # output values of one group at one time
 
     def __init__(self, Region region, int row_words, Reader reader, Partitioner partitioner,
@@ -66,7 +67,7 @@ cdef class Select(Grouped):
         release(&self.changes)
 
     def account(self) -> tuple[int, int]:
-        """Values in rankings, and bytes of memory of these and of what is noted of groups.
+        """Values in rankings, and bytes of memory of these and of the groups' debts.
 
         It may be called beside a step.
         """
@@ -77,7 +78,7 @@ cdef class Select(Grouped):
             memory += more
         return records, memory
 
-    # Emits what changes for `key`, time by time.
+    # Emits the changes of `key`, time by time.
     cdef int change_key(self, const uint64_t* key) except -1 nogil:
         cdef uint64_t time
         cdef void* ranking = NULL
@@ -96,8 +97,8 @@ cdef class Select(Grouped):
                 ranking = NULL
         return 0
 
-    # Emits the difference that `time` makes, which is that of `after` and `before`, or, where there
-    # is a ranking, what its update makes; returns the values that the ranking then has.
+    # Emits the difference at `time`: of `after` and `before`, or, with a ranking, of its output before and
+    # after its update. Returns the number of values that the ranking then has.
     cdef Py_ssize_t _change(self, const uint64_t* key, uint64_t time, void* ranking) except -1 nogil:
         cdef Py_ssize_t i, middle
         cdef uint64_t* update
@@ -134,8 +135,8 @@ cdef class Select(Grouped):
 
     # --- walking ---
 
-    # Fills `before` and `after` with the group's values just before `time` and at it; False where
-    # that took so long that the group should be ranked.
+    # Fills `before` and `after` with the group's values just before `time` and at it. False where that took
+    # so long that the group should be ranked.
     cdef bint _walk(self, const uint64_t* key, uint64_t time) except -1 nogil:
         cdef const uint64_t* val
         cdef int64_t old, new, total_before = 0, total_after = 0
@@ -199,13 +200,13 @@ cdef class Select(Grouped):
 
     # --- ranking ---
 
-    # The shard that notes what there is of a group.
+    # Finds the shard that keeps a group's debt and ranking.
     cdef inline void* _keeper(self, const uint64_t* key) noexcept nogil:
         if self.everyone == NULL:
             return <void*> self
         return self.everyone[0][owner_of(key, self.everyone.size(), self.partitioner)]
 
-    # Whether anything is noted of any group.
+    # True if any group has a debt.
     cdef inline bint _has_debts(self) noexcept nogil:
         cdef size_t s
         if self.everyone == NULL:
@@ -215,7 +216,7 @@ cdef class Select(Grouped):
                 return True
         return False
 
-    # The visits of the group's walks that were in vain.
+    # The number of useless visits of the group's walks.
     cdef Py_ssize_t _debt(self, const uint64_t* key) noexcept nogil:
         cdef void* keeper = self._keeper(key)
         cdef uint32_t debt = (<Select> keeper).debts.look_up(key)
@@ -235,7 +236,7 @@ cdef class Select(Grouped):
             return NULL
         return <void*> <uintptr_t> (<Select> keeper).debts.state(debt - 1)[1]
 
-    # A new ranking of the group just before `time`.
+    # Makes a ranking of the group just before `time`.
     cdef void* _rank(self, const uint64_t* key, uint64_t time) except NULL nogil:
         cdef void* keeper = self._keeper(key)
         cdef uint32_t entry = (<Select> keeper).debts.find(key)
@@ -248,7 +249,7 @@ cdef class Select(Grouped):
         self._fill(address, time, False)
         return address
 
-    # Drops what was noted of the group, which is small or empty now.
+    # Drops the debt and the ranking of the group, which is small or empty now.
     cdef int _forget(self, const uint64_t* key) except -1 nogil:
         cdef void* keeper = self._keeper(key)
         cdef uint32_t debt = (<Select> keeper).debts.look_up(key)
@@ -298,7 +299,7 @@ cdef class Select(Grouped):
             self._no_memory()
         return 0
 
-    # Brings the ranking from just before `time` to it.
+    # Advances the ranking from just before `time` to it.
     cdef int _take_news(self, void* ranking, uint64_t time) except -1 nogil:
         cdef Py_ssize_t i, first, stride = self.news.stride
         while self.taken < self.news.length and self.news.words[self.taken * stride] < time:

@@ -16,14 +16,14 @@ cdef class Walk(Grouped):
     cdef int together                   # leading words of values that are taken together
     cdef vector[Run] behind             # up to `end`: the values before those taken
     cdef vector[Run] ahead              # from `val` on: those after them
-    cdef vector[Step] steps             # what was taken
+    cdef vector[Step] steps             # values taken so far
     cdef vector[Candidate] tied
     cdef vector[Step] moved
     # Starts before the first value that is taken together with `val`, or (NULL) at the beginning.
     cdef int start_at(self, const uint64_t* val) except -1 nogil
-    # Whether `val` lies after all that was taken.
+    # True if `val` lies after all values that were taken.
     cdef bint lies_ahead(self, const uint64_t* val) noexcept nogil
-    # The first value after, and the last before what was taken; or NULL.
+    # The first value after, and the last before, the values that were taken; or NULL.
     cdef const uint64_t* first_ahead(self) noexcept nogil
     cdef const uint64_t* last_behind(self) noexcept nogil
     # Adds the next values that belong together to `steps`; False if there are none.

@@ -1,4 +1,4 @@
 from ivm.operators.reductions.touched_groups import Grouped
 
 class Walk(Grouped):
-    """Steps through a group's values in order, to either side of a place."""
+    """Walks through a group's values in order, to either side of a place."""

@@ -1,8 +1,8 @@
-"""A walk through the values of a group in order, to either side of a place.
+"""An ordered walk goes through the values of a group in order, to either side of a place.
 
-The values lie in several batches, sorted by their words. Those whose order only their contents tell
-are taken together, so that they can be put in order first: values that agree in their first
-`together` words. A kind of this may want more to be together.
+The values lie in several batches, sorted by their words. Values that agree in their first `together` words,
+whose order only their contents tell, are taken together, so that they can be sorted first. A subclass may
+want more to be together.
 """
 
 from libc.stdint cimport uint64_t
@@ -15,7 +15,7 @@ from ivm.trace.times cimport compare_words
 
 
 cdef class Walk(Grouped):
-    """Steps through the present key's group; a kind of this sets `ordering` and `together`."""
+    """Walks through the present key's group; a subclass sets `ordering` and `together`."""
 
     # Starts a stretch before the first value that is taken together with `val`, or at the beginning.
     cdef int start_at(self, const uint64_t* val) except -1 nogil:
@@ -28,7 +28,7 @@ cdef class Walk(Grouped):
             self.behind[i].end = self.ahead[i].val
         return 0
 
-    # The first value of `run` that does not lie before those taken together with `val`.
+    # Finds the first value of `run` that does not lie before those taken together with `val`.
     cdef Py_ssize_t place_in(self, const Run* run, const uint64_t* val) noexcept nogil:
         cdef Py_ssize_t low = run.val, high = run.end, middle
         while low < high:
@@ -117,7 +117,7 @@ cdef class Walk(Grouped):
             self.steps.push_back(step[0])
         return 0
 
-    # Puts the steps from `first` on, which ascend by their words, in order.
+    # Sorts the steps from `first` on, which ascend by their words.
     cdef int order_ties(self, size_t first) except -1 nogil:
         cdef size_t i = first, j, k
         if self.ordering.exact:

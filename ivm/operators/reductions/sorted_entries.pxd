@@ -1,5 +1,5 @@
-# A sorted array of entries of `stride` words each, of which the leading ones are compared and the
-# last is a diff. Its memory is of the slab that all calls are given.
+# A sorted array of entries of `stride` words each: the leading words are compared, the last is a diff. Its
+# memory comes from the slab that all calls are given.
 
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memmove
@@ -17,7 +17,7 @@ cdef inline uint64_t* entry_at(const Entries* entries, uint32_t i, int stride) n
     return entries.words + <size_t> i * stride
 
 
-# The first entry whose leading `compared` words are not below those of `wanted`.
+# Finds the first entry whose leading `compared` words are not below those of `wanted`.
 cdef inline uint32_t lower_bound(const Entries* entries, const uint64_t* wanted, int compared,
                                  int stride) noexcept nogil:
     cdef uint32_t low = 0, high = entries.length, middle
@@ -77,8 +77,8 @@ cdef inline int add_entry(Entries* entries, const uint64_t* entry, int stride,
     return 0
 
 
-# Adds `n` entries at `added`, which ascend strictly, as `add_entry` would; -1 where memory is short.
-# Works from the end, so that what lies before the first of them does not move.
+# Adds `n` entries at `added`, which ascend strictly, as `add_entry` would; -1 where memory is short. Works
+# from the end, so that entries before the first of them do not move.
 cdef inline int merge_entries(Entries* entries, const uint64_t* added, uint32_t n, int stride,
                               Slab* slab) noexcept nogil:
     cdef size_t bytes = stride * sizeof(uint64_t)

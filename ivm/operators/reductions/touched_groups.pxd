@@ -5,7 +5,7 @@ from ivm.operators.base.operator cimport Operator, Reader
 from ivm.rows.hashing cimport Partitioner
 from ivm.trace.batch cimport Batch, diff_of, first_update, time_of
 
-# Part of one batch: a key's values from `val` to `end`.
+# A run is part of one batch: a key's values from `val` to `end`.
 cdef struct Run:
     const Batch* batch
     Py_ssize_t val
@@ -13,12 +13,12 @@ cdef struct Run:
     bint is_new         # from the reader's delta
 
 
-# An operator at the root that looks at the whole group of every key that is touched.
+# An operator at the root that evaluates the whole group of every touched key.
 cdef class Grouped(Operator):
     cdef readonly Reader reader
-    cdef Partitioner partitioner        # tells which keys are this shard's
+    cdef Partitioner partitioner        # finds this shard's keys
     cdef const vector[void*]* everyone  # all shards, while this one takes all keys; else NULL
-    cdef vector[Py_ssize_t] at          # in each new batch: keys before are taken, or others'
+    cdef vector[Py_ssize_t] at          # in each new batch: keys before are taken, or of other shards
     cdef Py_ssize_t count               # of the next keys, GROUP at most
     cdef vector[uint64_t] keys          # those
     cdef vector[Py_ssize_t] news        # GROUP positions in each new batch, -1 where one is not there
@@ -27,7 +27,7 @@ cdef class Grouped(Operator):
     cdef vector[Run] runs               # of the present key
     cdef Py_ssize_t size                # values of those runs together
     cdef vector[uint64_t] times         # the present key's new times, ascending
-    # Emits what changes for `key`, which is the present one.
+    # Emits the changes of `key`, which is the present one.
     cdef int change_key(self, const uint64_t* key) except -1 nogil
     cdef void find_keys(self) noexcept nogil
     cdef bint is_probed(self, const Batch* b) noexcept nogil

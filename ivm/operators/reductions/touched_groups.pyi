@@ -1,7 +1,7 @@
 from ivm.operators.base.operator import Operator, Reader
 
 class Grouped(Operator):
-    """Looks at the whole group of each touched key of `reader`'s trace."""
+    """Evaluates the whole group of each touched key of `reader`'s trace."""
 
     @property
     def reader(self) -> Reader: ...

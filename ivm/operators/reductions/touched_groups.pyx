@@ -1,9 +1,9 @@
-"""The groups of a trace that a step touches, one after another, in the order of their keys.
+"""Touched groups: the groups of a trace that a step touches, one after another, in the order of keys.
 
-A shard takes those that it owns. A few are looked for at a time: by probes in a large batch, all together, and
-by galloping in others.
-Root times are totally ordered, so that a group just before a time and at it follow from one look at
-its values in all batches: those of before the step, and the new ones up to that time.
+A shard takes those that it owns. A few are looked up at a time: by probes in a large batch, all together, and
+by galloping in others. Root times are totally ordered, so that one look at a group's values in all batches
+gives the group just before a time and at it: the batches from before the step, and the new ones up to that
+time.
 """
 
 from cython.operator cimport dereference
@@ -22,7 +22,7 @@ from ivm.trace.times cimport compare_words
 
 
 cdef class Grouped(Operator):
-    """Calls `change_key` for each touched key of `reader`'s trace; a kind of this sets its `reader`."""
+    """Calls `change_key` for each touched key of `reader`'s trace; a subclass sets its `reader`."""
 
     cdef Py_ssize_t load(self) noexcept nogil:
         return self.reader.waiting(self.region)
@@ -83,7 +83,7 @@ cdef class Grouped(Operator):
                     self.at[d] += 1
             self.count += self.everyone != NULL or is_own(self, self.partitioner, key)
 
-    # Finds the places of these keys in the batches of before.
+    # Finds the places of these keys in the batches from before.
     cdef void find_places(self) noexcept nogil:
         cdef int words = self.reader.trace.key_words, n = <int> self.count
         cdef Py_ssize_t* places
@@ -106,7 +106,7 @@ cdef class Grouped(Operator):
                 if places[i] == b.keys or compare_words(key_at(b, places[i]), key, words) != 0:
                     places[i] = -1
 
-    # Whether what is new is one batch, and few keys beside those of `b`, from before.
+    # True if there is one new batch, and it has few keys beside those of `b`, from before.
     cdef inline bint is_probed(self, const Batch* b) noexcept nogil:
         return self.reader.delta.size() == 1 and self.reader.delta[0].keys * SPARSE <= b.keys
 
