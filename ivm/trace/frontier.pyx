@@ -3,9 +3,11 @@
 A frontier F stands for the times at or after one of its elements. Two times are indistinguishable
 as of F if they are at or before the same times of F. A representative that is the same for
 all indistinguishable times, and indistinguishable from each, is the meet over the elements f of
-the joins of t with f (Shared arrangements, VLDB 2020, appendix A, theorems 1 and 2). Times are products of total orders,
-which are distributive lattices: the meet of the joins is the join of t with the meet of F. Hence
-one time, F's meet, is all that a merge has to know to advance any number of times.
+the joins of t with f: rep_F(t) = ⋀_{f ∈ F} (t ∨ f) (Shared arrangements, VLDB 2020, appendix A,
+theorems 1 and 2). Times are products of total orders, which are distributive lattices: the meet of
+the joins is the join of t with the meet of F. Hence one time, F's meet, is all that a merge has to
+know to advance any number of times: with F = {(3, 5), (4, 2)}, whose meet is (3, 2), the time (1, 7)
+becomes (3, 7).
 """
 
 from libc.stdint cimport uint64_t
