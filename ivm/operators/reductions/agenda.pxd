@@ -5,7 +5,7 @@ from libcpp.vector cimport vector
 
 # An agenda holds items by time, earliest first. A time is `words` words, compared lexicographically.
 @cython.final
-cdef class Calendar:
+cdef class Agenda:
     cdef int words
     cdef vector[uint64_t] times             # of the buckets, latest first
     cdef vector[uint32_t] order             # their places in `buckets`

@@ -1,7 +1,7 @@
 from typing import final
 
 @final
-class Calendar:
+class Agenda:
     """Holds items by times of `words` words."""
 
     def __init__(self, words: int) -> None: ...

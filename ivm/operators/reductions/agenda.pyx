@@ -11,7 +11,7 @@ from libcpp.vector cimport vector
 from ivm.trace.times cimport compare_words
 
 
-cdef class Calendar:
+cdef class Agenda:
     """Holds items by times of `words` words."""
 
     def __init__(self, int words):

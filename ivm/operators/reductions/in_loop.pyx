@@ -17,7 +17,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
-from ivm.operators.reductions.agenda cimport Calendar
+from ivm.operators.reductions.agenda cimport Agenda
 from ivm.operators.reductions.histories cimport PREFETCHED, Curves, Touch, from_sweep, to_sweep, touch_at
 from ivm.operators.reductions.sorted_entries cimport Entries, entry_at
 from ivm.operators.aggregates.aggregate cimport Candidate, Logic
@@ -56,7 +56,7 @@ cdef class Reduce(Operator):
     cdef Partitioner partitioner
     cdef Logic logic
     cdef readonly Curves curves
-    cdef Calendar calendar          # touched keys to evaluate, by sweep time
+    cdef Agenda agenda          # touched keys to evaluate, by sweep time
     cdef int key_words
     cdef uint64_t visit             # counts the times that were evaluated
     cdef Updates* into              # where to put changes of the output
@@ -77,7 +77,7 @@ cdef class Reduce(Operator):
         self.logic = logic
         self.key_words = key_words
         self.curves = Curves(key_words, words, logic.out_words, region.depth, strings)
-        self.calendar = Calendar(region.depth)
+        self.agenda = Agenda(region.depth)
         self.visit = 0
         self.parks = self.settles = self.seeks = self.keeps = True
         self.into = &self.out
@@ -92,15 +92,15 @@ cdef class Reduce(Operator):
         release(&self.ordered)
 
     cdef Py_ssize_t load(self) noexcept nogil:
-        return self.source.out.length + (self.calendar.due() if self._is_due() else 0)
+        return self.source.out.length + (self.agenda.due() if self._is_due() else 0)
 
     # True if the agenda's earliest time is in the present round.
     cdef bint _is_due(self) noexcept nogil:
-        cdef const uint64_t* next = self.calendar.earliest()
+        cdef const uint64_t* next = self.agenda.earliest()
         return next != NULL and compare_words(next, self.region.at + 1, self.region.depth - 1) == 0
 
     cdef bint parked(self, uint64_t* at) noexcept nogil:
-        cdef const uint64_t* next = self.calendar.earliest()
+        cdef const uint64_t* next = self.agenda.earliest()
         if next == NULL:
             return False
         earlier(at, next - 1, self.region.depth)
@@ -108,7 +108,7 @@ cdef class Reduce(Operator):
 
     cdef void abandon(self) noexcept nogil:
         self.out.length = 0
-        self.calendar.clear()
+        self.agenda.clear()
 
     cdef int settle(self) except -1 nogil:
         release(&self.ordered)
@@ -147,8 +147,8 @@ cdef class Reduce(Operator):
         cdef uint64_t time[MAX_COORDINATES]
         self.into = into
         while self._is_due():
-            memcpy(time, self.calendar.earliest(), self.region.depth * sizeof(uint64_t))
-            self.calendar.take(&self.places)
+            memcpy(time, self.agenda.earliest(), self.region.depth * sizeof(uint64_t))
+            self.agenda.take(&self.places)
             self._evaluate_all(time)
         return 0
 
@@ -233,7 +233,7 @@ cdef class Reduce(Operator):
         to_sweep(update + given.row_words, entry + words, depth)
         entry[words + depth] = update[given.stride - 1]
         self.curves.add(place, entry)
-        self.calendar.add(entry + words, place)
+        self.agenda.add(entry + words, place)
         return 0
 
     # Consolidates the updates: a key is looked up once, and updates that cancel or agree are one change of
@@ -327,7 +327,7 @@ cdef class Reduce(Operator):
                     self._find_changes(touch, candidate)
                     if self.changes.length == 0:
                         continue
-            return self.calendar.add(candidate, place)
+            return self.agenda.add(candidate, place)
         return 0
 
     cdef int _find_roots(self, const Entries* now) except -1 nogil:
