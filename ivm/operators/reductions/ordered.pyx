@@ -15,7 +15,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
-from ivm.operators.reductions.touched_groups cimport Grouped, Run, add_counts
+from ivm.operators.reductions.touched_groups cimport TouchedGroups, Run, add_counts
 from ivm.operators.base.state_table cimport Groups
 from ivm.operators.aggregates.aggregate cimport Logic
 from ivm.operators.base.operator cimport Reader, Region
@@ -33,7 +33,7 @@ cdef enum:
     REBUILD_SHARE = 8   # from one update for so many values on a ranking is made anew
 
 
-cdef class Select(Grouped):
+cdef class Select(TouchedGroups):
     """Reduces each group of `reader`'s trace to key words, then the output words of `logic`.
 
     `partitioner` finds the shard of a group by the trace's key.

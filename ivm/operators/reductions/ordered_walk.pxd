@@ -1,7 +1,7 @@
 from libc.stdint cimport int64_t, uint64_t
 from libcpp.vector cimport vector
 
-from ivm.operators.reductions.touched_groups cimport Grouped, Run
+from ivm.operators.reductions.touched_groups cimport TouchedGroups, Run
 from ivm.operators.aggregates.ordering cimport Candidate, Ordering
 
 # One value with its copies just before a time and at it, of which at least one has some.
@@ -11,7 +11,7 @@ cdef struct Step:
     int64_t new
 
 
-cdef class Walk(Grouped):
+cdef class Walk(TouchedGroups):
     cdef Ordering ordering
     cdef int together                   # leading words of values that are taken together
     cdef vector[Run] behind             # up to `end`: the values before those taken

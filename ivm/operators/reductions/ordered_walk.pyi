@@ -1,4 +1,4 @@
-from ivm.operators.reductions.touched_groups import Grouped
+from ivm.operators.reductions.touched_groups import TouchedGroups
 
-class Walk(Grouped):
+class Walk(TouchedGroups):
     """Walks through a group's values in order, to either side of a place."""

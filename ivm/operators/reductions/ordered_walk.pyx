@@ -8,13 +8,13 @@ want more to be together.
 from libc.stdint cimport uint64_t
 from libcpp.algorithm cimport reverse
 
-from ivm.operators.reductions.touched_groups cimport Grouped, Run, add_counts
+from ivm.operators.reductions.touched_groups cimport TouchedGroups, Run, add_counts
 from ivm.operators.aggregates.ordering cimport Candidate
 from ivm.trace.batch cimport val_at
 from ivm.trace.times cimport compare_words
 
 
-cdef class Walk(Grouped):
+cdef class Walk(TouchedGroups):
     """Walks through the present key's group; a subclass sets `ordering` and `together`."""
 
     # Starts a stretch before the first value that is taken together with `val`, or at the beginning.

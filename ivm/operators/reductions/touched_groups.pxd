@@ -14,7 +14,7 @@ cdef struct Run:
 
 
 # An operator at the root that evaluates the whole group of every touched key.
-cdef class Grouped(Operator):
+cdef class TouchedGroups(Operator):
     cdef readonly Reader reader
     cdef Partitioner partitioner        # finds this shard's keys
     cdef const vector[void*]* everyone  # all shards, while this one takes all keys; else NULL

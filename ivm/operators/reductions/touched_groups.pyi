@@ -1,6 +1,6 @@
 from ivm.operators.base.operator import Operator, Reader
 
-class Grouped(Operator):
+class TouchedGroups(Operator):
     """Evaluates the whole group of each touched key of `reader`'s trace."""
 
     @property

@@ -21,7 +21,7 @@ from ivm.trace.probe cimport GROUP, SPARSE, probe
 from ivm.trace.times cimport compare_words
 
 
-cdef class Grouped(Operator):
+cdef class TouchedGroups(Operator):
     """Calls `change_key` for each touched key of `reader`'s trace; a subclass sets its `reader`."""
 
     cdef Py_ssize_t load(self) noexcept nogil:
