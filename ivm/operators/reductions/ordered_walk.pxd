@@ -11,7 +11,7 @@ cdef struct Step:
     int64_t new
 
 
-cdef class Walk(TouchedGroups):
+cdef class OrderedWalk(TouchedGroups):
     cdef Ordering ordering
     cdef int together                   # leading words of values that are taken together
     cdef vector[Run] behind             # up to `end`: the values before those taken

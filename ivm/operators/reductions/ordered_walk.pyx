@@ -14,7 +14,7 @@ from ivm.trace.batch cimport val_at
 from ivm.trace.times cimport compare_words
 
 
-cdef class Walk(TouchedGroups):
+cdef class OrderedWalk(TouchedGroups):
     """Walks through the present key's group; a subclass sets `ordering` and `together`."""
 
     # Starts a stretch before the first value that is taken together with `val`, or at the beginning.

@@ -25,7 +25,7 @@ from ivm.operators.base.state_table cimport Groups
 from ivm.operators.base.operator cimport KEPT_UPDATES, Reader, Region
 from ivm.operators.aggregates.ordering cimport Ordering
 from ivm.operators.windows.rows cimport Stretch
-from ivm.operators.reductions.ordered_walk cimport Step, Walk
+from ivm.operators.reductions.ordered_walk cimport Step, OrderedWalk
 from ivm.operators.windows.functions cimport NEAR, ONWARD, WHOLE, WindowFunction
 from ivm.rows.hashing cimport Partitioner
 from ivm.rows.updates cimport Updates, empty_updates, push, release
@@ -38,7 +38,7 @@ cdef enum:
     TOTALS = 2          # words of a partition's total before the functions': its numbers of rows and of groups of peers
 
 
-cdef class Window(Walk):
+cdef class Window(OrderedWalk):
     """Puts out key, value, 0 or an error's word, and `result_words` words of results for each row.
 
     Values are in the format of `ordering`; the calls order by its first `order_words` words. `partitioner`
@@ -107,7 +107,7 @@ cdef class Window(Walk):
             self.new_results = vector[uint64_t]()
             self.old.release()
             self.new.release()
-        return Walk.rest(self)
+        return OrderedWalk.rest(self)
 
     cdef int change_key(self, const uint64_t* key) except -1 nogil:
         cdef uint64_t time
