@@ -22,7 +22,9 @@ from ivm.operators.errors.evaluate import Settle as SettleOperator
 from ivm.operators.errors.split_errors import Settling
 from ivm.operators.reductions.accumulable import Accumulate as AccumulateOperator
 from ivm.operators.reductions.accumulable import AccumulateNew as AccumulateNewOperator
-from ivm.operators.reductions.distinct_monotonic import Known as KnownOperator
+from ivm.operators.reductions.distinct_monotonic import (
+    DistinctMonotonic as DistinctMonotonicOperator,
+)
 from ivm.operators.reductions.in_loop import Reduce as ReduceOperator
 from ivm.operators.reductions.ordered import Select as SelectOperator
 from ivm.physical.arrangement import Arranged
@@ -160,7 +162,7 @@ def named_text(a: Aggregate) -> str:
 @dataclass(frozen=True)
 class DistinctMonotonic(
     Operation,
-    makes=KnownOperator,
+    makes=DistinctMonotonicOperator,
     puts_out_what_it_reads=True,
     state=State("known rows", "groups", "groups", "groups"),
 ):

@@ -2,7 +2,7 @@ from ivm.operators.base.operator import Operator, Region
 from ivm.operators.base.state_table import Groups
 from ivm.rows.hashing import Partitioner
 
-class Known(Operator):
+class DistinctMonotonic(Operator):
     """Emits each row of `source`, which only grows, once, from its least root time on."""
 
     def __init__(

@@ -27,7 +27,7 @@ cdef enum:
 cdef uint64_t NEVER = 0xFFFFFFFFFFFFFFFF
 
 
-cdef class Known(Operator):
+cdef class DistinctMonotonic(Operator):
     """Emits each row of `source` once, from its least root time on; `strings` are a row's, as of a Trace.
 
     `source` holds no retraction but of rows that move to an earlier time within a step. `partitioner` finds
@@ -68,7 +68,7 @@ cdef class Known(Operator):
     cdef int step_all(self, const vector[void*]* shards) except -1 nogil:
         cdef size_t s
         for s in range(shards.size()):
-            self._take_for_owners(&(<Known> shards[0][s]).source.out, shards)
+            self._take_for_owners(&(<DistinctMonotonic> shards[0][s]).source.out, shards)
         return 0
 
     cdef int _take_for_owners(self, const Updates* given, const vector[void*]* shards) except -1 nogil:
@@ -80,11 +80,11 @@ cdef class Known(Operator):
             for i in range(n):
                 owners[i] = shards[0][owner_of(update_at(given, first + i), shards.size(),
                                                self.partitioner)]
-                hashes[i] = (<Known> owners[i]).groups.prefetch_slot(update_at(given, first + i))
+                hashes[i] = (<DistinctMonotonic> owners[i]).groups.prefetch_slot(update_at(given, first + i))
             for i in range(n if n > 1 else 0):
-                (<Known> owners[i]).groups.prefetch_entry(hashes[i])
+                (<DistinctMonotonic> owners[i]).groups.prefetch_entry(hashes[i])
             for i in range(n):
-                (<Known> owners[i])._take(update_at(given, first + i), given, &self.out)
+                (<DistinctMonotonic> owners[i])._take(update_at(given, first + i), given, &self.out)
             first += n
         return 0
 
