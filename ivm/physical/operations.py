@@ -14,7 +14,7 @@ from ivm.dataflow.nodes import RowFunction
 from ivm.dataflow.text import columns_text, expression_text, orders_text
 from ivm.expressions.program import Program
 from ivm.operators.arranging.arrange import Arrange as ArrangeOperator
-from ivm.operators.arranging.arrange_monotonic import ArrangeRoundless as ArrangeRoundlessOperator
+from ivm.operators.arranging.arrange_monotonic import ArrangeMonotonic as ArrangeMonotonicOperator
 from ivm.operators.arranging.capture import CaptureArranged as CaptureArrangedOperator
 from ivm.operators.arranging.capture import CaptureRows as CaptureRowsOperator
 from ivm.operators.arranging.input import Input as InputOperator
@@ -270,7 +270,7 @@ class Arrange(Operation, makes=ArrangeOperator, puts_out_what_it_reads=True, pla
 
 @dataclass(frozen=True)
 class ArrangeMonotonic(
-    Operation, makes=ArrangeRoundlessOperator, puts_out_what_it_reads=False, planned_as=WholePlan
+    Operation, makes=ArrangeMonotonicOperator, puts_out_what_it_reads=False, planned_as=WholePlan
 ):
     """A trace in a loop whose rows only come, so that their rounds are not kept."""
 

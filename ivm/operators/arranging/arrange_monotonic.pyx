@@ -12,7 +12,7 @@ from ivm.operators.arranging.arrange cimport Arrange
 from ivm.rows.updates cimport Updates, update_at
 
 
-cdef class ArrangeRoundless(Arrange):
+cdef class ArrangeMonotonic(Arrange):
     """Seals each activation's input as a batch, at the loops' first rounds."""
 
     def __cinit__(self, *args):
