@@ -22,7 +22,7 @@ from ivm.operators.windows.functions import (
     Numbering,
     WindowFunction,
 )
-from ivm.operators.windows.in_loop import Windowing
+from ivm.operators.windows.in_loop import WindowLogic
 from ivm.operators.windows.window import Window as WindowOperator
 from ivm.physical.build import New, TracePlan
 from ivm.physical.operation import Names, Operation, State
@@ -107,7 +107,7 @@ class WindowPlan(LogicPlan):
 
     def make(self) -> Logic:
         parts = (self.ordering(), self.values.order_words, self.functions(), self.results.words)
-        return Windowing(*parts)
+        return WindowLogic(*parts)
 
     def __str__(self) -> str:
         return ", ".join(f"{c.name} := {window_call_text(c)}" for c in self.node.calls)

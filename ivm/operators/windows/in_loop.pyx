@@ -12,7 +12,7 @@ from ivm.rows.updates cimport Updates, push
 from ivm.trace.sorting.sort cimport consolidate
 
 
-cdef class Windowing(Logic):
+cdef class WindowLogic(Logic):
     """Puts out value words, 0 or an error's word, and `result_words` words of results for each row.
 
     Values are in the format of `ordering`; the calls order by its first `order_words` words.
