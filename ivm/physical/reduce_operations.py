@@ -12,7 +12,7 @@ import pyarrow as pa
 from ivm.dataflow.aggregates import Aggregate
 from ivm.dataflow.text import aggregate_text
 from ivm.operators.aggregates.aggregate import Logic
-from ivm.operators.aggregates.array_agg import Listing
+from ivm.operators.aggregates.array_agg import ArrayAgg
 from ivm.operators.aggregates.linear import Accumulation
 from ivm.operators.aggregates.ordering import Ordering
 from ivm.operators.aggregates.percentile import Percentile
@@ -127,7 +127,7 @@ class CollectionPlan(LogicPlan):
             separator = str(a.parameter or "").encode()
             return Joining(given.ordering(), given.values, *parts, separator=separator)
         distinct = a.function == "set"
-        return Listing(given.ordering(), given.values, *parts, type=a.type, distinct=distinct)
+        return ArrayAgg(given.ordering(), given.values, *parts, type=a.type, distinct=distinct)
 
     def __str__(self) -> str:
         return named_text(self.aggregate)

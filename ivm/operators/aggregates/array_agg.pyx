@@ -6,7 +6,7 @@ from ivm.operators.aggregates.collect cimport Gathering
 from ivm.rows.nested cimport Element, append_element, element_of
 
 
-cdef class Listing(Gathering):
+cdef class ArrayAgg(Gathering):
     """Collects values as a list of type `type`; with `distinct`, each value once."""
 
     cdef Element element
