@@ -16,7 +16,7 @@ from ivm.operators.aggregates.array_agg import ArrayAgg
 from ivm.operators.aggregates.linear import Accumulation
 from ivm.operators.aggregates.ordering import Ordering
 from ivm.operators.aggregates.percentile import Percentile
-from ivm.operators.aggregates.string_agg import Joining
+from ivm.operators.aggregates.string_agg import StringAgg
 from ivm.operators.aggregates.top_k import Selection
 from ivm.operators.errors.evaluate import Settle as SettleOperator
 from ivm.operators.errors.split_errors import Settling
@@ -125,7 +125,7 @@ class CollectionPlan(LogicPlan):
         parts = (self.column, condition, self.results, self.too_long, given.interner)
         if a.function == "join":
             separator = str(a.parameter or "").encode()
-            return Joining(given.ordering(), given.values, *parts, separator=separator)
+            return StringAgg(given.ordering(), given.values, *parts, separator=separator)
         distinct = a.function == "set"
         return ArrayAgg(given.ordering(), given.values, *parts, type=a.type, distinct=distinct)
 

@@ -1,6 +1,6 @@
 from ivm.operators.aggregates.collect import Gathering
 
-class Joining(Gathering):
+class StringAgg(Gathering):
     """Joins texts with `separator` between them."""
 
     def __init__(self, *gathered: object, separator: bytes) -> None: ...

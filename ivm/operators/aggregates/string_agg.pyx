@@ -7,7 +7,7 @@ from ivm.rows.nested cimport append_bytes
 from ivm.rows.interner cimport view
 
 
-cdef class Joining(Gathering):
+cdef class StringAgg(Gathering):
     """Joins texts with `separator` between them."""
 
     cdef bytes separator
