@@ -17,7 +17,7 @@ from ivm.operators.aggregates.linear import Accumulation
 from ivm.operators.aggregates.ordering import Ordering
 from ivm.operators.aggregates.percentile import Percentile
 from ivm.operators.aggregates.string_agg import StringAgg
-from ivm.operators.aggregates.top_k import Selection
+from ivm.operators.aggregates.top_k import TopK
 from ivm.operators.errors.evaluate import Settle as SettleOperator
 from ivm.operators.errors.split_errors import Settling
 from ivm.operators.reductions.accumulable import Accumulate as AccumulateOperator
@@ -82,7 +82,7 @@ class SelectionPlan(LogicPlan):
     limit: int | None
 
     def make(self) -> Logic:
-        return Selection(self.given.ordering(), self.offset, self.limit)
+        return TopK(self.given.ordering(), self.offset, self.limit)
 
     def __str__(self) -> str:
         if self.limit is None:

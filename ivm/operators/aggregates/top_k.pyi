@@ -1,7 +1,7 @@
 from ivm.operators.aggregates.aggregate import Logic
 from ivm.operators.aggregates.ordering import Ordering
 
-class Selection(Logic):
+class TopK(Logic):
     """Selects the copies at positions `offset` to `offset + limit` (None: to the end) of
     `ordering`.
     """

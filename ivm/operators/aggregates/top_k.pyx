@@ -11,7 +11,7 @@ from ivm.operators.aggregates.ordering cimport Candidate, Ordering
 from ivm.rows.updates cimport Updates, push
 
 
-cdef class Selection(Logic):
+cdef class TopK(Logic):
     """Selects the copies at positions `offset` to `offset + limit` (None: to the end) of `ordering`."""
 
     cdef int64_t offset
