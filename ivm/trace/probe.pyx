@@ -27,7 +27,7 @@ cdef enum:
     MORE_GUESSES = 2            # that read a key, or one
     FAR = 1 << 12               # where the keys are not more than these
     NEAR = 8                    # keys on both sides of the last guess, among which a key is to be
-    ASTRAY = 4                  # times what a guess is to be off by: then the keys do not lie evenly
+    ASTRAY = 4                  # times the expected error of a guess: beyond, the keys are not spread evenly
     MOST_STRAYED = 8            # of so many keys at most one may lie elsewhere
 
 

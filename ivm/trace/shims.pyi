@@ -19,7 +19,7 @@ def dealt(
     interner: Interner,
     shards: int,
 ) -> list[NDArray[np.uint64]]:
-    """What each shard gets of the (updates, negated) of `parts`, by their columns `key`."""
+    """The updates of each shard, from (updates, negated) of `parts` by their columns `key`."""
 
 def seal(trace: Trace, array: NDArray[np.uint64], since: int) -> None:
     """Seal the consolidated updates as the trace's fresh batch."""
@@ -55,7 +55,7 @@ def as_of(trace: Trace, time: Sequence[int]) -> dict[tuple[int, ...], int]:
     """The collection of the layers as of `time`: the count of each (key, value)."""
 
 def sought(trace: Trace, keys: Trace) -> tuple[list[int], list[int]]:
-    """Where the first layer of `trace` has the keys of `keys`' first layer, or -1.
+    """The positions in the first layer of `trace` of the keys of `keys`' first layer, or -1.
 
     Once by galloping, and once by probes.
     """

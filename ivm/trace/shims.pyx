@@ -57,7 +57,7 @@ def consolidated(array, int row_words):
 
 
 def dealt(parts, int row_words, key, Layout layout, Interner interner, int shards):
-    """What each shard gets of the (updates, negated) of `parts`, by their columns `key`."""
+    """The updates of each shard, partitioned from (updates, negated) of `parts` by the columns `key`."""
     cdef vector[Updates] given, queues
     cdef vector[Updates*] targets
     cdef vector[Part] listed
@@ -231,7 +231,7 @@ def as_of(Trace trace, time) -> dict:
 
 
 def sought(Trace trace, Trace keys) -> tuple[list[int], list[int]]:
-    """Where the first layer of `trace` has the keys of `keys`' first layer, or -1.
+    """The positions in the first layer of `trace` of the keys of `keys`' first layer, or -1.
 
     Once by galloping, and once by probes.
     """

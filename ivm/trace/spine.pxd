@@ -18,7 +18,7 @@ cdef extern from "<mutex>" namespace "std" nogil:
 
 # A hold of a reader on a trace's `since` (see Handle).
 cdef struct Hold:
-    bint logical                        # whether it holds back the compaction of times
+    bint logical                        # it holds back the compaction of times
     uint64_t since[MAX_COORDINATES]     # if so: the reader reads as of no time before this
 
 

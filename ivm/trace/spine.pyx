@@ -60,7 +60,7 @@ cdef extern from *:
     int leading_zeros "__builtin_clzll"(unsigned long long) noexcept nogil
 
 cdef enum:
-    CLASS_0 = 128       # a layer of fewer updates merges with whatever comes
+    CLASS_0 = 128       # a layer of fewer updates merges with any batch that comes
     FEW = 16            # updates of a layer that waits to be summed with others
     WAITING = 8         # layers that are summed
     SMALL = 128         # updates that a merge may move however few were sealed

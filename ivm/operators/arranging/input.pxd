@@ -8,7 +8,7 @@ cdef class Input(Operator):
     cdef Updates queue      # updates at times not yet completed, from `start` on
     cdef Py_ssize_t start
     cdef bint ordered       # the queue ascends by time
-    cdef bint arranged      # whether the queue may be bare
+    cdef bint arranged      # an arrangement is the only reader: the queue may be bare
     # True if bare rows of `time` may queue: the queue then holds no other updates.
     cdef bint may_be_bare(self, uint64_t time) noexcept nogil
     # Makes the queue one of bare rows of `time`, if `bare`, or of ordinary updates. Raises MemoryError; then

@@ -31,10 +31,10 @@ cdef class Operator:
     cdef int part                       # the number of its part of the new updates of traces,
     cdef int parts                      # of so many: see `ivm.threads.work_stealing`
     cdef Slice* shares                  # the parts that are for each shard, borrowed from the stage
-    cdef bint parks                     # whether it may hold updates back for later rounds
+    cdef bint parks                     # may hold updates back for later rounds
     cdef bint settles                   # does work at the end of a step
-    cdef bint seeks                     # whether it looks for what it is given in what it knows: some
-                                        # hundred nanoseconds an update, where others take some ten
+    cdef bint seeks                     # looks its input up in a state or a trace: some hundred
+                                        # nanoseconds an update, where others take some ten
     cdef bint slices                    # takes any part of the new updates of traces, from one shard
                                         # or from all; one that seeks as well takes several (`takes_part`)
     cdef bint owns                      # takes those of the keys that its shard owns, since it keeps a state

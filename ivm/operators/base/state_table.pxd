@@ -5,7 +5,7 @@ from libcpp.vector cimport vector
 from ivm.rows.updates cimport Updates
 
 cdef enum:
-    ASKED = 32      # keys that are asked for at once
+    ASKED = 32      # keys that are prefetched at once
 
 
 # A state table is a hash table from a key's words to a state of fixed size.

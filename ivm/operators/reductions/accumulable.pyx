@@ -27,7 +27,7 @@ from ivm.trace.times cimport compare_words
 
 cdef enum:
     TOGETHER = 1 << 16      # updates, in no order of groups, whose groups are compared with before at once
-    PREFETCHED = 32         # updates whose groups are asked for at once
+    PREFETCHED = 32         # updates whose groups are prefetched at once
     FEW_RUNS = 32
     KNOWN = 16              # groups whose last output is kept
     PIECE = 1 << 12         # updates, in the order of groups, that are whole at a time

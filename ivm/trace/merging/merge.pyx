@@ -69,7 +69,7 @@ cdef Batch* _allocate_sum(const Batch* a, const Batch* b, const uint64_t* since)
     cdef Room room
     cdef bint appends = _appends_only(a, b, since)
     cdef Batch* out
-    room.keys = a.keys + b.keys + 1     # one more, for what is written before it is known to count
+    room.keys = a.keys + b.keys + 1     # one more, for a key that is written before it is known to stay
     room.vals = a.vals + b.vals
     room.updates = a.updates + b.updates
     room.times = a.time_count + b.time_count

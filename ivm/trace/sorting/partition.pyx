@@ -35,7 +35,7 @@ cdef extern from *:
 
 cdef enum:
     STRETCH = 512       # rows whose owners are found together
-    AHEAD = 32          # rows whose places are asked for before they are written
+    AHEAD = 32          # rows whose places are prefetched before they are written
     PROBES = 64         # rows for each range that tell where ranges begin
     SAMPLED = 1 << 13   # rows that tell by which bits to deal, until counting shows others to vary
     MOST_PILES = 1 << 16
@@ -43,14 +43,14 @@ cdef enum:
     TURNS = 4           # stripes of rows, or ranges of buckets, for each thread
 
 
-# What all passes share. Rows are divided into stripes, each of which has the next ones, and which threads take one
-# after another; pointers to what a pass needs hold while it runs.
+# The state that all passes share. Rows are divided into stripes of successive rows, which threads take one after
+# another; pointers to the buffers of a pass are valid while it runs.
 cdef struct Dealing:
     const Part* parts
     Py_ssize_t rows
     int threads
     int stripes
-    int owners          # as many as threads, each of which sorts what one gets; or 1, if buckets are enough
+    int owners          # as many as threads, each of which sorts those of one; or 1, if buckets are enough
     int stride
     int compared        # words that tell rows apart
     int word            # a row's bucket is given by the bits `mask` of this word
@@ -63,7 +63,7 @@ cdef struct Dealing:
     uint64_t* varying           # of each stripe: the bits that vary in its rows
     int* others                 # of each stripe: not 0 if bits vary that come before those of the buckets
     Py_ssize_t* places          # of each stripe: how many rows it has in each pile, then where the next goes
-    Updates* pieces             # of each stripe, what each owner gets
+    Updates* pieces             # of each stripe: the rows of each owner
     Updates* dealt              # to each owner, before they are sorted
     const Py_ssize_t* ends      # of their buckets
     Updates** queues            # sorted
@@ -162,7 +162,7 @@ cdef void release_ranges(Ranges* ranges) noexcept nogil:
         release(&ranges.dealt[t])
 
 
-# Whether there is anything to deal out.
+# Prepares the partitioning of all parts; False if they have no rows.
 cdef bint begin_dealing(Dealing* dealing, const Part* parts, int count, int threads) noexcept nogil:
     dealing.parts = parts
     dealing.rows = total_of(parts, count)

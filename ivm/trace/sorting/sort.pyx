@@ -39,7 +39,7 @@ cdef extern from *:
 cdef enum:
     INSERTION_LENGTH = 24    # below, moving rows in place beats any set-up
     DEALT_LENGTH = 1 << 13   # rows that a bucket is to have
-    AHEAD = 32               # rows whose places are asked for before they are dealt out
+    AHEAD = 32               # rows whose places are prefetched before they are moved
     LEAST_BITS = 6           # of a round, so that few rounds nest
     SAMPLED = 1 << 12        # rows that tell by which bits to deal, until counting shows others to vary
     LONG_RUN = 4             # a run that is at least one in so many of the rows is not sorted again
@@ -223,7 +223,7 @@ cdef int sort_bucket(const Sorting* sorting, uint64_t* rows, Py_ssize_t n, Updat
     else:
         into.length = _deal(sorting, rows, into.words, n)
         memcpy(into.words, rows, <size_t> into.length * sorting.stride * sizeof(uint64_t))
-        for i in range(into.length, n):     # what is behind has been added up
+        for i in range(into.length, n):     # the rows behind have been added up
             rows[(i + 1) * sorting.stride - 1] = 0
     return 0
 
