@@ -20,7 +20,7 @@ import pyarrow as pa
 from connectors.columns.faults import NOT_TEXT, NULL_KEY, NULL_VALUE, OUT_OF_RANGE, Fault
 from connectors.declaration import Declaration, Metadata
 from connectors.records import Headers, Records
-from ivm.expressions.python.documents import canonical
+from ivm.values.documents import canonical
 from ivm.values.types import JSON
 
 # The years 1 to 9999, which columns of timestamps keep to.

@@ -46,7 +46,7 @@ from connectors.columns.to_arrow import (
 )
 from connectors.columns.unavailable import expect_available
 from connectors.columns.writer_schema import Logical
-from ivm.expressions.python.documents import canonical
+from ivm.values.documents import canonical
 from ivm.values.types import INTERVAL, JSON, UUID, Interval, interval_constant
 
 _MS, _US, _NS = (1000, 1), (1, 1), (1, 1000)

@@ -40,9 +40,9 @@ import pyarrow.compute as pc
 
 from connectors.columns.faults import NULL_VALUE, OUT_OF_RANGE, WRONG_TYPE, ValueFault
 from connectors.columns.unavailable import expect_available
-from ivm.expressions.python.documents import canonical
-from ivm.expressions.python.forms import parse_uuid
-from ivm.expressions.python.intervals import parse_interval
+from ivm.values.documents import canonical
+from ivm.values.forms import parse_uuid
+from ivm.values.intervals import parse_interval
 from ivm.values.types import INTERVAL, JSON, UUID, Interval, interval_constant
 
 _DAYS = (-719_162, 2_932_896)

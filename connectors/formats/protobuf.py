@@ -46,7 +46,7 @@ from connectors.formats import registered
 from connectors.formats.parsed import Contents, Holding, Parsed, Reader
 from connectors.formats.schemas import SchemaText
 from connectors.records import Records
-from ivm.expressions.python.documents import canonical
+from ivm.values.documents import canonical
 from ivm.values.types import JSON
 
 NOT_PROTOBUF: Final = "not-protobuf"

@@ -19,6 +19,7 @@ from ivm.expressions.python import (
     texts,
 )
 from ivm.expressions.python.script import Script
+from ivm.values.patterns import searcher
 
 SCRIPTS: Mapping[str, Script] = {
     **texts.SCRIPTS,
@@ -69,7 +70,7 @@ def _search(a: Assembly, call: Call) -> int:
     """`regexp_like(text, pattern, flags)`."""
     wants(call, "text", "text", "text")
     gives(call, "bool")
-    find = patterns.searcher(literal_text(call, 1), literal_text(call, 2))
+    find = searcher(literal_text(call, 1), literal_text(call, 2))
     text = a.register(call.arguments[0])
     return a.emit("search", (text,), call.type, routine=Search(find))
 

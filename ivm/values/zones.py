@@ -4,6 +4,8 @@ import re
 from functools import lru_cache
 from zoneinfo import ZoneInfo, available_timezones
 
+from ivm.values.calendar import HOUR, MINUTE
+
 # Minutes east of UTC.
 _ABBREVIATIONS = """
 acdt+630 acsst+630 acst+570 act-300 acwst+525 adt-180 aedt+660 aesst+660 aest+600 aft+270
@@ -29,6 +31,8 @@ ABBREVIATIONS = {
     name: int(minutes) for name, minutes in re.findall(r"([a-z]+)([+-]\d+)", _ABBREVIATIONS)
 }
 
+_FIXED = {"utc": 0, "gmt": 0, "z": 0, "zulu": 0, "etc/utc": 0, "etc/gmt": 0, "uct": 0}
+
 
 @lru_cache
 def _names() -> dict[str, str]:
@@ -39,3 +43,33 @@ def _names() -> dict[str, str]:
 def place(zone: str) -> ZoneInfo:
     """The zone of a name in any case (raises KeyError)."""
     return ZoneInfo(_names()[zone.strip().lower()])
+
+
+def fixed_offset(zone: str) -> int | None:
+    """Microseconds east of UTC of an abbreviation or an offset; as POSIX has it, +3 is west."""
+    name = zone.strip().lower()
+    if name in _FIXED:
+        return 0
+    if name in ABBREVIATIONS:
+        return ABBREVIATIONS[name] * MINUTE
+    for prefix in ("utc", "gmt"):
+        if name.startswith(prefix) and name[len(prefix) : len(prefix) + 1] in ("+", "-"):
+            name = name[len(prefix) :]
+    if name[:1] not in ("+", "-"):
+        return None
+    hours, _, minutes = name[1:].partition(":")
+    if not hours.isdigit() or (minutes and not minutes.isdigit()):
+        return None
+    offset = int(hours) * HOUR + int(minutes or 0) * MINUTE
+    return offset if name[0] == "-" else -offset
+
+
+def known_zone(zone: str) -> bool:
+    """Whether a zone is known here."""
+    if fixed_offset(zone) is not None:
+        return True
+    try:
+        place(zone)
+    except (KeyError, OSError, ValueError):
+        return False
+    return True

@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from ivm.dataflow.expressions import Call
 from ivm.expressions.families import family
-from ivm.expressions.python.documents import canonical
 from ivm.expressions.python.forms import reader, writer
-from ivm.expressions.python.intervals import span
 from ivm.expressions.python.script import Script, constant
+from ivm.values.documents import canonical
+from ivm.values.intervals import span
 from ivm.values.types import JSON
 
 Elements = list[Any]

@@ -8,15 +8,15 @@ import pyarrow as pa
 
 from ivm.dataflow.expressions import Call
 from ivm.expressions.families import family
-from ivm.expressions.python.intervals import MONTH_DAYS, parse_interval, trunc_division
 from ivm.expressions.python.script import Script, constant
 from ivm.values.calendar import DAY, HOUR, MINUTE, SECOND, checked_days
+from ivm.values.interval_fields import INTERVAL_FIELDS, truncation
+from ivm.values.intervals import parse_interval
 from ivm.values.templates import formatter, parser
 from ivm.values.types import Interval
-from ivm.values.zones import ABBREVIATIONS, place
+from ivm.values.zones import fixed_offset, place
 
 _EPOCH = datetime(1970, 1, 1)
-_FIXED = {"utc": 0, "gmt": 0, "z": 0, "zulu": 0, "etc/utc": 0, "etc/gmt": 0, "uct": 0}
 
 
 def make_date(year: int, month: int, day: int) -> int:
@@ -41,39 +41,6 @@ def interval_field(call: Call) -> Callable[[Interval], Decimal]:
     return lambda value: Decimal(part(value))
 
 
-def _whole(value: int, unit: int) -> int:
-    return trunc_division(value, unit)[0]
-
-
-def _rest(value: int, unit: int) -> int:
-    return trunc_division(value, unit)[1]
-
-
-def _epoch(value: Interval) -> Decimal:
-    """A year has 365.25 days here, and a month beside years 30."""
-    years, months = trunc_division(value.months, 12)
-    seconds = years * 31_557_600 + (months * MONTH_DAYS + value.days) * 86_400
-    return seconds + Decimal(value.micros).scaleb(-6)
-
-
-INTERVAL_FIELDS: dict[str, Callable[[Interval], int | Decimal]] = {
-    "millennium": lambda v: _whole(v.months, 12_000),
-    "century": lambda v: _whole(v.months, 1200),
-    "decade": lambda v: _whole(v.months, 120),
-    "year": lambda v: _whole(v.months, 12),
-    "quarter": lambda v: _whole(_rest(v.months, 12), 3) + 1,
-    "month": lambda v: _rest(v.months, 12),
-    "day": lambda v: v.days,
-    "hour": lambda v: _whole(v.micros, HOUR),
-    "minute": lambda v: _whole(_rest(v.micros, HOUR), MINUTE),
-    "second": lambda v: Decimal(_rest(v.micros, MINUTE)).scaleb(-6),
-    "milliseconds": lambda v: Decimal(_rest(v.micros, MINUTE)).scaleb(-3),
-    "microseconds": lambda v: _rest(v.micros, MINUTE),
-    "epoch": _epoch,
-}
-CLOCK_FIELDS = frozenset({"hour", "minute", "second", "milliseconds", "microseconds", "epoch"})
-
-
 def clock_field(call: Call) -> Callable[[int], Decimal]:
     """`extract(field from time)`."""
     part = INTERVAL_FIELDS[str(constant(call, 0))]
@@ -81,24 +48,8 @@ def clock_field(call: Call) -> Callable[[int], Decimal]:
 
 
 def truncated(call: Call) -> Callable[[Interval], Interval]:
-    """`date_trunc(unit, interval)`."""
-    unit = str(constant(call, 0))
-    if unit in _MONTHS:
-        months = _MONTHS[unit]
-        return lambda v: Interval(v.months - _rest(v.months, months), 0, 0)
-    if unit == "day":
-        return lambda v: Interval(v.months, v.days, 0)
-    micros = _MICROS[unit]
-    return lambda v: Interval(v.months, v.days, v.micros - _rest(v.micros, micros))
-
-
-_MONTHS = {
-    "millennium": 12_000, "century": 1200, "decade": 120, "year": 12, "quarter": 3, "month": 1,
-}  # fmt: skip
-_MICROS = {
-    "hour": HOUR, "minute": MINUTE, "second": SECOND, "milliseconds": 1000, "microseconds": 1,
-}  # fmt: skip
-INTERVAL_UNITS = frozenset({*_MONTHS, "day", *_MICROS})
+    """`date_trunc(unit, interval)`, `unit` being constant."""
+    return truncation(str(constant(call, 0)))
 
 
 def binned(stride: Interval, micros: int, origin: int) -> int:
@@ -107,36 +58,6 @@ def binned(stride: Interval, micros: int, origin: int) -> int:
     if stride.months or width <= 0:
         raise ValueError(stride)
     return micros - (micros - origin) % width
-
-
-def fixed_offset(zone: str) -> int | None:
-    """Microseconds east of UTC of an abbreviation or an offset; as POSIX has it, +3 is west."""
-    name = zone.strip().lower()
-    if name in _FIXED:
-        return 0
-    if name in ABBREVIATIONS:
-        return ABBREVIATIONS[name] * MINUTE
-    for prefix in ("utc", "gmt"):
-        if name.startswith(prefix) and name[len(prefix) : len(prefix) + 1] in ("+", "-"):
-            name = name[len(prefix) :]
-    if name[:1] not in ("+", "-"):
-        return None
-    hours, _, minutes = name[1:].partition(":")
-    if not hours.isdigit() or (minutes and not minutes.isdigit()):
-        return None
-    offset = int(hours) * HOUR + int(minutes or 0) * MINUTE
-    return offset if name[0] == "-" else -offset
-
-
-def known_zone(zone: str) -> bool:
-    """Whether a zone is known here."""
-    if fixed_offset(zone) is not None:
-        return True
-    try:
-        place(zone)
-    except (KeyError, OSError, ValueError):
-        return False
-    return True
 
 
 def to_local(call: Call) -> Callable[[int], int]:

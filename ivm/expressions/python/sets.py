@@ -4,9 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ivm.dataflow.expressions import Call
-from ivm.expressions.python import documents, patterns
-from ivm.expressions.python.intervals import moved, span
+from ivm.expressions.python import patterns
 from ivm.expressions.python.script import Script, constant
+from ivm.values import documents
+from ivm.values.intervals import moved, span
 from ivm.values.types import Interval
 
 MOST = 1_000_000

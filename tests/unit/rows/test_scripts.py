@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from ivm.errors import Unsupported
 from ivm.expressions.python.arrays import array_reader, array_writer
-from ivm.expressions.python.documents import canonical, contains, parse
-from ivm.expressions.python.intervals import (
+from ivm.expressions.python.documents import contains
+from ivm.values.calendar import civil, days_of
+from ivm.values.documents import canonical, parse
+from ivm.values.intervals import (
     age,
     elapsed,
     justify_interval,
@@ -21,8 +23,7 @@ from ivm.expressions.python.intervals import (
     span,
     spelled,
 )
-from ivm.expressions.python.patterns import compile_pattern, searcher
-from ivm.values.calendar import civil, days_of
+from ivm.values.patterns import compile_pattern, searcher
 from ivm.values.types import Interval
 
 MICROS = st.integers(-(10**16), 10**16)

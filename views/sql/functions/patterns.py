@@ -6,7 +6,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ivm.dataflow.expressions import Call, Expression, Literal
-from ivm.expressions.python.patterns import compile_pattern, similar
+from ivm.values.patterns import compile_pattern, similar
 from views.plan.scalars import call, predicate
 from views.sql.base.binder import Binder, Handler
 from views.sql.base.coercion import INT, TEXT, Bound

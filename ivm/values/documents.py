@@ -1,0 +1,107 @@
+"""JSON documents: a canonical text for each, as of PostgreSQL's jsonb.
+
+In Python a document is None, a bool, an int, a Decimal, a str, a list or a dict.
+"""
+
+import json
+import re
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+Document = Any
+_CACHED_CHARACTERS = 4096
+_CACHED_DOCUMENTS = 4096
+_MOST_DIGITS = 131_072
+_INEXACT = re.compile(r"\d\.\d|\d{19}")
+_quote = json.encoder.encode_basestring
+
+
+def _number(text: str) -> Decimal:
+    number = Decimal(text)
+    if abs(number.adjusted()) > _MOST_DIGITS:
+        raise ValueError(text)
+    return number
+
+
+def _refuse(text: str) -> Document:
+    raise ValueError(text)
+
+
+def _parse(text: str) -> Document:
+    return json.loads(text, parse_float=_number, parse_constant=_refuse)
+
+
+def _parse_canonical(text: str) -> Document:
+    """The document of a canonical text: the faster parser knows no exact fractions."""
+    return _parse(text) if _INEXACT.search(text) else orjson.loads(text)
+
+
+_parse_cached = lru_cache(_CACHED_DOCUMENTS)(_parse_canonical)
+
+
+def parse(text: str) -> Document:
+    """The document of a canonical text, not to be changed: functions of one row share it."""
+    if len(text) <= _CACHED_CHARACTERS:
+        return _parse_cached(text)
+    return _parse_canonical(text)
+
+
+def dump(document: Document) -> str:
+    """The canonical text of a document."""
+    match document:
+        case None:
+            return "null"
+        case bool():
+            return "true" if document else "false"
+        case str():
+            return _quote(document)
+        case int():
+            return str(document)
+        case Decimal():
+            return _decimal_text(document)
+        case list():
+            return "[" + ", ".join(map(dump, document)) + "]"
+        case _:
+            keys = sorted(document, key=lambda k: (len(k.encode()), k.encode()))
+            return "{" + ", ".join(f"{_quote(k)}: {dump(document[k])}" for k in keys) + "}"
+
+
+def _decimal_text(number: Decimal) -> str:
+    text = f"{number:f}"
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def canonical(text: str) -> str:
+    """The canonical text of any JSON text (raises ValueError)."""
+    try:
+        document = _parse(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    if "\\u0000" in text and "\0" in dump_texts(document):
+        raise ValueError(text)
+    return dump(document)
+
+
+def dump_texts(document: Document) -> str:
+    """All strings of a document, one after another."""
+    match document:
+        case str():
+            return document
+        case list():
+            return "".join(map(dump_texts, document))
+        case dict():
+            return "".join(k + dump_texts(v) for k, v in document.items())
+        case _:
+            return ""
+
+
+def plain(document: Document) -> str | None:
+    """As text: strings unquoted, null as NULL."""
+    if document is None:
+        return None
+    return document if isinstance(document, str) else dump(document)
