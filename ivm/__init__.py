@@ -4,6 +4,7 @@ A collection is a multiset of typed rows that changes over logical time, written
 `(row, time, diff)`. `ivm.dataflow` describes a computation, `ivm.pool` runs it and keeps its result
 up to date. Nothing here knows of SQL, Kafka, Spark or HTTP.
 
+- `constants`: expressions without columns, evaluated by the engine's own kernels
 - `dataflow/`: descriptions of dataflows: nodes, expressions, aggregates, and the checks and …
 - `errors`: errors raised to callers: each carries a stable code that the REST API repeats
 - `expressions/`: expressions compiled to straight code over vectors of rows

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ivm.constants import evaluated, read
 from ivm.dataflow.expressions import Call, Column, Expression, Literal
 from ivm.errors import Unsupported
 from ivm.expressions.program import evaluate
@@ -13,7 +14,6 @@ from tests.fuzz.constants import NUMBERS, TEXTS
 from tests.unit.rows.signatures import CALLS
 from tests.unit.rows.test_functions import name, table
 from tests.unit.rows.values import LISTS, TYPES
-from views.plan.constants import evaluated, read
 from views.rewrites.folding import fold
 from views.sql.base.coercion import TEXT, castable, fitted
 from views.sql.base.literals import number

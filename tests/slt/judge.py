@@ -6,13 +6,13 @@ from typing import Any
 import psycopg
 import pyarrow as pa
 
+from ivm.constants import read
 from ivm.dataflow.expressions import Literal
 from ivm.values.types import INTERVAL, JSON
 from tests.postgres import Judge
 from tests.slt.script import Query
 from tests.slt.values import lines
 from views.catalog import Table
-from views.plan.constants import read
 from views.types import parse_type
 
 _TABLES = """

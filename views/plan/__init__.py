@@ -1,7 +1,6 @@
 """The logical plan: relational algebra that front-ends build and rewrites map to equal plans.
 
 - `bound`: the result of a front-end: the plan, the collections that it reads, and the stages before
-- `constants`: evaluation of constant expressions by the engine's own kernels
 - `equalities`: the predicate of a join taken apart: equalities of keys, and the other conditions
 - `failures`: expressions that may fail: without a value for a row they make it an error row
 - `implied`: conditions that follow from others, of which an input of a join can be tested alone

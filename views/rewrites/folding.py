@@ -5,8 +5,8 @@ The engine's own kernels compute it; an expression that fails stays as it is, a 
 
 from dataclasses import replace
 
+from ivm.constants import computed
 from ivm.dataflow.expressions import Call, Expression, Literal
-from views.plan.constants import computed
 from views.plan.nodes import Apply, Constant, Filter, Join, Map, Plan, Union
 from views.plan.nulls import is_strict
 from views.plan.scalars import FALSE, TRUE, conjunction, conjuncts, rebuild

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
+from ivm.constants import read
 from ivm.dataflow.aggregates import UP_TO_PEERS, Frame, WindowFunction
 from ivm.dataflow.expressions import Call, Expression, Literal
 from views.errors import (
@@ -22,7 +23,6 @@ from views.errors import (
     UnknownFunction,
     suggestion,
 )
-from views.plan.constants import read
 from views.plan.failures import may_fail
 from views.plan.nodes import (
     AggregateFunction,

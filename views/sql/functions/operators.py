@@ -3,10 +3,10 @@
 import pyarrow as pa
 from sqlglot import exp
 
+from ivm.constants import computed
 from ivm.dataflow.expressions import Call, Expression, Literal
 from ivm.values.types import INTERVAL, JSON, NUMERIC
 from views.errors import BadDefinition, InvalidLiteral
-from views.plan.constants import computed
 from views.plan.scalars import (
     FALSE,
     TRUE,

@@ -5,17 +5,12 @@ from decimal import Decimal
 import pyarrow as pa
 from sqlglot import exp
 
+from ivm.constants import computed, read
 from ivm.dataflow.expressions import Call, Expression, Literal
-from ivm.expressions.python.moments import (
-    CLOCK_FIELDS,
-    INTERVAL_FIELDS,
-    INTERVAL_UNITS,
-    fixed_offset,
-    known_zone,
-)
+from ivm.values.interval_fields import CLOCK_FIELDS, INTERVAL_FIELDS, INTERVAL_UNITS
 from ivm.values.types import INTERVAL
+from ivm.values.zones import fixed_offset, known_zone
 from views.errors import InvalidLiteral
-from views.plan.constants import computed, read
 from views.plan.scalars import call, conjunction, disjunction, predicate
 from views.sql.base.binder import Binder, Handler, name
 from views.sql.base.coercion import (

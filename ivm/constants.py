@@ -1,4 +1,7 @@
-"""Evaluates constant expressions by the engine's own kernels, as the rows would be."""
+"""Constants: expressions without columns, evaluated by the engine's own kernels.
+
+So a folded expression has the value that it would have had in a row.
+"""
 
 from datetime import UTC, datetime
 from functools import lru_cache
