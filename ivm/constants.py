@@ -1,6 +1,12 @@
 """Constants: expressions without columns, evaluated by the engine's own kernels.
 
 So a folded expression has the value that it would have had in a row.
+
+>>> total = Call("add", (Literal(2, pa.int64()), Literal(3, pa.int64())), pa.int64(), False)
+>>> evaluated(total).value
+5
+>>> read("2024-02-29", pa.date32()).value
+datetime.date(2024, 2, 29)
 """
 
 from datetime import UTC, datetime
@@ -19,9 +25,10 @@ _DAY_MICROS = 86_400_000_000
 
 
 def evaluated(expression: Expression) -> Literal | None:
-    """Computes the constant that an expression without columns denotes.
+    """Evaluate an expression without columns to a literal of its type.
 
-    None where it is an error, and where no constant holds its value, as of a date beyond Python's.
+    Gives None if it is an error, is not supported, or has a value that no literal holds, such as a
+    date after the year 9999.
     """
     try:
         rows, errors = evaluate(_ONE_ROW.schema, [], [("x", expression)], _ONE_ROW)
@@ -36,13 +43,16 @@ def evaluated(expression: Expression) -> Literal | None:
 
 
 def computed(expression: Call) -> Expression:
-    """Folds `expression`, which reads no columns, into a constant if it has a value."""
+    """Replace an expression without columns by its literal, if it has one."""
     return evaluated(expression) or expression
 
 
 @lru_cache(_CACHED_TEXTS)
 def read(text: str, kind: pa.DataType) -> Expression:
-    """Reads a quoted constant of type `kind`, as a cast does (raises ValueError)."""
+    """Read a quoted constant as a value of type `kind`, as a cast from text does.
+
+    Gives the cast itself for a value that no literal holds; raises ValueError for no value at all.
+    """
     given = Literal(text, pa.string())
     if kind == given.type:
         return given
@@ -54,13 +64,13 @@ def read(text: str, kind: pa.DataType) -> Expression:
 
 
 def _is_value(expression: Expression) -> bool:
-    """Whether it has a value, if none that is a constant."""
+    """Tell whether an expression has a value, if perhaps none that a literal holds."""
     there = Call("is_not_null", (expression,), pa.bool_(), False)
     return evaluated(there) is not None
 
 
 def _value(scalar: Any) -> Value | None:
-    """A value of Arrow's as a literal holds it (raises ValueError or OverflowError)."""
+    """Convert a scalar of Arrow to the value of a literal (raises ValueError, OverflowError)."""
     if not scalar.is_valid:
         return None
     if isinstance(scalar.type, pa.ListType):

@@ -10,7 +10,11 @@ SECOND = 1_000_000
 
 
 def civil(days: int) -> tuple[int, int, int]:
-    """Year, month and day; the year before 1 is 0."""
+    """Give the year, month and day of a day counted from 1970-01-01; the year before 1 is 0.
+
+    >>> civil(19_782)
+    (2024, 2, 29)
+    """
     z = days + 719_468
     era, day_of_era = divmod(z, 146_097)
     leaps = day_of_era // 1460 - day_of_era // 36_524 + day_of_era // 146_096
@@ -23,7 +27,7 @@ def civil(days: int) -> tuple[int, int, int]:
 
 
 def days_of(year: int, month: int, day: int) -> int:
-    """The inverse of `civil`."""
+    """Count the days from 1970-01-01 to a date: the inverse of `civil`."""
     y = year - (month <= 2)
     era, year_of_era = divmod(y, 400)
     day_of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
@@ -32,21 +36,25 @@ def days_of(year: int, month: int, day: int) -> int:
 
 
 def month_days(year: int, month: int) -> int:
-    """How many days a month has."""
+    """Count the days of a month: 28, 29, 30 or 31."""
     if month == 2:
         return 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
     return 30 if month in (4, 6, 9, 11) else 31
 
 
 def checked_days(year: int, month: int, day: int) -> int:
-    """`days_of` a date that exists (raises ValueError)."""
+    """Count the days to a date as `days_of`; raises ValueError if there is no such date."""
     if not (1 <= month <= 12 and 1 <= day <= month_days(year, month)):
         raise ValueError(f"{year}-{month}-{day}")
     return days_of(year, month, day)
 
 
 def shifted(micros: int, months: int) -> int:
-    """The same time of the same day `months` later, or of that month's last day."""
+    """Move a timestamp, in microseconds, by months; beyond its month's end it takes the last day.
+
+    >>> civil(shifted(days_of(2024, 1, 31) * DAY, 1) // DAY)
+    (2024, 2, 29)
+    """
     days, rest = divmod(micros, DAY)
     year, month, day = civil(days)
     count = year * 12 + month - 1 + months

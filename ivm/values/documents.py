@@ -1,6 +1,11 @@
-"""JSON documents: a canonical text for each, as of PostgreSQL's jsonb.
+"""JSON documents have a canonical text, that of jsonb: equal documents have equal texts.
 
-In Python a document is None, a bool, an int, a Decimal, a str, a list or a dict.
+Keys are ordered by their length in bytes, then by their bytes, and the last of equal keys counts;
+a fraction has no zeros at its end. In Python a document is None, a bool, an int, a Decimal, a str,
+a list or a dict.
+
+>>> canonical('{"total": 1.50, "id": 7, "id": 8}')
+'{"id": 8, "total": 1.5}'
 """
 
 import json
@@ -35,7 +40,7 @@ def _parse(text: str) -> Document:
 
 
 def _parse_canonical(text: str) -> Document:
-    """The document of a canonical text: the faster parser knows no exact fractions."""
+    """Parse a canonical text; numbers that the faster parser would round go to the exact one."""
     return _parse(text) if _INEXACT.search(text) else orjson.loads(text)
 
 
@@ -43,14 +48,18 @@ _parse_cached = lru_cache(_CACHED_DOCUMENTS)(_parse_canonical)
 
 
 def parse(text: str) -> Document:
-    """The document of a canonical text, not to be changed: functions of one row share it."""
+    """Parse a canonical text into a document that must not be changed, since rows share it.
+
+    >>> parse('{"id": 8, "total": 1.5}')
+    {'id': 8, 'total': Decimal('1.5')}
+    """
     if len(text) <= _CACHED_CHARACTERS:
         return _parse_cached(text)
     return _parse_canonical(text)
 
 
 def dump(document: Document) -> str:
-    """The canonical text of a document."""
+    """Write the canonical text of a document."""
     match document:
         case None:
             return "null"
@@ -77,7 +86,11 @@ def _decimal_text(number: Decimal) -> str:
 
 
 def canonical(text: str) -> str:
-    """The canonical text of any JSON text (raises ValueError)."""
+    """Rewrite a JSON text canonically.
+
+    Raises ValueError for a text that is not JSON, is nested too deeply, has a NUL character in a
+    string, or a number beyond 10^131072: jsonb holds none of them.
+    """
     try:
         document = _parse(text)
     except RecursionError as error:
@@ -88,7 +101,7 @@ def canonical(text: str) -> str:
 
 
 def dump_texts(document: Document) -> str:
-    """All strings of a document, one after another."""
+    """Join all strings of a document, its keys included."""
     match document:
         case str():
             return document
@@ -101,7 +114,7 @@ def dump_texts(document: Document) -> str:
 
 
 def plain(document: Document) -> str | None:
-    """As text: strings unquoted, null as NULL."""
+    """Write a document as `->>` does: a string without quotes, null as NULL (None)."""
     if document is None:
         return None
     return document if isinstance(document, str) else dump(document)

@@ -1,4 +1,11 @@
-"""Texts of values, in PostgreSQL's forms: written in one, read in any that it reads."""
+"""Text forms: values are written in PostgreSQL's one form and read in every form that it reads.
+
+Dates are days since 1970-01-01, timestamps microseconds since then, times of day microseconds
+since midnight. Every `parse_` function raises ValueError for a text that denotes no value.
+
+>>> timestamp_text(parse_timestamp("2024-2-29T12:00:00.50+02", zoned=True), "+00")
+'2024-02-29 10:00:00.5+00'
+"""
 
 import math
 import re
@@ -18,6 +25,7 @@ _FALSE = ("false", "no", "off", "0")
 
 
 def date_text(days: int) -> str:
+    """Write a date: `2024-02-29`, or `0044-03-15 BC`."""
     year, month, day = civil(days)
     if year > 0:
         return f"{year:04}-{month:02}-{day:02}"
@@ -25,19 +33,28 @@ def date_text(days: int) -> str:
 
 
 def time_text(micros: int) -> str:
+    """Write a time of day without zeros at the end of its fraction: `10:00:00.5`."""
     seconds, fraction = divmod(micros, SECOND)
     text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     return f"{text}.{fraction:06}".rstrip("0") if fraction else text
 
 
 def timestamp_text(micros: int, zone: str = "") -> str:
+    """Write a timestamp, its zone and its era: `0044-03-15 12:00:00+00 BC`."""
     days, rest = divmod(micros, DAY)
     date, _, era = date_text(days).partition(" ")
     return f"{date} {time_text(rest)}{zone}" + (f" {era}" if era else "")
 
 
 def float_text(value: float, digits_kept: int = _DOUBLE_DIGITS) -> str:
-    """The shortest digits that read back as the same value; those kept are of its type."""
+    """Write the shortest digits that read back as the same float.
+
+    From `digits_kept` digits before the point on the text has an exponent: 15 for float64, 6 for
+    float32.
+
+    >>> float_text(1e14), float_text(1e15)
+    ('100000000000000', '1e+15')
+    """
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     exact = Decimal(repr(value)).normalize()
@@ -50,6 +67,7 @@ def float_text(value: float, digits_kept: int = _DOUBLE_DIGITS) -> str:
 
 
 def parse_bool(text: str) -> bool:
+    """Read a boolean: true, false, yes, no, on, off, 1, 0, or a prefix that names one of them."""
     word = text.strip().lower()
     true = word != "" and any(w.startswith(word) for w in _TRUE)
     false = word != "" and any(w.startswith(word) for w in _FALSE)
@@ -59,30 +77,33 @@ def parse_bool(text: str) -> bool:
 
 
 def parse_int(text: str) -> int:
+    """Read an integer of any size, in decimal digits."""
     if not _INTEGER.fullmatch(text):
         raise ValueError(text)
     return int(text)
 
 
 def parse_decimal(text: str) -> Decimal:
+    """Read a decimal exactly, with or without an exponent."""
     if not _NUMBER.fullmatch(text):
         raise ValueError(text)
     return Decimal(text.strip())
 
 
 def parse_float(text: str) -> float:
+    """Read the nearest float64; Infinity and NaN are floats too."""
     if "_" in text:
         raise ValueError(text)
     return float(text)
 
 
 def parse_date(text: str) -> int:
-    """Days; a time of day may follow, and has no effect."""
+    """Read a date as days; a time of day may follow and has no effect."""
     return parse_timestamp(text, zoned=False) // DAY
 
 
 def parse_time(text: str) -> int:
-    """Microseconds; a zone may follow, and has no effect."""
+    """Read a time of day as microseconds; a zone may follow and has no effect."""
     found = _TIME.match(text)
     if found is None or not _ZONE.fullmatch(text[found.end() :]):
         raise ValueError(text)
@@ -98,7 +119,7 @@ def _micros(found: re.Match[str], text: str) -> int:
 
 
 def parse_timestamp(text: str, zoned: bool) -> int:
-    """Microseconds, of UTC where `zoned`; a zone is read over where not."""
+    """Read a timestamp as microseconds: in UTC if `zoned`, else of the clock, without its zone."""
     rest = text.strip()
     before_christ = rest.upper().endswith(" BC")
     if before_christ:
@@ -125,6 +146,7 @@ def parse_timestamp(text: str, zoned: bool) -> int:
 
 
 def parse_uuid(text: str) -> uuid.UUID:
+    """Read a UUID: 32 hexadecimal digits in any case, hyphens after any group of four, braces."""
     bare = text.strip().lower().removeprefix("{").removesuffix("}")
     if not re.fullmatch(r"(?:[0-9a-f]{4}-?){7}[0-9a-f]{4}", bare):
         raise ValueError(text)

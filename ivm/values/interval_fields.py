@@ -1,4 +1,8 @@
-"""Fields of intervals, as PostgreSQL's `extract` and `date_trunc` name them."""
+"""Interval fields: `extract` reads one of them, and `date_trunc` keeps the larger ones.
+
+>>> INTERVAL_FIELDS["epoch"](Interval(months=0, days=1, micros=500_000))
+Decimal('86400.500000')
+"""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -17,7 +21,7 @@ def _rest(value: int, unit: int) -> int:
 
 
 def _epoch(value: Interval) -> Decimal:
-    """A year has 365.25 days here, and a month beside years 30."""
+    """Count seconds, where a year has 365.25 days and a month beside whole years 30 days."""
     years, months = trunc_division(value.months, 12)
     seconds = years * 31_557_600 + (months * MONTH_DAYS + value.days) * 86_400
     return seconds + Decimal(value.micros).scaleb(-6)
@@ -42,7 +46,11 @@ CLOCK_FIELDS = frozenset({"hour", "minute", "second", "milliseconds", "microseco
 
 
 def truncation(unit: str) -> Callable[[Interval], Interval]:
-    """`date_trunc(unit, interval)`."""
+    """Make the function that sets the parts of an interval below `unit` to zero (raises KeyError).
+
+    >>> truncation("hour")(Interval(1, 2, 3 * HOUR + 4 * MINUTE))
+    Interval(months=1, days=2, micros=10800000000)
+    """
     if unit in _MONTHS:
         months = _MONTHS[unit]
         return lambda v: Interval(v.months - _rest(v.months, months), 0, 0)

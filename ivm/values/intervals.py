@@ -1,4 +1,13 @@
-"""Intervals: their text, and arithmetic on their three parts."""
+"""Intervals have three parts, months, days and microseconds; functions read, write and add them.
+
+Parts are kept apart, since months differ in days, and days in hours where clocks change.
+Intervals compare by their span, in which a month has 30 days and a day 24 hours.
+
+>>> spelled(add(parse_interval("1 year 2 mons"), parse_interval("-3 days 04:05")))
+'1 year 2 mons -3 days +04:05:00'
+>>> span(parse_interval("1 mon")) == span(parse_interval("30 days"))
+True
+"""
 
 import re
 from decimal import ROUND_HALF_EVEN, Decimal
@@ -26,7 +35,7 @@ _ISO_TERM = re.compile(r"([+-]?\d+(?:\.\d*)?)([YMWDHS])")
 
 
 class _Sum:
-    """An interval while its terms are added up; a fraction of a unit goes to the next ones."""
+    """Sums the terms of an interval; a fraction of a unit is carried into the smaller ones."""
 
     def __init__(self) -> None:
         self.months = self.days = 0
@@ -34,7 +43,7 @@ class _Sum:
         self.given: set[tuple[int, int]] = set()
 
     def once(self, *units: str) -> None:
-        """Sees that no unit, however it is spelled, is given twice (raises ValueError)."""
+        """Raise ValueError if a unit was given before, in whatever spelling."""
         tables = enumerate((_MICROS, _DAYS, _MONTHS, _YEARS))
         sizes = {(i, table[u]) for i, table in tables for u in units if u in table}
         if sizes & self.given:
@@ -42,7 +51,7 @@ class _Sum:
         self.given |= sizes
 
     def add(self, amount: Decimal, unit: str) -> None:
-        """Adds a term (raises ValueError for a unit that there is not)."""
+        """Add a term; raises ValueError for an unknown unit."""
         whole = int(amount)
         fraction = amount - whole
         if unit in _MICROS:
@@ -65,13 +74,17 @@ class _Sum:
         self.micros += (days - whole) * DAY
 
     def interval(self, sign: int) -> Interval:
-        """The sum, turned round where `sign` is -1."""
+        """Give the sum times `sign`, rounded to microseconds, half to even."""
         micros = int(self.micros.quantize(Decimal(1), ROUND_HALF_EVEN))
         return Interval(sign * self.months, sign * self.days, sign * micros)
 
 
 def parse_interval(text: str) -> Interval:
-    """An interval in PostgreSQL's, SQL's or ISO 8601's form (raises ValueError)."""
+    """Read an interval in the form of PostgreSQL, SQL or ISO 8601 (raises ValueError).
+
+    >>> parse_interval("1 day 2 hours") == parse_interval("1 2:00") == parse_interval("P1DT2H")
+    True
+    """
     try:
         return _parse(text)
     except ArithmeticError as error:
@@ -123,7 +136,7 @@ def _add_clock(total: _Sum, clock: re.Match[str]) -> None:
 
 
 def _parse_iso(rest: str, text: str) -> Interval:
-    """`1Y2M3DT4H5M6S`."""
+    """Read `1Y2M3DT4H5M6S`, an interval of ISO 8601 after its P."""
     dates = {"Y": "year", "M": "month", "W": "week", "D": "day"}
     times = {"H": "hour", "M": "minute", "S": "second"}
     total, units = _Sum(), dates
@@ -142,7 +155,7 @@ def _parse_iso(rest: str, text: str) -> Interval:
 
 
 def spelled(value: Interval) -> str:
-    """PostgreSQL's text: `1 year 2 mons -3 days +04:05:06`."""
+    """Write an interval as PostgreSQL does: `1 year 2 mons -3 days +04:05:06`."""
     years, months = trunc_division(value.months, 12)
     parts: list[str] = []
     before = False
@@ -161,44 +174,49 @@ def spelled(value: Interval) -> str:
 
 
 def trunc_division(a: int, b: int) -> tuple[int, int]:
-    """Quotient and remainder with the dividend's sign."""
+    """Divide towards zero: the quotient, and a remainder with the sign of `a`; `b` is positive."""
     quotient = abs(a) // b
     quotient = -quotient if a < 0 else quotient
     return quotient, a - quotient * b
 
 
 def span(value: Interval) -> int:
-    """Microseconds, where a month has 30 days and a day 24 hours."""
+    """Count microseconds, where a month has 30 days and a day 24 hours."""
     return (value.months * MONTH_DAYS + value.days) * DAY + value.micros
 
 
 def normal(value: Interval) -> Interval:
-    """The interval of the same span whose parts have one sign and are as large as can be."""
+    """Give the interval of the same span whose larger parts are as large as they can be.
+
+    Its parts have one sign: `span(normal(x)) == span(x)`, and 45 days become 1 month 15 days.
+    """
     days, micros = trunc_division(span(value), DAY)
     months, days = trunc_division(days, MONTH_DAYS)
     return Interval(months, days, micros)
 
 
 def add(a: Interval, b: Interval) -> Interval:
+    """Add part by part."""
     return Interval(a.months + b.months, a.days + b.days, a.micros + b.micros)
 
 
 def negate(a: Interval) -> Interval:
+    """Negate each part."""
     return Interval(-a.months, -a.days, -a.micros)
 
 
 def multiply(value: Interval, factor: float) -> Interval:
-    """Each part by `factor`."""
+    """Multiply each part; fractions are carried into the smaller parts."""
     return _of_parts(value.months * factor, value.days * factor, value.micros * factor)
 
 
 def divide(value: Interval, divisor: float) -> Interval:
-    """Each part by `divisor` (raises ZeroDivisionError)."""
+    """Divide each part; fractions are carried into the smaller parts (raises ZeroDivisionError)."""
     return _of_parts(value.months / divisor, value.days / divisor, value.micros / divisor)
 
 
 def _of_parts(months: float, days: float, micros: float) -> Interval:
-    """Fractions of a part go to the next ones, as in PostgreSQL's `interval_mul`."""
+    """Carry fractions of a part into the next smaller ones, as PostgreSQL's `interval_mul`."""
     whole_months, whole_days = trunc(months), trunc(days)
     of_month = _rounded((months - whole_months) * MONTH_DAYS)
     seconds = _rounded((days - whole_days + of_month - trunc(of_month)) * 86_400)
@@ -211,12 +229,12 @@ def _of_parts(months: float, days: float, micros: float) -> Interval:
 
 
 def _rounded(value: float) -> float:
-    """To the microsecond."""
+    """Round to six digits after the point, those of a microsecond."""
     return round(value * 1e6) / 1e6
 
 
 def justify_hours(value: Interval) -> Interval:
-    """Each 24 hours as a day."""
+    """Turn each 24 hours into a day."""
     carried, micros = trunc_division(value.micros, DAY)
     days = value.days + carried
     if days > 0 and micros < 0:
@@ -227,7 +245,7 @@ def justify_hours(value: Interval) -> Interval:
 
 
 def justify_days(value: Interval) -> Interval:
-    """Each 30 days as a month."""
+    """Turn each 30 days into a month."""
     carried, days = trunc_division(value.days, MONTH_DAYS)
     months = value.months + carried
     if months > 0 and days < 0:
@@ -238,7 +256,7 @@ def justify_days(value: Interval) -> Interval:
 
 
 def justify_interval(value: Interval) -> Interval:
-    """Both, with one sign."""
+    """Turn hours into days and days into months, so that all parts have one sign."""
     carried, micros = trunc_division(value.micros, DAY)
     more, days = trunc_division(value.days + carried, MONTH_DAYS)
     months = value.months + more
@@ -254,24 +272,24 @@ def justify_interval(value: Interval) -> Interval:
 
 
 def elapsed(later: int, earlier: int) -> Interval:
-    """The difference of two timestamps: days and the rest."""
+    """Subtract timestamps: whole days, and the rest in microseconds."""
     days, micros = trunc_division(later - earlier, DAY)
     return Interval(0, days, micros)
 
 
 def moved(micros: int, by: Interval) -> int:
-    """A timestamp an interval later: months first, then days, then the rest."""
+    """Move a timestamp by an interval: by its months first, then its days, then the rest."""
     at = shifted(micros, by.months) if by.months else micros
     return at + by.days * DAY + by.micros
 
 
 def moved_clock(micros: int, by: Interval) -> int:
-    """A time of day an interval later, round the clock."""
+    """Move a time of day by an interval's microseconds, modulo 24 hours."""
     return (micros + by.micros) % DAY
 
 
 def age(later: int, earlier: int) -> Interval:
-    """The difference in years, months, days and so on, as PostgreSQL's `timestamp_age`."""
+    """Subtract timestamps field by field of the calendar, as PostgreSQL's `timestamp_age`."""
     if later < earlier:
         return negate(age(earlier, later))
     (days, micros), (other_days, other_micros) = divmod(later, DAY), divmod(earlier, DAY)

@@ -2,22 +2,25 @@
 
 Python's full mappings differ in few characters: some become several, as in German ß, which stays;
 a capital sigma is written otherwise at the end of a word.
+
+>>> upper("straße")
+'STRAßE'
 """
 
 
 def upper(text: str) -> str:
-    """The text in upper case."""
+    """Write a text in upper case, of the same length in characters."""
     whole = text.upper()
     return whole if len(whole) == len(text) else "".join(map(_upper, text))
 
 
 def lower(text: str) -> str:
-    """The text in lower case."""
+    """Write a text in lower case, of the same length in characters."""
     return "".join(c.lower()[0] for c in text)
 
 
 def _upper(character: str) -> str:
-    """Its one capital; of what has several, the one that begins a title, or itself."""
+    """Give the one capital of a character; of several, the one that begins a title, or itself."""
     for capital in (character.upper(), character.title()):
         if len(capital) == 1:
             return capital

@@ -1,4 +1,4 @@
-"""Regular expressions: PostgreSQL's, matched by RE2 in time linear in the text.
+"""Regular expressions of PostgreSQL are translated to RE2, which matches in linear time.
 
 `translate` turns an expression into RE2's syntax. What automata cannot match is refused: back
 references, look-around, `\\m` and `\\M`; so are equivalence classes and collating elements. As in
@@ -60,7 +60,11 @@ class Pattern:
     mixed: bool  # greedy and lazy quantifiers
 
     def matches(self, text: str) -> Iterator[tuple[int, int]]:
-        """The spans of the matches, from left to right."""
+        """Yield the spans of the matches, from left to right.
+
+        >>> list(compile_pattern("a|ab").matches("ab a"))
+        [(0, 2), (3, 4)]
+        """
         at = 0
         while at <= len(text):
             found = self.whole.search(text, at)
@@ -71,14 +75,17 @@ class Pattern:
             at = end if end > start else end + 1
 
     def groups(self, text: str, start: int, end: int) -> tuple[str | None, ...]:
-        """What the groups matched where the whole matched from `start` to `end`."""
+        """Give the groups' texts in the match `start` to `end`, None for one without a match."""
         found = self.parts.fullmatch(text, start, end)
         groups: tuple[str | None, ...] = (None,) * self.whole.groups
         return groups if found is None else tuple(found.groups())
 
 
 def compile_pattern(pattern: str, flags: str = "") -> Pattern:
-    """The expression under PostgreSQL's flags; raises Unsupported, or ValueError if it is none."""
+    """Compile an expression under the flags of PostgreSQL, some of `gicnms`.
+
+    Raises Unsupported for an expression beyond RE2, ValueError for one that is malformed.
+    """
     pattern, sensitive, lines = _settings(pattern, flags)
     translated, greedy, lazy = translate(pattern, lines)
     alternatives = "|" in translated
@@ -90,7 +97,7 @@ def compile_pattern(pattern: str, flags: str = "") -> Pattern:
 
 
 def _settings(pattern: str, flags: str) -> tuple[str, bool, bool]:
-    """The bare expression, whether case counts, and whether lines end matches."""
+    """Give the bare expression, whether case counts, and whether a line's end ends matches."""
     lines = False
     sensitive = True
     for flag in flags:
@@ -121,9 +128,12 @@ def _reason(error: Exception) -> str:
 
 
 def translate(pattern: str, lines: bool = False) -> tuple[str, bool, bool]:
-    """`pattern` in RE2's syntax, and whether it has greedy and lazy quantifiers.
+    """Translate to RE2's syntax; says also whether greedy and whether lazy quantifiers occur.
 
-    `lines`: `.` and complements do not match a line's end. Raises Unsupported.
+    With `lines` neither `.` nor a complement matches a line's end. Raises Unsupported, ValueError.
+
+    >>> translate(r"\\w+?")
+    ('[\\\\pL\\\\pN_]+?', False, True)
     """
     out: list[str] = []
     greedy = lazy = False
@@ -147,7 +157,7 @@ def translate(pattern: str, lines: bool = False) -> tuple[str, bool, bool]:
 
 
 def _escape(pattern: str, at: int, escapes: dict[str, str]) -> tuple[str, int]:
-    """The translation of the escape at `at`, and where it ends."""
+    """Translate the escape at `at`; gives its end too."""
     if code := _CODE.match(pattern, at):
         return f"\\x{{{(code[1] or code[2] or code[3])[-6:]}}}", code.end()
     character = pattern[at + 1 : at + 2]
@@ -161,7 +171,7 @@ def _escape(pattern: str, at: int, escapes: dict[str, str]) -> tuple[str, int]:
 
 
 def _brackets(pattern: str, at: int, lines: bool) -> tuple[str, int]:
-    """The translation of the bracket expression at `at`, and where it ends."""
+    """Translate the bracket expression at `at`; gives its end too."""
     if pattern.startswith(("[[:<:]]", "[[:>:]]"), at):
         raise Unsupported("[[:<:]] in a regular expression")
     out, start = ["["], at
@@ -195,7 +205,11 @@ def _brackets(pattern: str, at: int, lines: bool) -> tuple[str, int]:
 
 
 def similar(pattern: str, escape: str = "\\") -> str:
-    """A SIMILAR TO pattern as a regular expression for the whole text (raises ValueError)."""
+    """Translate a pattern of SIMILAR TO to a regular expression for the whole text.
+
+    >>> similar("a_%")
+    '^(?:a..*)$'
+    """
     out, characters = [], iter(pattern)
     inside = False
     for c in characters:
@@ -217,7 +231,10 @@ def similar(pattern: str, escape: str = "\\") -> str:
 
 
 def searcher(pattern: str, flags: str) -> Callable[[pa.StringArray], pa.BooleanArray]:
-    """Whether the expression matches anywhere in each text; Arrow has RE2, too."""
+    """Make the function that tests each of many texts for a match, by Arrow's own RE2.
+
+    Raises as `compile_pattern` does.
+    """
     compile_pattern(pattern, flags)
     bare, sensitive, lines = _settings(pattern, flags)
     translated, _, _ = translate(bare, lines)

@@ -1,8 +1,11 @@
-"""Python values as Arrow's, wherever a caller gives some: keys of look-ups, constants, literals.
+"""Converts Python values to Arrow arrays, exactly: keys of look-ups, constants and literals.
 
 Arrow cuts the fraction off a number that should be an integer, and the time off a date; it takes
 a mapping for a list, and sixteen letters for a UUID. So each value must first be one of its type;
 of those Arrow refuses what is out of range.
+
+>>> column_of([1, None], pa.field("n", pa.float64())).to_pylist()
+[1.0, None]
 """
 
 import uuid
@@ -23,7 +26,7 @@ _SINGLES_END = float(2**128 - 2**103)  # the least number whose nearest float32 
 
 
 def column_of(values: Sequence[Any], field: pa.Field) -> pa.Array:
-    """`values` as an array of `field`'s type, in which None is NULL.
+    """Convert values to an array of `field`'s type, in which None is NULL.
 
     Beside what Arrow itself answers with for the type these are taken: scalars of Arrow's of that
     very type, and NumPy's; integers for floats and decimals that are exactly they; a float for the
@@ -42,12 +45,12 @@ def column_of(values: Sequence[Any], field: pa.Field) -> pa.Array:
 
 
 def fits_single(value: float) -> bool:
-    """Whether the float32 nearest to `value` is infinite only if `value` is."""
+    """Tell whether the nearest float32 is infinite only if `value` is."""
     return not _SINGLES_END <= abs(value) < inf
 
 
 def batch_of(rows: Sequence[Sequence[Any]], schema: pa.Schema) -> pa.RecordBatch:
-    """`rows`, which have a value for each column, as `column_of` takes them."""
+    """Convert rows, each with a value for each column, as `column_of` does."""
     columns = [column_of([row[i] for row in rows], field) for i, field in enumerate(schema)]
     # Arrow counts the rows of a batch by its columns: one is there where there are none.
     counted = pa.schema([*schema, pa.field("", pa.null())])
@@ -56,7 +59,7 @@ def batch_of(rows: Sequence[Sequence[Any]], schema: pa.Schema) -> pa.RecordBatch
 
 
 def _is_one(value: Any, type_: pa.DataType) -> bool:
-    """Whether `value` is one of `type_`, or else Arrow refuses it."""
+    """Tell whether `value` is one of `type_`, or else Arrow refuses it."""
     match value:
         case bool() | np.bool_():
             return kinds.is_boolean(type_)
@@ -109,7 +112,7 @@ def _holds_integers(type_: pa.DataType) -> bool:
 
 
 def _is_moment(value: datetime, type_: pa.DataType) -> bool:
-    """A timestamp has a zone if its type has one; pandas' may have nanoseconds."""
+    """Tell whether a timestamp has a zone exactly if its type has one, and fits its unit."""
     return (
         isinstance(type_, pa.TimestampType)
         and (value.tzinfo is None) == (type_.tz is None)

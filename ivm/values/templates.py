@@ -1,4 +1,11 @@
-"""The templates of `to_char`, `to_date` and `to_timestamp` (PostgreSQL, "Template Patterns")."""
+"""Templates format and parse timestamps, as `to_char`, `to_date` and `to_timestamp` do.
+
+After "Template Patterns for Date/Time Formatting" of PostgreSQL's manual.
+
+>>> read, write = parser("YYYY-MM-DD"), formatter("FMDay, DD FMMonth YYYY")
+>>> write(read("2024-02-29"))
+'Thursday, 29 February 2024'
+"""
 
 import re
 from collections.abc import Callable
@@ -30,7 +37,7 @@ Part = Field | str
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A timestamp taken apart."""
+    """A timestamp by its fields: days since 1970, the date, and microseconds of the day."""
 
     days: int
     year: int
@@ -40,7 +47,7 @@ class Moment:
 
     @property
     def weekday(self) -> int:
-        """0 for Sunday."""
+        """The day of the week, 0 for Sunday."""
         return (self.days + 4) % 7
 
     @property
@@ -56,7 +63,7 @@ class Moment:
 
     @property
     def shown_year(self) -> int:
-        """As it is written: before Christ there is no year 0."""
+        """The year as it is written: before Christ there is no year 0."""
         return self.year if self.year > 0 else 1 - self.year
 
     @property
@@ -127,7 +134,7 @@ _TOKEN = re.compile(
 
 
 def parts_of(template: str) -> list[Part]:
-    """The fields and texts of a template (raises Unsupported)."""
+    """Split a template into fields and plain texts (raises Unsupported)."""
     parts: list[Part] = []
     for token in _TOKEN.finditer(template):
         name = token["name"]
@@ -142,7 +149,7 @@ def parts_of(template: str) -> list[Part]:
 
 
 def formatter(template: str) -> Callable[[int], str]:
-    """The function that writes a timestamp, in microseconds, by a template."""
+    """Make the function that writes a timestamp, in microseconds, by a template."""
     parts = parts_of(template)
 
     def write(micros: int) -> str:
@@ -172,7 +179,7 @@ def _written(field: Field, moment: Moment) -> str:
 
 
 def _cased(word: str, like: str) -> str:
-    """In the letters' case of the pattern: MONTH, Month or month."""
+    """Write a word in the case of its pattern: MONTH, Month or month."""
     if like[0].islower():
         return word.lower()
     return word.upper() if like[1].isupper() else word
@@ -191,7 +198,7 @@ _DIGITS = re.compile(r"[+-]?\d+")
 
 @dataclass(slots=True)
 class _Reading:
-    """What was read so far."""
+    """The fields that were read so far."""
 
     year: int | None = None
     month: int = 1
@@ -205,7 +212,7 @@ class _Reading:
     before_christ: bool = False
 
     def timestamp(self) -> int:
-        """Raises ValueError for what is no date or time."""
+        """Combine the fields to a timestamp (raises ValueError for a date or time that is none)."""
         year = 1 if self.year is None else self.year
         if self.year is None:
             year = 0  # PostgreSQL's year of none is 1 BC
@@ -232,7 +239,7 @@ _READ = {
 
 
 def parser(template: str) -> Callable[[str], int]:
-    """The function that reads a timestamp by a template; it raises ValueError.
+    """Make the function that reads a timestamp by a template; that raises ValueError.
 
     Raises Unsupported for patterns that are only written.
     """

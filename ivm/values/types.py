@@ -1,4 +1,4 @@
-"""Column types beyond Arrow's plain ones; all others are used as Arrow spells them.
+"""Column types beyond the plain ones of Arrow: UUID, JSON, NUMERIC and INTERVAL.
 
 `UUID`: 16 bytes, which order as bytes do.
 
@@ -25,7 +25,7 @@ INTERVAL: pa.DataType = pa.month_day_nano_interval()
 
 
 class Interval(NamedTuple):
-    """A length of time in three parts of any signs, as functions see it."""
+    """A length of time in three parts, each of either sign: months, days and microseconds."""
 
     months: int
     days: int
@@ -37,7 +37,11 @@ _MOST_MICROS = (2**63 - 1) // 1000
 
 
 def interval_constant(value: Interval) -> tuple[Any, ...]:
-    """The value of an interval's literal, Arrow's; raises ValueError beyond what that holds."""
+    """Convert an interval to Arrow's, in nanoseconds; raises ValueError if that overflows.
+
+    >>> tuple(interval_constant(Interval(1, 2, 3)))
+    (1, 2, 3000)
+    """
     days = (value.months, value.days)
     if abs(value.micros) > _MOST_MICROS or not all(-(2**31) <= d < 2**31 for d in days):
         raise ValueError("out of range")
@@ -46,7 +50,11 @@ def interval_constant(value: Interval) -> tuple[Any, ...]:
 
 
 def arrow_array(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
-    """As `pa.array`, also of lists and structs of UUIDs and of documents, which that refuses."""
+    """Make an array as `pa.array` does, and also of lists and structs of UUIDs and documents.
+
+    >>> arrow_array([["{}"], None], pa.list_(JSON)).null_count
+    1
+    """
     if isinstance(type_, pa.StructType):
         fields = [
             arrow_array([None if v is None else v[f.name] for v in values], f.type) for f in type_

@@ -1,4 +1,8 @@
-"""Abbreviations of time zones that PostgreSQL knows by default, and names in any case."""
+"""Time zones are found by an abbreviation, a fixed offset, or a name in any case.
+
+>>> fixed_offset("EST") == -5 * HOUR, known_zone("europe/berlin"), known_zone("Atlantis")
+(True, True, False)
+"""
 
 import re
 from functools import lru_cache
@@ -36,17 +40,20 @@ _FIXED = {"utc": 0, "gmt": 0, "z": 0, "zulu": 0, "etc/utc": 0, "etc/gmt": 0, "uc
 
 @lru_cache
 def _names() -> dict[str, str]:
-    """The names of zones as they are spelled, by those in lower case."""
+    """Map names of zones in lower case to their spelling."""
     return {name.lower(): name for name in available_timezones()}
 
 
 def place(zone: str) -> ZoneInfo:
-    """The zone of a name in any case (raises KeyError)."""
+    """Find the zone of a name in any case (raises KeyError)."""
     return ZoneInfo(_names()[zone.strip().lower()])
 
 
 def fixed_offset(zone: str) -> int | None:
-    """Microseconds east of UTC of an abbreviation or an offset; as POSIX has it, +3 is west."""
+    """Give the microseconds east of UTC of an abbreviation or an offset; None for any other name.
+
+    The sign of an offset is that of POSIX: `+3` lies west of UTC.
+    """
     name = zone.strip().lower()
     if name in _FIXED:
         return 0
@@ -65,7 +72,7 @@ def fixed_offset(zone: str) -> int | None:
 
 
 def known_zone(zone: str) -> bool:
-    """Whether a zone is known here."""
+    """Tell whether a zone is known, by its abbreviation, offset or name."""
     if fixed_offset(zone) is not None:
         return True
     try:
