@@ -1,8 +1,18 @@
-"""The engine's only face: what `views`, `connectors` and `api` may call.
+"""A pool runs dataflows: it takes updates of inputs and keeps every result exact.
 
-A pool holds inputs, dataflows, and the arrangements that they share. Time is one for all of them:
+It is the engine's face for `views`, `connectors` and `api`, and holds inputs, dataflows, and the
+arrangements that they share. Time is one for all of them:
 `advance` completes every time below a frontier for every collection, so that readers always see
 one consistent cut.
+
+>>> from ivm.dataflow.nodes import Get
+>>> pool, schema = Pool(workers=1), pa.schema([pa.field("id", pa.int64(), nullable=False)])
+>>> pool.create_input("orders", schema, ["id"])
+>>> _ = pool.install("copy", Get("orders", schema), key=["id"])
+>>> pool.feed("orders", pa.record_batch([[7, 8]], schema=schema), times=0, diffs=np.array([1, 1]))
+>>> pool.advance(1)
+>>> pool.peek("copy", {"id": 7}).counts.tolist()
+[1]
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,9 @@
-"""Functions of many rows: aggregates, calls of windows, and the orders that they follow."""
+"""Functions of many rows: aggregates, calls over windows, and the orders that they follow.
+
+>>> total = Aggregate("sum", column=1, name="total", type=pa.int64(), nullable=True)
+>>> aggregate_kind(total.function), may_be_null(total, of_nulls=False)
+('linear', False)
+"""
 
 from dataclasses import dataclass
 from typing import Literal as OneOf
@@ -9,7 +14,7 @@ import pyarrow as pa
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One column of an ordering."""
+    """One column of an ordering, ascending with NULLs last unless it says otherwise."""
 
     column: int
     descending: bool = False
@@ -25,10 +30,10 @@ AggregateKind: TypeAlias = OneOf["linear", "first", "percentile", "collection"]
 
 
 def aggregate_kind(function: AggregateFunction) -> AggregateKind:
-    """The family that computes `function`.
+    """Classify an aggregate by the family of operators that computes it.
 
-    The result of a "linear" one for two sets of rows follows from those for each. The others need
-    the values in order: their first one, the one at a fraction, or all of them.
+    A "linear" one has a state that adds up: state(A + B) = state(A) + state(B).
+    The others need the values in order: their first one, the one at a fraction, or all of them.
     """
     match function:
         case "count" | "sum" | "avg" | "comoment":
@@ -50,7 +55,7 @@ LINEAR = frozenset(f for f in AGGREGATES if aggregate_kind(f) == "linear")
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """`function` of input column `column` (None: of the row itself, for `count`).
+    """An aggregate applies `function` to input column `column` (None: to the row, for `count`).
 
     Of no value that is not NULL they are NULL, except where it says otherwise:
 
@@ -87,7 +92,7 @@ class Aggregate:
 
 
 def may_be_null(aggregate: Aggregate, of_nulls: bool) -> bool:
-    """Whether `aggregate` may be NULL for a group of at least one row.
+    """Tell whether an aggregate may be NULL for a group of at least one row.
 
     `of_nulls`: its columns may be NULL.
     """
@@ -109,7 +114,7 @@ FrameUnit: TypeAlias = OneOf["rows", "groups", "range"]
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The rows around a row that a window call looks at: BETWEEN `start` AND `end`, as in SQL.
+    """A frame bounds the rows around a row that a window call reads: BETWEEN `start` AND `end`.
 
     Both are counted from the row on, negative before it: in rows; in groups of peers, which are
     rows that tie in the order; or, with "range", as distances in the order's only column, in days,
@@ -137,7 +142,7 @@ WindowKind: TypeAlias = OneOf["number", "neighbour", "pick", "linear", "extreme"
 
 
 def window_kind(function: WindowFunction) -> WindowKind:
-    """The family that computes `function`.
+    """Classify a window function by the family of operators that computes it.
 
     A "number" is that of the row in its partition, a "neighbour" the value of a row at a distance;
     the others are over the frame: the value of one of its rows, a sum, or its extreme value.
@@ -162,7 +167,7 @@ WINDOW_FUNCTIONS: frozenset[WindowFunction] = frozenset(get_args(WindowFunction)
 
 @dataclass(frozen=True, slots=True)
 class WindowCall:
-    """`function` over the rows of a partition, for each of them, as in SQL.
+    """A window call applies `function` to each row of a partition, over the rows around it.
 
     `row_number`, `rank` and `dense_rank` are int64, `percent_rank` and `cume_dist` float64; `ntile`
     numbers `count` buckets, as an integer type. `lag` and `lead` are the value of `column` in the

@@ -1,4 +1,15 @@
-"""Nodes made of others: combinations that have an operator of their own in no dataflow."""
+"""Combinators build semijoins, antijoins, EXCEPT ALL, INTERSECT ALL and mixed reductions of nodes.
+
+They need no operator of their own: `antijoin(A, K)` is A - semijoin(A, K), with counts subtracted.
+
+>>> import pyarrow as pa
+>>> from ivm.dataflow.nodes import Get, stored
+>>> ids = pa.schema([pa.field("id", pa.int64(), nullable=False)])
+>>> except_all(Get("a", ids), Get("b", ids)).schema.names
+['id']
+>>> semijoin(stored("a", ids, (0,)), Get("b", ids)).outputs
+(('id', 0),)
+"""
 
 from collections.abc import Sequence
 
@@ -18,34 +29,34 @@ from ivm.dataflow.nodes import (
 
 
 def semijoin(left: Arrange, keys: Node) -> Join:
-    """The rows of `left` whose key is among `keys`, a collection of exactly the key's columns."""
+    """Keep the rows of `left` whose key is among `keys`, which has the key's columns alone."""
     width = len(left.key)
     members = Arrange(Distinct(keys), tuple(range(width)))
     return Join(left, members, tuple((f.name, i) for i, f in enumerate(left.schema)))
 
 
 def antijoin(left: Arrange, keys: Node) -> Union:
-    """The rows of `left` whose key is not among `keys`: all rows less the semijoin's."""
+    """Keep the rows of `left` whose key is not among `keys`: all rows less the semijoin's."""
     return Union((left, Negate(semijoin(left, keys))))
 
 
 def except_all(left: Node, right: Node) -> Threshold:
-    """Each row as often as it is in `left` beyond its count in `right` (SQL's EXCEPT ALL)."""
+    """Subtract counts: a row with counts l and r is there max(l - r, 0) times (EXCEPT ALL)."""
     return Threshold(Union((left, Negate(right))))
 
 
 def intersect_all(left: Node, right: Node) -> Union:
-    """Each row as often as it is in both (SQL's INTERSECT ALL): `left` less its EXCEPT ALL.
+    """Intersect counts: a row with counts l and r is there min(l, r) times (INTERSECT ALL).
 
-    Neither input may have negative counts.
+    It is `left` less its EXCEPT ALL, so neither input may have negative counts.
     """
     return Union((left, Negate(except_all(left, right))))
 
 
 def reduce(node: Node, key: tuple[int, ...], aggregates: Sequence[Aggregate]) -> Node:
-    """What a `Reduce` with all `aggregates`, of whatever kinds, would have.
+    """Reduce by `key` with aggregates of any kinds.
 
-    The linear ones are one reduction and each other one is another, joined on the key.
+    The linear ones are one reduction, each other one is another, and all are joined on the key.
     """
     linear = tuple(a for a in aggregates if a.function in LINEAR)
     single = [(a,) for a in aggregates if a.function not in LINEAR]
@@ -55,7 +66,7 @@ def reduce(node: Node, key: tuple[int, ...], aggregates: Sequence[Aggregate]) ->
 
 
 def _beside(first: Reduce, others: Sequence[Reduce], aggregates: Sequence[Aggregate]) -> Map:
-    """The reductions' aggregates side by side, in the order of `aggregates`."""
+    """Join reductions on their key, with the columns of `aggregates` in that order."""
     width = len(first.key)
     key = tuple(range(width))
     whole: Node = first

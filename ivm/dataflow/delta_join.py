@@ -1,8 +1,15 @@
-"""The paths of a delta join, from what shall be equal.
+"""Chooses the paths of a delta join: an order of look-ups for the changes of each relation.
 
 A class lists columns, numbered over all relations, that are equal in every row of the result. A
 relation is looked up by all its columns whose class is bound already, so that each path asks for
 every equality: of two columns of a class, the one that is met later is part of its look-up's key.
+
+>>> import pyarrow as pa
+>>> from ivm.dataflow.nodes import Get
+>>> row = pa.schema([("a", pa.int64()), ("b", pa.int64())])
+>>> joined = delta_join([Get("x", row), Get("y", row), Get("z", row)], [{1, 2}, {3, 4}], [("a", 0)])
+>>> [[look_up.relation for look_up in path.lookups] for path in joined.paths]
+[[1, 2], [2, 0], [1, 0]]
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +23,7 @@ def delta_join(
     equal: Sequence[Iterable[int]],
     outputs: Iterable[tuple[str, int]],
 ) -> DeltaJoin:
-    """The join of `relations` on the classes `equal`, with its paths chosen.
+    """Join `relations` on the classes `equal`, by the paths that keep look-ups bound.
 
     Columns are numbered over all relations, one after another; `outputs` are names and columns.
     A path looks up next the relation with most columns bound, so that it stays connected where it
@@ -35,7 +42,7 @@ def delta_join(
 
 
 def _classes_of(equal: Sequence[Iterable[int]], starts: Sequence[int]) -> list[dict[int, int]]:
-    """For each relation its columns that belong to a class, and which."""
+    """Map, for each relation, its columns that belong to a class to that class."""
     found: list[dict[int, int]] = [{} for _ in starts[1:]]
     for number, columns in enumerate(equal):
         for column in columns:
@@ -52,7 +59,7 @@ def _order(
     starts: Sequence[int],
     known: set[tuple[int, tuple[int, ...]]],
 ) -> tuple[Lookup, ...]:
-    """The look-ups of the path from relation `start`; other paths make those of `known`."""
+    """Order the look-ups of the path from relation `start`; other paths make those of `known`."""
     bound = {number: starts[start] + column for column, number in classes[start].items()}
     left = [i for i in range(len(classes)) if i != start]
     order = []
@@ -81,8 +88,10 @@ def _source_key(
     used: Sequence[tuple[int, tuple[int, ...]]],
     starts: Sequence[int],
 ) -> tuple[int, ...]:
-    """By which key to read the relation's changes: by the first look-up's where others use that
-    arrangement, since the changes then come in the order in which they are looked up."""
+    """Choose the key by which a relation's changes are read: the first look-up's, if others use it.
+
+    The changes then come in the order in which they are looked up.
+    """
     keys = [key for i, key in used if i == relation]
     wanted = tuple(column - starts[relation] for column in order[0].bound)
     return wanted if wanted in keys else keys[0]

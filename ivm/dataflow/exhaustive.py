@@ -1,10 +1,15 @@
-"""Tables that must have an entry for each of a closed set of names, checked at import."""
+"""Exhaustiveness: a table has exactly one entry for each name of a closed set, checked at import.
+
+>>> check_complete("OPERATORS", {"join": 1}, ["join", "map"])
+Traceback (most recent call last):
+ImportError: OPERATORS lacks map: add an entry for each
+"""
 
 from collections.abc import Collection
 
 
 def check_complete(table: str, entries: Collection[str], names: Collection[str]) -> None:
-    """See that `table` has exactly the entries `names` (raises ImportError, naming the others)."""
+    """Raise ImportError, naming the difference, unless the entries are exactly `names`."""
     if missing := sorted(set(names) - set(entries)):
         raise ImportError(f"{table} lacks {', '.join(missing)}: add an entry for each")
     if unknown := sorted(set(entries) - set(names)):

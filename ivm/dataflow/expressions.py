@@ -76,6 +76,11 @@ PostgreSQL's of these names mean; `ivm.expressions.python` has them by families 
 | any_of all_of | T, list of T, *k* comparison |
 | array_to_string array_to_string_all; string_to_array | list, utf8, utf8; utf8, utf8, utf8 |
 | series moment_series json_items json_keys json_pairs regexp_matches | the sets of FROM as lists |
+
+>>> price = Column(0, pa.int64(), nullable=False)
+>>> dear = Call("gt", (price, Literal(100, pa.int64())), pa.bool_(), nullable=False)
+>>> dear.arguments[1].nullable
+False
 """
 
 from dataclasses import dataclass

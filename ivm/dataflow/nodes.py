@@ -1,4 +1,4 @@
-"""Descriptions of dataflows: what `Pool.install` makes into operators.
+"""Nodes describe dataflows: `Pool.install` plans them and runs one operator for each.
 
 A node denotes a collection. Nodes are frozen and compare by structure, which is how the pool
 finds an arrangement that another dataflow already maintains. Every node knows its `schema`, an
@@ -7,6 +7,12 @@ NULL keys out beforehand.
 
 Whether a node fits what it reads is checked when it is installed. Any can be made, and its `schema`
 leaves out the columns that there are not.
+
+>>> orders = Get("orders", pa.schema([pa.field("id", pa.int64(), nullable=False)]))
+>>> project(orders, (0,)) is orders, Distinct(orders) == Distinct(orders)
+(True, True)
+>>> Threshold(orders, limit=2).schema.names
+['id']
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -25,7 +31,7 @@ from ivm.dataflow.node_hash import Hashed
 
 @dataclass(frozen=True, slots=True)
 class Get(Hashed):
-    """The rows of an input or of an installed dataflow, by name."""
+    """Get reads the rows of an input or of an installed dataflow, by name."""
 
     name: str
     schema: pa.Schema
@@ -35,7 +41,7 @@ class Get(Hashed):
 
 @dataclass(frozen=True, slots=True)
 class Constant(Hashed):
-    """Rows that are there from the first time on."""
+    """Constant holds rows that are there from the first time on."""
 
     rows: tuple[tuple[Value | None, ...], ...]
     schema: pa.Schema
@@ -45,7 +51,7 @@ class Constant(Hashed):
 
 @dataclass(frozen=True, slots=True)
 class Filter(Hashed):
-    """The rows for which `predicate` is true (not false, not NULL)."""
+    """Filter keeps the rows for which `predicate` is true (not false, not NULL)."""
 
     input: "Node"
     predicate: Expression
@@ -59,7 +65,7 @@ class Filter(Hashed):
 
 @dataclass(frozen=True, slots=True)
 class Map(Hashed):
-    """One output column for each `(name, expression)`; as a special case, a projection."""
+    """Map computes one output column for each `(name, expression)`, as a projection does."""
 
     input: "Node"
     outputs: tuple[tuple[str, Expression], ...]
@@ -78,7 +84,7 @@ RowFunction: TypeAlias = Callable[[pa.RecordBatch], tuple[pa.RecordBatch, ArrayL
 
 @dataclass(frozen=True, slots=True)
 class FlatMap(Hashed):
-    """Any number of rows for each row, by a Python function.
+    """FlatMap turns each row into any number of rows, by a Python function.
 
     `function` gets up to a few thousand rows at a time and answers rows of `schema`. It must be
     deterministic, and what it answers for a row may not depend on the rows beside it: it is asked
@@ -95,7 +101,7 @@ class FlatMap(Hashed):
 
 @dataclass(frozen=True, slots=True)
 class Consolidate(Hashed):
-    """The same collection, of which no update is handed on that another one cancels."""
+    """Consolidate adds up the diffs of equal rows and times, and drops sums of zero."""
 
     input: "Node"
     schema: pa.Schema = field(init=False, compare=False)
@@ -108,7 +114,7 @@ class Consolidate(Hashed):
 
 @dataclass(frozen=True, slots=True)
 class Union(Hashed):
-    """The sum of collections whose columns have the same types; names are the first input's."""
+    """Union adds collections whose columns have the same types; names are the first input's."""
 
     inputs: tuple["Node", ...]
     schema: pa.Schema = field(init=False, compare=False)
@@ -125,7 +131,7 @@ class Union(Hashed):
 
 @dataclass(frozen=True, slots=True)
 class Negate(Hashed):
-    """The collection with every diff negated."""
+    """Negate negates every diff."""
 
     input: "Node"
     schema: pa.Schema = field(init=False, compare=False)
@@ -138,7 +144,7 @@ class Negate(Hashed):
 
 @dataclass(frozen=True, slots=True)
 class Arrange(Hashed):
-    """`input` indexed by the columns `key`, shared by every dataflow that asks for the same.
+    """Arrange indexes `input` by the columns `key`, once for every dataflow that asks for the same.
 
     As a collection it has the key columns first, in the order of `key`, and then the others.
     """
@@ -158,13 +164,13 @@ class Arrange(Hashed):
 
 @lru_cache
 def stored(name: str, schema: pa.Schema, key: tuple[int, ...]) -> Arrange:
-    """The rows of an input or of an installed dataflow by its key, as the pool keeps them."""
+    """Read an input or an installed dataflow by its key, as the pool keeps it."""
     return Arrange(Get(name, schema), key)
 
 
 @dataclass(frozen=True, slots=True)
 class Join(Hashed):
-    """Pairs of rows with equal keys, then projected.
+    """Join pairs the rows with equal keys and projects the pairs; counts multiply.
 
     The candidate columns are the key's, the left's others, the right's others, in this order and
     numbered from 0; `outputs` lists those to keep, with their names. Both keys have the same types.
@@ -184,7 +190,7 @@ class Join(Hashed):
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """One look-up of a path: the rows of relation `relation` whose columns `key` equal `bound`.
+    """A look-up finds the rows of relation `relation` whose columns `key` equal `bound`.
 
     `key` numbers the relation's own columns, `bound` the columns of all relations together, those
     of relations that the path has met before.
@@ -197,7 +203,7 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """How the changes of one relation, read from its arrangement by `key`, find their partners."""
+    """A path leads from changes of one relation, arranged by `key`, to partners in the others."""
 
     key: tuple[int, ...]
     lookups: tuple[Lookup, ...]
@@ -205,7 +211,7 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class DeltaJoin(Hashed):
-    """Rows of all `relations` that are equal as the paths say, without state of its own.
+    """A delta join joins all `relations` on the equalities of its paths, without state of its own.
 
     `paths[i]` starts from changes of relation i and looks up every other relation once. All paths
     ask for the same equalities. Columns are numbered over all relations, one after another;
@@ -233,7 +239,7 @@ class DeltaJoin(Hashed):
 
 @dataclass(frozen=True, slots=True)
 class Reduce(Hashed):
-    """One row for each key that has rows: the key columns, then the aggregates.
+    """Reduce has one row for each key that has rows: the key columns, then the aggregates.
 
     With an empty `key` there is one row while the input has any, and none otherwise, unlike in SQL,
     where there is one always. The
@@ -257,7 +263,7 @@ class Reduce(Hashed):
 
 @dataclass(frozen=True, slots=True)
 class Distinct(Hashed):
-    """Every row whose count is positive, once."""
+    """Distinct keeps every row whose count is positive, once."""
 
     input: "Node"
     schema: pa.Schema = field(init=False, compare=False)
@@ -270,7 +276,7 @@ class Distinct(Hashed):
 
 @dataclass(frozen=True, slots=True)
 class Threshold(Hashed):
-    """Every row whose count is positive, as often as it is there and at most `limit` times.
+    """Threshold bounds counts: a row with count c is there min(max(c, 0), `limit`) times.
 
     A `limit` of None takes negative counts away only; `Distinct` is the limit 1.
     """
@@ -287,7 +293,7 @@ class Threshold(Hashed):
 
 @dataclass(frozen=True, slots=True)
 class TopK(Hashed):
-    """For each key the rows at positions `offset` to `offset + limit` of `order`.
+    """TopK keeps, for each key, the rows at positions `offset` to `offset + limit` of `order`.
 
     Ties are broken by the remaining columns in order, ascending, so that the answer is determined.
     `limit` None keeps all rows after `offset`. The columns are the input's.
@@ -308,7 +314,7 @@ class TopK(Hashed):
 
 @dataclass(frozen=True, slots=True)
 class TemporalFilter(Hashed):
-    """Lets through the rows of `events` whose moment, their first column, has come, without it.
+    """Temporal filter keeps the rows of `events` whose moment, their first column, has come, without it.
 
     `clock` is a collection of one row and column of the moment's type, never NULL either: the
     present moment, which may only grow. While it is empty nothing has come. SQL's filter, with a
@@ -328,7 +334,7 @@ class TemporalFilter(Hashed):
 
 @dataclass(frozen=True, slots=True)
 class Window(Hashed):
-    """Every row of `input` with the results of `calls` over the rows of equal `key`, in `order`.
+    """Window adds to each row the results of `calls` over the rows of equal `key`, in `order`.
 
     Rows that tie in `order` are peers. Among them the remaining columns decide, ascending, so that
     the answer is determined, and copies of a row stand side by side.
@@ -349,7 +355,7 @@ class Window(Hashed):
 
 @dataclass(frozen=True, slots=True)
 class Recursive(Hashed):
-    """Inside the bodies of an `Iterate`: the collection that `name` denotes in this round."""
+    """Recursive reads, inside the bodies of an `Iterate`, the value of `name` in this round."""
 
     name: str
     schema: pa.Schema
@@ -359,13 +365,13 @@ class Recursive(Hashed):
 
 @dataclass(frozen=True, slots=True)
 class Iterate(Hashed):
-    """The fixed point of `name = body` for all bindings at once, starting from empty collections.
+    """Iterate computes the fixed point of `name = body` for all bindings, from empty collections.
 
-    In each round every name takes the value that its body had in the round before, also where an
-    earlier binding has a newer one; the node is the value of `result` when no name changes any
-    more. More rounds than `max_rounds` (None: the pool's bound; of each priority, see `EnterAt`)
-    raise `NoFixedPoint`; if it `stops`, they are not begun instead, and the node is what `result`
-    has by then. A body's schema is that of its `Recursive` by types.
+    With X(0) empty, each round i has X(i + 1) = body(X(i)); the node is the value of `result` once
+    X(i + 1) = X(i) for every name. More rounds than `max_rounds` (None: the
+    pool's bound; of each priority, see `EnterAt`) raise `NoFixedPoint`; if it `stops`, they are not
+    begun instead, and the node is what `result` has by then. A body's schema is that of its
+    `Recursive` by types.
     """
 
     bindings: tuple[tuple[str, "Node"], ...]
@@ -383,7 +389,7 @@ class Iterate(Hashed):
 
 @dataclass(frozen=True, slots=True)
 class EnterAt(Hashed):
-    """Inside an `Iterate` that binds `into`: rows from outside that wait until it is their turn.
+    """EnterAt brings rows into an `Iterate` that binds `into`, in the order of their priority.
 
     Rows enter by `priority`, an int64 expression over the row (below 0 and NULL count as 0, beyond
     2^32 - 1 as that): rows of the next priority enter once what came before no longer changes
@@ -432,22 +438,22 @@ for _kind in get_args(Node):
 
 
 def _chosen(fields: Sequence[pa.Field], columns: Iterable[int]) -> list[pa.Field]:
-    """Those of `fields` at `columns`, without what there is not."""
+    """Pick the fields at `columns`, without positions that do not exist."""
     return [fields[i] for i in columns if 0 <= i < len(fields)]
 
 
 def _named(fields: Sequence[pa.Field], outputs: Iterable[tuple[str, int]]) -> pa.Schema:
-    """Those of `fields` at the columns of `outputs`, by the names that these have."""
+    """Pick the fields at the columns of `outputs`, and rename them so."""
     return pa.schema([f.with_name(name) for name, i in outputs for f in _chosen(fields, [i])])
 
 
 def columns(node: Node) -> list[Column]:
-    """One expression for each column of `node`."""
+    """List one expression for each column of `node`."""
     return [Column(i, f.type, f.nullable) for i, f in enumerate(node.schema)]
 
 
 def project(node: Node, indices: tuple[int, ...]) -> Node:
-    """The columns `indices` of `node`, in that order: `node` itself where that changes nothing."""
+    """Project `node` to the columns `indices`; where nothing changes it is `node` itself."""
     given = columns(node)
     if indices == tuple(range(len(given))):
         return node

@@ -1,4 +1,10 @@
-"""Expressions, aggregates, window calls and orders as text; `$i` is column i, as in `sum($1)`."""
+"""Texts of expressions, aggregates, window calls and orders; `$i` is column i, as in `sum($1)`.
+
+>>> orders_text([Order(2, descending=True), Order(0)])
+'($2 desc, $0)'
+>>> aggregate_text(Aggregate("sum", 1, "total", pa.int64(), nullable=True))
+'sum($1)'
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import assert_never
@@ -34,7 +40,7 @@ def expression_text(
     column: Callable[[int], str],
     type_text: Callable[[pa.DataType], str] = str,
 ) -> str:
-    """`expression` in the manner of SQL, with `column` and `type_text` for columns and types."""
+    """Write an expression in the manner of SQL, columns by `column` and types by `type_text`."""
     match expression:
         case Column():
             return column(expression.index)
@@ -66,23 +72,23 @@ def _text_of_call(
 
 
 def columns_text(columns: Iterable[int]) -> str:
-    """Columns by number, as in `($2, $0)`."""
+    """Write columns by number, as in `($2, $0)`."""
     return f"({', '.join(f'${i}' for i in columns)})"
 
 
 def order_text(column: str, descending: bool, nulls_first: bool) -> str:
-    """One column of an order, as in `$2 desc nulls first`."""
+    """Write one column of an order, as in `$2 desc nulls first`."""
     return f"{column}{' desc' if descending else ''}{' nulls first' if nulls_first else ''}"
 
 
 def orders_text(order: Iterable[Order]) -> str:
-    """An order, as in `($2 desc, $0)`."""
+    """Write an order, as in `($2 desc, $0)`."""
     parts = (order_text(f"${o.column}", o.descending, o.nulls_first) for o in order)
     return f"({', '.join(parts)})"
 
 
 def aggregate_text(a: Aggregate) -> str:
-    """An aggregate over numbered columns."""
+    """Write an aggregate over numbered columns, as in `sum($1)`."""
     return call_text(
         f"{a.function}(",
         [f"${c}" for c in (a.column, a.other) if c is not None],
@@ -99,14 +105,14 @@ def call_text(
     order: Sequence[str],
     where: str | None,
 ) -> str:
-    """A call of an aggregate that begins with `opening`, its parenthesis included."""
+    """Write a call that begins with `opening`, which includes the parenthesis."""
     given = [*columns, *([] if parameter is None else [repr(parameter)])]
     by = f" order {', '.join(order)}" if order else ""
     return f"{opening}{', '.join(given) or '*'}{by}){'' if where is None else f' where {where}'}"
 
 
 def window_call_text(call: WindowCall) -> str:
-    """A call over a window of numbered columns."""
+    """Write a call over a window of numbered columns."""
     second = call.default if call.other is None else call.other
     argument, other = (None if c is None else f"${c}" for c in (call.column, second))
     return framed_text(call.function, argument, call.count, other, call.frame)
@@ -115,7 +121,7 @@ def window_call_text(call: WindowCall) -> str:
 def framed_text(
     function: str, argument: str | None, count: int, second: str | None, frame: Frame
 ) -> str:
-    """A call over a window, with its frame where that is not the usual one."""
+    """Write a call over a window, with its frame unless that is the default."""
     given = [part for part in (argument, second) if part is not None]
     if function in ("lag", "lead", "nth_value", "ntile"):
         given.insert(1 if argument is not None else 0, str(count))

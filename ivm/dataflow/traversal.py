@@ -1,6 +1,10 @@
-"""Traversal of dataflows: the nodes, expressions and names that a node reads.
+"""Traversals list the nodes, expressions and names that a node reads.
 
 Every function here is a `match` over all nodes: a node that it forgets does not pass mypy.
+
+>>> orders = Get("orders", pa.schema([("id", pa.int64())]))
+>>> [type(node).__name__ for node in walk(Negate(orders))], reads(Negate(orders))
+(['Negate', 'Get'], frozenset({'orders'}))
 """
 
 from collections.abc import Iterator
@@ -39,7 +43,7 @@ _REMEMBERED = 4096
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """The nodes that `node` reads directly; of a delta join, the arrangements of its paths."""
+    """List the nodes that `node` reads directly; of a delta join, the arrangements of its paths."""
     match node:
         case Get() | Constant() | Recursive():
             return ()
@@ -60,7 +64,7 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """`node` and all that it reads, each once, a node before those that it reads."""
+    """Yield `node` and all that it reads, each once, a node before those that it reads."""
     met: set[Node] = set()  # a dataflow whose nodes share inputs has more paths than nodes
     waiting = [node]
     while waiting:
@@ -72,7 +76,7 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def expressions(node: Node) -> tuple[Expression, ...]:
-    """The expressions that `node` evaluates over the rows of its input."""
+    """List the expressions that `node` evaluates over the rows of its input."""
     match node:
         case Filter():
             return (node.predicate,)
@@ -92,7 +96,7 @@ def expressions(node: Node) -> tuple[Expression, ...]:
 
 @lru_cache(maxsize=_REMEMBERED)
 def free_names(node: Node) -> frozenset[str]:
-    """The recursive names that `node` refers to and does not bind."""
+    """Collect the recursive names that `node` refers to and does not bind."""
     below = frozenset[str]().union(*map(free_names, children(node)))
     match node:
         case Recursive():
@@ -104,7 +108,7 @@ def free_names(node: Node) -> frozenset[str]:
 
 @lru_cache(maxsize=_REMEMBERED)
 def passed_names(node: Node) -> frozenset[str]:
-    """The free recursive names whose rows reach `node` without being summed up on the way."""
+    """Collect the free recursive names whose rows reach `node` without a sum on the way."""
     if isinstance(node, Recursive):
         return frozenset([node.name])
     if not _passes(node):
@@ -113,7 +117,7 @@ def passed_names(node: Node) -> frozenset[str]:
 
 
 def _passes(node: Node) -> bool:
-    """Whether `node` hands rows on as they come, so that it brings no equal ones together."""
+    """Tell whether `node` passes rows on as they come, without adding up equal ones."""
     match node:
         case Filter() | Map() | FlatMap() | Union() | Negate() | Iterate() | EnterAt():
             return True
@@ -127,7 +131,7 @@ def _passes(node: Node) -> bool:
 
 @lru_cache(maxsize=_REMEMBERED)
 def recursive_schemas(node: Node) -> dict[str, pa.Schema]:
-    """The schema under which each free recursive name is referred to."""
+    """Map each free recursive name to the schema under which it is referred to."""
     if isinstance(node, Recursive):
         return {node.name: node.schema}
     found: dict[str, pa.Schema] = {}
@@ -137,13 +141,13 @@ def recursive_schemas(node: Node) -> dict[str, pa.Schema]:
 
 
 def _bound(node: Node) -> frozenset[str]:
-    """The recursive names that `node` binds."""
+    """Collect the recursive names that `node` binds."""
     return frozenset(n for n, _ in node.bindings) if isinstance(node, Iterate) else frozenset()
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def reads(node: Node) -> frozenset[str]:
-    """The names of the inputs and dataflows that `node` refers to."""
+    """Collect the names of the inputs and dataflows that `node` refers to."""
     if isinstance(node, Get):
         return frozenset([node.name])
     return frozenset[str]().union(*map(reads, children(node)))

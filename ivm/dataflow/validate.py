@@ -1,4 +1,4 @@
-"""Whether nodes fit together: what a plan takes for granted of those who describe dataflows.
+"""Validation checks that nodes fit together, before they are planned.
 
 A node names columns of its inputs by number, and inputs that belong together have the same types.
 What functions take and give is checked where they are compiled, and what aggregates and window
@@ -42,10 +42,16 @@ from ivm.errors import SchemaMismatch, Unsupported
 
 
 def check(node: Node) -> None:
-    """Raise SchemaMismatch where `node`, or any node that it reads, does not fit what it reads.
+    """Check `node` and all that it reads: each must fit the nodes that it reads.
 
-    Raises Unsupported for what is no node, for numbers of rows or rounds that cannot be, for a
-    recursive name that no loop binds, and for a join whose paths do not belong together.
+    Raises SchemaMismatch for a column that does not exist or has another type; Unsupported for an
+    object that is no node, for an impossible number of rows or rounds, for a recursive name that
+    no loop binds, and for a join whose paths do not belong together.
+
+    >>> orders = Get("orders", pa.schema([("id", pa.int64())]))
+    >>> check(Arrange(orders, (1,)))
+    Traceback (most recent call last):
+    ivm.errors.SchemaMismatch: an arrangement of column 1, where there are 1
     """
     check_parts(node)
     for each in walk(node):
@@ -57,7 +63,7 @@ def check(node: Node) -> None:
 
 
 def _check_node(node: Node) -> None:
-    """Raise where `node` itself does not fit what it reads; as `check` does."""
+    """Check `node` itself, as `check` does."""
     match node:
         case Filter():
             _filter(node)
@@ -94,7 +100,7 @@ def _check_node(node: Node) -> None:
 
 
 def check_parts(node: Hashable) -> None:
-    """Raise Unsupported for a node that cannot be compared: a part of it has no hash, as a list."""
+    """Raise Unsupported for a node with a part that has no hash, such as a list."""
     try:
         hash(node)
     except TypeError as error:
@@ -102,7 +108,7 @@ def check_parts(node: Hashable) -> None:
 
 
 def _columns(what: str, schema: pa.Schema, columns: Iterable[int | None]) -> None:
-    """Each of `columns` that is not None is one of `schema`."""
+    """Check that each of `columns` that is not None is one of `schema`."""
     for column in columns:
         if column is not None and not 0 <= column < len(schema):
             raise SchemaMismatch(f"{what} of column {column}, where there are {len(schema)}")
@@ -122,7 +128,7 @@ def _same(what: str, one: Iterable[pa.DataType], other: Iterable[pa.DataType]) -
 
 
 def _expressions(schema: pa.Schema, expressions: Iterable[Expression]) -> None:
-    """What `expressions` take to be columns of `schema` are, of these types."""
+    """Check that the columns of expressions are columns of `schema`, of these types."""
     met: set[Expression] = set()
     waiting = list(expressions)
     while waiting:
@@ -194,7 +200,7 @@ def _delta_join(node: DeltaJoin) -> None:
 
 
 def _equal(node: DeltaJoin, start: int, path: Path, together: pa.Schema) -> set[frozenset[int]]:
-    """The classes of columns, numbered over all relations, that `path` from `start` holds equal."""
+    """Collect the classes of columns that `path` from `start` holds equal, over all relations."""
     what = f"the path from relation {start}"
     _key(what, node.relations[start].schema, path.key)
     met = [start, *(lookup.relation for lookup in path.lookups)]
@@ -265,7 +271,7 @@ def _window(node: Window) -> None:
 
 
 def _counts_rows(function: WindowFunction) -> bool:
-    """Whether `function` needs no column."""
+    """Tell whether `function` needs no column."""
     return function == "count" or window_kind(function) == "number"
 
 
