@@ -1,15 +1,15 @@
-"""Descriptions of dataflows: nodes, expressions, aggregates, and the checks and traversals of them.
+"""Dataflows are described by nodes, expressions and aggregates, which are checked here.
 
-- `aggregates`: functions of many rows
-- `arguments`: what callers hand to a pool, refused with a typed error before anything is changed
-- `arrangement_order`: the column order of arrangements
-- `combinators`: nodes made of others: combinations that have an operator of their own in no …
-- `delta_join`: the paths of a delta join, from what shall be equal
-- `exhaustive`: tables that must have an entry for each of a closed set of names, checked at import
-- `expressions`: typed scalar expressions over one row: the trees that `Map` and `Filter` evaluate
-- `node_hash`: nodes that know their hash
-- `nodes`: descriptions of dataflows: what `Pool.install` makes into operators
-- `text`: expressions, aggregates, window calls and orders as text; `$i` is column i, as in …
-- `traversal`: traversal of dataflows: the nodes, expressions and names that a node reads
-- `validate`: whether nodes fit together
+- `aggregates`: aggregates, calls over windows, and the orders that they follow
+- `arguments`: arguments of a pool, checked with typed errors before any change
+- `arrangement_order`: column order of an arrangement: the key first, then the others
+- `combinators`: semijoins, antijoins, EXCEPT ALL, INTERSECT ALL and mixed reductions of nodes
+- `delta_join`: paths of a delta join, chosen from classes of equal columns
+- `exhaustive`: tables with exactly one entry for each of a closed set of names
+- `expressions`: typed scalar expressions over one row, evaluated by `Map` and `Filter`
+- `node_hash`: structural hashes of nodes, computed once each
+- `nodes`: nodes that denote collections, installed by `Pool.install`
+- `text`: texts of expressions, aggregates, window calls and orders, as in `sum($1)`
+- `traversal`: the nodes, expressions and names that a node reads
+- `validate`: checks that nodes fit together
 """

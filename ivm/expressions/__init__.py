@@ -1,17 +1,17 @@
-"""Expressions compiled to straight code over vectors of rows.
+"""Expressions are compiled to straight-line code over vectors of rows.
 
-- `compiler`: expression trees as straight code over registers
-- `error_text`: errors' texts as words: what went wrong, and in which row
-- `families`: types by the kernels that serve them
-- `functions`: all functions of expressions, and all kernels that their steps name
-- `kernels/`: kernels: the typed functions over vectors that compiled expressions call
-- `lower_arithmetic`: arithmetic as steps
-- `lower_cast`: casts as steps: by the pair of families, each way to the kernel that it takes
-- `lower_comparison`: comparisons, logic and choices as steps
-- `lower_python`: functions and casts written in Python as steps
-- `lower_temporal`: functions of dates and timestamps as steps
-- `lower_text`: functions of text as steps
-- `program`: predicates and outputs over updates: vectors of 1024 rows through straight code
-- `python/`: functions of expressions that are written in Python, by families of types
-- `row_text`: expressions and rows as short text, for messages
+- `compiler`: compiler of expression trees to straight-line code over registers
+- `error_text`: texts of row errors, interned as words, with the row's values
+- `families`: families of types that share kernels
+- `functions`: tables of all functions and of all kernels
+- `kernels/`: typed functions over vectors, called by compiled expressions
+- `lower_arithmetic`: lowering of arithmetic to steps
+- `lower_cast`: lowering of casts to steps, by the pair of families
+- `lower_comparison`: lowering of comparisons, logic and choices to steps
+- `lower_python`: lowering of functions and casts written in Python to steps
+- `lower_temporal`: lowering of functions of dates and timestamps to steps
+- `lower_text`: lowering of functions of text to steps
+- `program`: programs that filter and map updates, 1024 rows at a time
+- `python/`: functions that are written in Python, by families of types
+- `row_text`: short texts of expressions and rows, for messages
 """

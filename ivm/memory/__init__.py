@@ -1,7 +1,7 @@
-"""Memory management: arenas, buffers, huge pages, and slabs of many small arrays.
+"""Memory is kept in arenas, slabs and huge pages, which give it back for reuse.
 
-- `arena`: contents of strings, one after another in blocks that grow with what they hold
-- `buffers`: where numpy's arrays lie
-- `huge_pages`: large blocks of memory: mapped, and kept for the next taker when they are given …
-- `slab`: memory for many small arrays that grow and go
+- `arena`: contents of strings, one after another, in blocks that double
+- `buffers`: pointers to the contiguous data of NumPy arrays
+- `huge_pages`: large blocks of huge pages, mapped once and reused by the next taker
+- `slab`: allocator of many small arrays, with a free list for each size
 """

@@ -1,4 +1,4 @@
-"""Where each column of a row lies among its words.
+"""Row formats place each column among the words of a row.
 
 Two formats are used. A *row* has one NULL-mask word first if any column is nullable, then each
 column's words. An *ordered* row compares, as words, like an ORDER BY: each nullable column has a
@@ -46,18 +46,18 @@ class Format:
 
 
 def words_of(type_: pa.DataType) -> int:
-    """Words that a value of this type takes."""
+    """Count the words of a value of this type: one, or two of decimals and UUIDs."""
     return 2 if pa.types.is_decimal(type_) or type_ == UUID else 1
 
 
 def row_format(schema: Iterable[pa.Field]) -> Format:
-    """The format of rows in motion and at rest (raises Unsupported for too many columns)."""
+    """Lay out rows in motion and at rest (raises Unsupported for too many columns)."""
     return _row_format(tuple((words_of(f.type), f.nullable) for f in schema))
 
 
 @lru_cache
 def _row_format(columns: tuple[tuple[int, bool], ...]) -> Format:
-    """The format of columns of so many words, each with or without NULLs."""
+    """Lay out columns of so many words, each with or without NULLs."""
     masked = any(nullable for _, nullable in columns)
     if masked and len(columns) > MAX_NULLABLE_COLUMNS:
         raise Unsupported(
@@ -75,9 +75,9 @@ def _row_format(columns: tuple[tuple[int, bool], ...]) -> Format:
 
 
 def is_interned(type_: pa.DataType) -> bool:
-    """Whether words of this type are strings' words, which need the interner.
+    """Tell whether words of this type are those of strings, which need the interner.
 
-    Those of lists, structs, documents and intervals are.
+    Lists, structs, documents and intervals are strings too.
     """
     plain = pa.types.is_string(type_) or pa.types.is_binary(type_) or pa.types.is_list(type_)
     return plain or pa.types.is_struct(type_) or type_ in (JSON, INTERVAL)
@@ -90,7 +90,7 @@ def ordered_format(
     *,
     prefixed: bool = False,
 ) -> Format:
-    """The format whose rows compare like an ORDER BY of these columns.
+    """Lay out rows that compare, as words, like an ORDER BY of these columns.
 
     `prefixed` puts the first bytes of the first column of strings before it.
     """
@@ -112,7 +112,7 @@ def ordered_format(
 
 
 def string_words(types: Sequence[pa.DataType], form: Format) -> tuple[tuple[int, bool], ...]:
-    """The words of `form` that hold strings, and whether each is complemented."""
+    """List the words of `form` that hold strings, and whether each is complemented."""
     return tuple(
         (place.word, place.flipped)
         for type_, place in zip(types, form.places, strict=True)
@@ -121,7 +121,7 @@ def string_words(types: Sequence[pa.DataType], form: Format) -> tuple[tuple[int,
 
 
 def followed_by(first: Format, second: Format) -> Format:
-    """Both formats' words, the first's first."""
+    """Append the second format's words to the first's."""
     shifted = tuple(
         replace(
             p,

@@ -1,6 +1,6 @@
-"""Threads: the team that shares a step's work, work stealing, and the locks of a pool.
+"""Threads share a step's work as a team, steal parts from one another, and lock a pool.
 
-- `locks`: the locks under which a pool's steps and changes exclude one another
-- `team`: A team of threads
-- `work_stealing`: slices of what threads share, and their parts
+- `locks`: locks under which a pool's steps and changes exclude one another
+- `team`: the team of threads that shares the parts of a step
+- `work_stealing`: slices of a shared index range, and the parts that idle threads take
 """

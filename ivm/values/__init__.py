@@ -1,14 +1,14 @@
-"""Values and their types, as callers of the engine give and get them.
+"""Values have types, texts and arithmetic, which callers and the engine share.
 
-- `calendar`: days since 1970-01-01 and dates of the proleptic Gregorian calendar, of any year
+- `calendar`: days since 1970-01-01 and dates of the proleptic Gregorian calendar
 - `documents`: JSON documents and their canonical texts
 - `forms`: texts of values in PostgreSQL's forms, written and read
 - `interval_fields`: fields of intervals, as `extract` and `date_trunc` name them
 - `intervals`: intervals: their texts, and arithmetic on their three parts
-- `letter_case`: upper and lower case, one character for one, as PostgreSQL has them in C.UTF-8
-- `patterns`: regular expressions as of PostgreSQL, matched by RE2 in linear time
-- `python_values`: python values as Arrow's, wherever a caller gives some
-- `templates`: the templates of `to_char`, `to_date` and `to_timestamp` (PostgreSQL, "Template …
-- `types`: column types beyond Arrow's plain ones; all others are used as Arrow spells them
-- `zones`: abbreviations of time zones that PostgreSQL knows by default, and names in any case
+- `letter_case`: upper and lower case, one character for one, as in the locale C.UTF-8
+- `patterns`: regular expressions of PostgreSQL, matched by RE2 in linear time
+- `python_values`: exact conversion of Python values to Arrow arrays
+- `templates`: templates that format and parse timestamps, as of `to_char` and `to_date`
+- `types`: column types beyond the plain ones of Arrow: UUID, JSON, NUMERIC, INTERVAL
+- `zones`: time zones by abbreviation, fixed offset or name
 """

@@ -1,13 +1,13 @@
-"""Kernels: the typed functions over vectors that compiled expressions call.
+"""Kernels compute one operation over vectors of a type; compiled expressions call them.
 
-- `arithmetic`: kernels of integer and float arithmetic
-- `cast_numeric`: kernels that cast between booleans and numbers
-- `comparison`: kernels that compare, decide and choose
-- `decimals`: kernels of decimal arithmetic
-- `from_text`: kernels that cast text to values
-- `python`: the kernel that calls a Python function for each row, with the GIL once for a whole …
-- `temporal`: kernels on dates and timestamps, which count days and microseconds since 1970-01-01 …
-- `text`: kernels on strings. Positions and lengths count characters of UTF-8, from 1
-- `to_text`: kernels that cast values to text, in PostgreSQL's forms
-- `vectors`: what expression kernels work on
+- `arithmetic`: integer and float arithmetic
+- `cast_numeric`: casts between booleans and numbers
+- `comparison`: comparisons, three-valued logic, `case` and `coalesce`
+- `decimals`: decimal arithmetic
+- `from_text`: casts from text
+- `python`: calls of a Python function for each row, with the GIL taken once for a vector
+- `temporal`: functions of dates (days) and timestamps (microseconds) since 1970-01-01
+- `text`: functions of strings; positions count characters from 1
+- `to_text`: casts to text, in PostgreSQL's forms
+- `vectors`: vectors of words, NULLs and errors, and the frame of a kernel
 """

@@ -1,13 +1,13 @@
-"""Functions of expressions that are written in Python, by families of types.
+"""Functions written in Python are called row by row; each file has those of one family of types.
 
-- `arrays`: functions of arrays, whose elements count from 1, and their text
-- `documents`: functions of JSON documents, as PostgreSQL's of jsonb
+- `arrays`: functions of arrays, whose elements count from 1, and their texts
+- `documents`: functions of JSON documents, as of jsonb
 - `forms`: casts to and from text, by type
 - `intervals`: functions of intervals
-- `moments`: functions of dates, timestamps and times of day that are rarely on a hot path
-- `numbers`: functions of numbers, as PostgreSQL has them
+- `moments`: functions of dates, timestamps and times of day
+- `numbers`: functions of numbers; an argument outside the domain is an error
 - `patterns`: functions of regular expressions
-- `script`: what a function written in Python is to the assembly
-- `sets`: what functions that return sets return, as arrays
-- `texts`: functions of text and bytes, as PostgreSQL has them; positions count characters from 1
+- `script`: the contract of a function written in Python
+- `sets`: set-returning functions, whose sets are arrays
+- `texts`: functions of text and bytes; positions count characters from 1
 """
