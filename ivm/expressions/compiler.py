@@ -1,4 +1,4 @@
-"""Expression trees as straight code over registers: each step applies one kernel to registers.
+"""Compiles expression trees to straight-line code: each step applies one kernel to registers.
 
 Equal subexpressions share a register. Whether a register can hold NULLs or errors is decided
 here, from its arguments, so that kernels skip what cannot occur.
@@ -28,7 +28,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`kernel` applied to registers; `p` and `q` mean what the kernel says.
+    """A step applies `kernel` to registers; the kernel defines its parameters `p` and `q`.
 
     `routine` is the Python function that the kernels `scripted` and `search` call.
     """
@@ -45,7 +45,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """Code over rows of `schema`; `functions` says how each function becomes steps."""
+    """An assembly collects code over rows of `schema`; `functions` lowers each function."""
 
     schema: pa.Schema
     functions: Mapping[str, "Lowering"]
@@ -58,7 +58,7 @@ class Assembly:
         self._places.extend(row_format(self.schema).places)
 
     def register(self, expression: Expression) -> int:
-        """The register of `expression`'s values (raises Unsupported)."""
+        """Compile `expression`, once, and give the register of its values (raises Unsupported)."""
         if expression not in self._known:
             self._known[expression] = self._assemble(expression)
         return self._known[expression]
@@ -76,7 +76,7 @@ class Assembly:
         overflow: str | None = None,
         routine: Routine | Search | None = None,
     ) -> int:
-        """Adds a step and gives its register, nullable as its arguments unless that is given."""
+        """Append a step and give its register, nullable as its arguments unless given."""
         given = [self.cells[a] for a in arguments]
         if nullable is None:
             nullable = any(c.nullable for c in given)
@@ -87,11 +87,11 @@ class Assembly:
         return out
 
     def literal(self, value: int | str, type_: pa.DataType) -> int:
-        """A register that holds `value` in every row."""
+        """Give a register that holds `value` in every row."""
         return self.register(Literal(value, type_))
 
     def complaint(self, reason: str, call: Call) -> str:
-        """The message of an error in `call`."""
+        """Write the message of an error in `call`."""
         return f"{reason} in {render(call, self.schema.names)}"
 
     def _assemble(self, expression: Expression) -> int:

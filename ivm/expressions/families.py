@@ -1,4 +1,4 @@
-"""Types by the kernels that serve them."""
+"""Families group the types that share kernels, such as all integers with a sign."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from ivm.values.types import INTERVAL, JSON, UUID
 
 
 def family(type_: pa.DataType) -> str:
-    """The family of kernels for values of this type (raises Unsupported)."""
+    """Name the family of kernels for values of this type (raises Unsupported)."""
     for name, belongs in _FAMILIES.items():
         if belongs(type_):
             return name
@@ -36,19 +36,19 @@ _FAMILIES: dict[str, Callable[[pa.DataType], bool]] = {
 
 
 def scale_of(type_: pa.DataType) -> int:
-    """Digits after a decimal's point."""
+    """Count the digits after a decimal's point."""
     assert isinstance(type_, pa.Decimal128Type)
     return int(type_.scale)
 
 
 def precision_of(type_: pa.DataType) -> int:
-    """Digits of a decimal."""
+    """Count the digits of a decimal."""
     assert isinstance(type_, pa.Decimal128Type)
     return int(type_.precision)
 
 
 def comparison(type_: pa.DataType) -> str:
-    """How words of this type order: as a `word`, as the two of a `decimal`, as a `string`."""
+    """Name the comparison of this type's words: `word`, `decimal` (two words) or `string`."""
     name = family(type_)
     if name in ("text", "binary", "list", "json", "interval"):
         return "string"
@@ -56,7 +56,7 @@ def comparison(type_: pa.DataType) -> str:
 
 
 def integer_range(type_: pa.DataType) -> tuple[int, int]:
-    """The least and greatest value, the greatest uint64 as its two's complement."""
+    """Give the least and greatest value; the greatest uint64 as its two's complement, -1."""
     bits = type_.bit_width
     if pa.types.is_unsigned_integer(type_):
         return 0, -1 if bits == 64 else (1 << bits) - 1
@@ -64,7 +64,7 @@ def integer_range(type_: pa.DataType) -> tuple[int, int]:
 
 
 def same_family(call: Call, *expressions: Expression) -> str:
-    """The one family of `expressions`; raises Unsupported where they differ."""
+    """Name the one family of `expressions` (raises Unsupported if they differ)."""
     names = {family(e.type) for e in expressions}
     if len(names) != 1:
         types = ", ".join(str(e.type) for e in expressions)
@@ -73,26 +73,26 @@ def same_family(call: Call, *expressions: Expression) -> str:
 
 
 def takes(call: Call, least: int, most: float) -> None:
-    """Raises Unsupported unless there are `least` to `most` arguments."""
+    """Raise Unsupported unless there are `least` to `most` arguments."""
     if not least <= len(call.arguments) <= most:
         raise Unsupported(f"{call.function} of {len(call.arguments)} arguments")
 
 
 def wants(call: Call, *families: str) -> None:
-    """Raises Unsupported unless the arguments are of these families, in this order."""
+    """Raise Unsupported unless the arguments are of these families, in this order."""
     if [family(a.type) for a in call.arguments] != list(families):
         types = ", ".join(str(a.type) for a in call.arguments)
         raise Unsupported(f"{call.function} of ({types})")
 
 
 def gives(call: Call, *families: str) -> None:
-    """Raises Unsupported unless the result is of one of these families."""
+    """Raise Unsupported unless the result is of one of these families."""
     if family(call.type) not in families:
         raise Unsupported(f"{call.function} as {call.type}")
 
 
 def literal_text(call: Call, position: int) -> str:
-    """The text of a literal argument (raises Unsupported for any other)."""
+    """Give the text of a literal argument (raises Unsupported for any other)."""
     argument = call.arguments[position]
     if not isinstance(argument, Literal) or not isinstance(argument.value, str):
         raise Unsupported(f"{call.function} with argument {position + 1} that is not literal text")

@@ -1,4 +1,4 @@
-"""All functions of expressions, and all kernels that their steps name."""
+"""Tables list every function with its lowering, and every kernel with its address."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Arithmetic as steps."""
+"""Lowers arithmetic to steps, with the range or scale of the result's type."""
 
 import pyarrow as pa
 

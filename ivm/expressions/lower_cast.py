@@ -1,4 +1,4 @@
-"""Casts as steps: by the pair of families, each way to the kernel that it takes."""
+"""Lowers casts to steps: the pair of families, given and wanted, chooses the kernel."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Comparisons, logic and choices as steps."""
+"""Lowers comparisons, three-valued logic and choices to steps."""
 
 from functools import reduce
 from math import inf

@@ -1,4 +1,4 @@
-"""Functions and casts written in Python as steps."""
+"""Lowers functions and casts that are written in Python to calls of one kernel."""
 
 from collections.abc import Mapping
 

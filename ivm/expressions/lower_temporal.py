@@ -1,4 +1,4 @@
-"""Functions of dates and timestamps as steps."""
+"""Lowers functions of dates and timestamps to steps, in the argument's own unit."""
 
 import pyarrow as pa
 

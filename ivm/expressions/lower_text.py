@@ -1,4 +1,4 @@
-"""Functions of text as steps."""
+"""Lowers functions of text to steps."""
 
 from math import inf
 

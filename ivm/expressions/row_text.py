@@ -1,4 +1,4 @@
-"""Expressions and rows as short text, for messages."""
+"""Writes expressions and rows as short texts, for messages."""
 
 import pyarrow as pa
 
@@ -11,13 +11,13 @@ _MOST_VALUES = 8
 
 
 def render(expression: Expression, names: list[str]) -> str:
-    """`expression` over columns of these names, cut off after 120 characters."""
+    """Write `expression` over columns of these names, cut off after 120 characters."""
     text = expression_text(expression, names.__getitem__)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def in_row(message: str, row: pa.RecordBatch) -> str:
-    """`message` with the one row of `row`: its first columns, long values cut off."""
+    """Append the one row of `row` to a message: at most eight columns, long values cut off."""
     values = [f"{name} = {_value(row.column(i)[0])}" for i, name in enumerate(row.schema.names)]
     if not values:
         return message

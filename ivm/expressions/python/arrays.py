@@ -1,4 +1,4 @@
-"""Functions of arrays, whose elements count from 1, and their text."""
+"""Functions of arrays, whose positions count from 1, and the texts of arrays: `{1,2}`."""
 
 import math
 from collections.abc import Callable
@@ -20,7 +20,7 @@ _QUOTED = frozenset('{},"\\ \t\n\r\v\f')
 
 
 def keyed(type_: pa.DataType) -> Callable[[Any], Any]:
-    """The function from a value to what compares as PostgreSQL compares values of the type."""
+    """Make the function from a value to a key that compares as PostgreSQL compares the values."""
     name = family(type_)
     if name == "float":
         return lambda value: (math.isnan(value), 0.0 if math.isnan(value) else value)
@@ -33,7 +33,7 @@ def keyed(type_: pa.DataType) -> Callable[[Any], Any]:
 
 
 def _element_of(call: Call) -> pa.DataType:
-    """The type of the elements of the first argument."""
+    """Give the type of the elements of the first argument."""
     type_ = call.arguments[0].type
     assert isinstance(type_, pa.ListType)
     element: pa.DataType = type_.value_type
@@ -41,7 +41,7 @@ def _element_of(call: Call) -> pa.DataType:
 
 
 def element_writer(type_: pa.DataType) -> Callable[[Any], str]:
-    """As `writer`, of the elements of an array: true and false are t and f."""
+    """Make the writer of an array's elements: as `writer`, but with t and f for booleans."""
     if isinstance(type_, pa.ListType):
         return array_writer(type_)
     if pa.types.is_boolean(type_):
@@ -50,7 +50,7 @@ def element_writer(type_: pa.DataType) -> Callable[[Any], str]:
 
 
 def array_writer(type_: pa.ListType) -> Callable[[Elements], str]:
-    """The function that writes an array as `{1,2}`."""
+    """Make the function that writes an array as `{1,2}`."""
     write = element_writer(type_.value_type)
     nested = isinstance(type_.value_type, pa.ListType)
 
@@ -70,7 +70,7 @@ def _quoted(text: str) -> str:
 
 
 def array_reader(type_: pa.ListType) -> Callable[[str], Elements]:
-    """The function that reads an array's text (raises ValueError)."""
+    """Make the function that reads an array's text; that raises ValueError."""
     element = type_.value_type
     nested = isinstance(element, pa.ListType)
     read = _reader(element)
@@ -88,7 +88,7 @@ def array_reader(type_: pa.ListType) -> Callable[[str], Elements]:
 
 
 def _parts(text: str, nested: bool) -> list[str | None]:
-    """The texts of an array's elements, None for NULL."""
+    """Split an array's text into the texts of its elements, None for NULL."""
     if len(text) < 2 or text[0] != "{" or text[-1] != "}":
         raise ValueError(text)
     if not text[1:-1].strip():
@@ -106,7 +106,7 @@ def _parts(text: str, nested: bool) -> list[str | None]:
 
 
 def _nested(text: str, at: int) -> tuple[str, int]:
-    """The inner array at `at`, and where it ends."""
+    """Cut out the inner array at `at`; gives its end too."""
     start = at = len(text) - len(text[at:].lstrip())
     depth = quoted = 0
     while at < len(text) - 1:
@@ -124,7 +124,7 @@ def _nested(text: str, at: int) -> tuple[str, int]:
 
 
 def _part(text: str, at: int) -> tuple[str | None, int]:
-    """The element at `at`, and where it ends."""
+    """Cut out the element at `at`; gives its end too."""
     out: list[str] = []
     quoted = was_quoted = False
     while at < len(text) - 1 or quoted:
@@ -154,13 +154,13 @@ def _part(text: str, at: int) -> tuple[str | None, int]:
 
 
 def converter(source: pa.ListType, target: pa.ListType) -> Callable[[Elements], Elements]:
-    """The function that casts an array's elements."""
+    """Make the function that casts an array's elements."""
     convert = _converter(source.value_type, target.value_type)
     return lambda values: [None if v is None else convert(v) for v in values]
 
 
 def _converter(source: pa.DataType, target: pa.DataType) -> Callable[[Any], Any]:
-    """The function that casts an element."""
+    """Make the function that casts one element."""
     if isinstance(source, pa.ListType) and isinstance(target, pa.ListType):
         return converter(source, target)
     given, wanted = family(source), family(target)
@@ -186,7 +186,7 @@ def _reader(type_: pa.DataType) -> Callable[[str], Any]:
 
 
 def element(values: Elements, position: int) -> Any:
-    """The element at a position, or NULL where there is none."""
+    """Give the element at a position, or NULL beyond the ends."""
     return values[position - 1] if 1 <= position <= len(values) else None
 
 
@@ -209,7 +209,7 @@ def _prepend(value: Any, values: Elements | None) -> Elements:
 
 
 def _contains(call: Call) -> Callable[[Elements, Elements], bool]:
-    """Whether each element of the second is in the first; NULL is in none."""
+    """Make the test that each element of the second is in the first; NULL is in none."""
     key = keyed(_element_of(call))
 
     def contains(whole: Elements, wanted: Elements) -> bool:
@@ -230,7 +230,7 @@ def _overlaps(call: Call) -> Callable[[Elements, Elements], bool]:
 
 
 def _same(type_: pa.DataType) -> Callable[[Any, Any], bool]:
-    """Equality in which NULL equals NULL."""
+    """Make the equality of elements in which NULL equals NULL."""
     key = keyed(type_)
     return lambda a, b: b is None if a is None else b is not None and bool(key(a) == key(b))
 
@@ -262,14 +262,14 @@ def _replace(call: Call) -> Callable[[Elements | None, Any, Any], Elements | Non
 
 
 def _length(values: Any, dimension: int) -> int | None:
-    """The length of the arrays so deep; of inner arrays all are as long as the first."""
+    """Give the length in a dimension, counted from 1; all inner arrays have the first one's."""
     if dimension < 1 or not isinstance(values, list) or not values:
         return None
     return len(values) if dimension == 1 else _length(values[0], dimension - 1)
 
 
 def _flat(call: Call) -> Callable[[Elements], Elements]:
-    """The elements of inner arrays, in their order."""
+    """Make the function that flattens an array, in the order of its elements."""
     element = _element_of(call)
     depth = 0
     while isinstance(element, pa.ListType):
@@ -284,7 +284,7 @@ def _flat(call: Call) -> Callable[[Elements], Elements]:
 
 
 def _matched(values: Elements) -> Elements:
-    """An array whose inner arrays are equally long (raises ValueError for any other)."""
+    """Check that inner arrays are equally long, and give the array (raises ValueError)."""
     if any(isinstance(v, list) for v in values):
         if any(v is None for v in values):
             raise ValueError("an array beside NULL")
@@ -296,7 +296,7 @@ def _matched(values: Elements) -> Elements:
 
 
 def _lengths(values: Any) -> list[int]:
-    """The lengths of an array and of its first inner arrays."""
+    """List the lengths of an array and of its first inner arrays."""
     lengths = []
     while isinstance(values, list):
         lengths.append(len(values))

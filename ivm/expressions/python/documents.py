@@ -43,7 +43,7 @@ def _at_path(document: Document, path: list[str | None]) -> Any:
 def _taking(
     get: Callable[[Document, Any], Any], show: Callable[[Document], str | None]
 ) -> Callable[[str, Any], str | None]:
-    """The function from a text and a key to the shown part of the document."""
+    """Make the function that finds a part of a document by a key, and writes it."""
 
     def take(text: str, key: Any) -> str | None:
         found = get(parse(text), key)
@@ -53,7 +53,7 @@ def _taking(
 
 
 def contains(whole: Document, part: Document) -> bool:
-    """`@>`: an array contains a scalar at the top."""
+    """Test containment, `@>`; at the top an array contains a scalar too."""
     if isinstance(whole, list) and not isinstance(part, list | dict):
         return any(same(v, part) for v in whole)
     return _contains(whole, part)
@@ -70,12 +70,12 @@ def _contains(whole: Document, part: Document) -> bool:
 
 
 def same(a: Document, b: Document) -> bool:
-    """Equality of scalars, in which true is not 1."""
+    """Compare scalars; unlike in Python, true is not 1."""
     return isinstance(a, bool) == isinstance(b, bool) and bool(a == b)
 
 
 def has(document: Document, key: str) -> bool:
-    """`?`: a key of an object, a string of an array, or the string itself."""
+    """Test `?`: a key of an object, a string of an array, or the string itself."""
     match document:
         case dict():
             return key in document
@@ -86,6 +86,7 @@ def has(document: Document, key: str) -> bool:
 
 
 def type_of(document: Document) -> str:
+    """Name the type of a document, as `jsonb_typeof`."""
     match document:
         case None:
             return "null"
@@ -109,7 +110,7 @@ def _length(text: str) -> int:
 
 
 def builder(type_: pa.DataType) -> Callable[[Any], Document]:
-    """The function from values of a type to documents, as `to_jsonb` (raises Unsupported)."""
+    """Make the function from values of a type to documents, as `to_jsonb` (raises Unsupported)."""
     if isinstance(type_, pa.ListType):
         element = builder(type_.value_type)
         return lambda values: [None if v is None else element(v) for v in values]
@@ -157,7 +158,7 @@ def _push(call: Call) -> Callable[[str, Any], str]:
 
 
 def _joined(a: str, b: str) -> str:
-    """`||`: of two objects one; else an array, in which what is none is an item."""
+    """Concatenate, `||`: two objects to one; else arrays, a document that is none being an item."""
     one, other = parse(a), parse(b)
     if isinstance(one, dict) and isinstance(other, dict):
         return dump({**one, **other})
@@ -166,7 +167,7 @@ def _joined(a: str, b: str) -> str:
 
 
 def _without(text: str, key: str) -> str:
-    """`-` of a key, or of a string in an array."""
+    """Delete, `-`, a key of an object or a string of an array."""
     document = parse(text)
     if isinstance(document, dict):
         return dump({k: v for k, v in document.items() if k != key})
@@ -184,7 +185,7 @@ def _without_item(text: str, position: int) -> str:
 
 
 def _without_path(text: str, path: list[str | None]) -> str:
-    """`#-`."""
+    """Delete the part at a path, `#-`."""
     document = parse(text)
     if not isinstance(document, list | dict):
         raise ValueError(text)
@@ -249,7 +250,7 @@ def _strip_nulls(document: Document) -> Document:
 
 
 def _scalar(kind: str) -> Callable[[str], Any]:
-    """The value of a document that is a scalar of this kind (raises ValueError for others)."""
+    """Make the function that gives a scalar of this kind; it raises ValueError for others."""
 
     def value(text: str) -> Any:
         document = parse(text)

@@ -35,7 +35,7 @@ def _zoned(type_: pa.DataType) -> bool:
 
 
 def writer(type_: pa.DataType) -> Callable[[Any], str]:
-    """The function that writes a value of a type as its cast to text does (raises Unsupported)."""
+    """Make the function that writes a value of a type, as its cast to text (raises Unsupported)."""
     name = family(type_)
     if name == "decimal":
         digits = scale_of(type_)
@@ -68,7 +68,7 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
 
 
 def reader(type_: pa.DataType) -> Callable[[str], Any]:
-    """The function that reads a text as a value of a type; it raises ValueError for no value."""
+    """Make the function that reads a value of a type; it raises ValueError for no value."""
     name = family(type_)
     if name == "timestamp":
         zoned = _zoned(type_)

@@ -20,7 +20,7 @@ _EPOCH = datetime(1970, 1, 1)
 
 
 def make_date(year: int, month: int, day: int) -> int:
-    """A negative year is before Christ; there is no year 0."""
+    """Give the days to a date; a negative year is before Christ, and there is no year 0."""
     if year == 0:
         raise ValueError(year)
     return checked_days(year + 1 if year < 0 else year, month, day)
@@ -61,7 +61,7 @@ def binned(stride: Interval, micros: int, origin: int) -> int:
 
 
 def to_local(call: Call) -> Callable[[int], int]:
-    """A timestamp with zone, as the clock shows it in a zone."""
+    """Make the function from a timestamp with zone to the time on the clock of a zone."""
     zone = str(constant(call, 1))
     fixed = fixed_offset(zone)
     if fixed is not None:
@@ -76,9 +76,9 @@ def to_local(call: Call) -> Callable[[int], int]:
 
 
 def from_local(call: Call) -> Callable[[int], int]:
-    """What a zone's clock shows, as a timestamp with zone.
+    """Make the function from the time on the clock of a zone to a timestamp with zone.
 
-    What the clock shows twice is the later; what it skips is counted on from before.
+    A time that the clock shows twice is the later one; a time that it skips counts on from before.
     """
     zone = str(constant(call, 1))
     fixed = fixed_offset(zone)
@@ -98,7 +98,7 @@ def from_local(call: Call) -> Callable[[int], int]:
 
 
 def _days_first(call: Call, position: int) -> Callable[[int], int]:
-    """From the argument's own unit to microseconds."""
+    """Make the function from the argument's own unit, days or microseconds, to microseconds."""
     factor = DAY if family(call.arguments[position].type) == "date" else 1
     return lambda value: value * factor
 

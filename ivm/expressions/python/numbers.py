@@ -1,4 +1,4 @@
-"""Functions of numbers, as PostgreSQL has them: what is out of a function's domain is an error."""
+"""Functions of numbers, as of PostgreSQL: an argument outside the domain raises ValueError."""
 
 import math
 from collections.abc import Callable
@@ -12,7 +12,7 @@ _WIDE = Context(prec=90)
 
 
 def _finite(function: Callable[[float], float]) -> Callable[[float], float]:
-    """An infinite result of a finite argument is an overflow; NaN gives NaN."""
+    """Wrap a function so that an infinite result of a finite argument is an overflow."""
 
     def call(x: float) -> float:
         if math.isnan(x):

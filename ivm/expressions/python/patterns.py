@@ -11,7 +11,7 @@ from ivm.values.patterns import Pattern, compile_pattern
 
 
 def extracting(call: Call, *flags: int) -> Pattern:
-    """The pattern of a call that asks what matched; `flags`: which argument has the flags."""
+    """Compile the pattern of a call that extracts matches; `flags` is the position of its flags."""
     spelled = str(constant(call, flags[0])) if flags else ""
     pattern = compile_pattern(str(constant(call, 1)), spelled)
     if pattern.mixed:
@@ -48,7 +48,7 @@ def replacer(call: Call) -> Callable[[str], str]:
 
 
 def _template(replacement: str) -> list[str | int]:
-    """Texts, and numbers of groups: 0 for the whole match."""
+    """Split a replacement into texts and numbers of groups, 0 for the whole match."""
     parts: list[str | int] = []
     for piece in re.findall(r"\\[1-9]|\\&|\\\\|[^\\]+|\\", replacement):
         if piece == "\\&":
@@ -73,7 +73,7 @@ def substring(call: Call) -> Callable[[str], str | None]:
 
 
 def substr(call: Call) -> Callable[[str], str | None]:
-    """`regexp_substr(text, pattern, flags)`: what matched first."""
+    """`regexp_substr(text, pattern, flags)`: the first match."""
     pattern = extracting(call, 2)
     return lambda text: next((text[s:e] for s, e in pattern.matches(text)), None)
 

@@ -1,4 +1,4 @@
-"""What a function written in Python is to the assembly."""
+"""A script is a function written in Python, with the contract by which the compiler calls it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from ivm.errors import Unsupported
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A function of values of the families `takes` (`any`: of every type), at most three of them.
+    """A script takes one to three values of the families `takes`; `any` is every type.
 
     `made`: `function(call)` makes the function of the arguments that are not `constants`; else it
     is that function itself. Unless `strict` is false it is not called where an argument is NULL;
@@ -26,7 +26,7 @@ class Script:
 
 
 def constant(call: Call, position: int) -> Value:
-    """The value of a literal argument that is not NULL (raises Unsupported for any other)."""
+    """Give the value of a literal argument that is not NULL (raises Unsupported for any other)."""
     argument = call.arguments[position]
     if not isinstance(argument, Literal) or argument.value is None:
         raise Unsupported(f"{call.function} with argument {position + 1} that is not constant")

@@ -1,4 +1,4 @@
-"""What functions that return sets return, as arrays."""
+"""Set-returning functions give their sets as arrays, of at most a million elements in a series."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ MOST = 1_000_000
 
 
 def series(first: int, last: int, step: int) -> list[int]:
-    """`generate_series` of integers (raises OverflowError beyond a million)."""
+    """Generate a series of integers, `last` included (raises OverflowError beyond a million)."""
     if step == 0:
         raise ValueError(step)
     if (last - first) // step >= MOST:
@@ -23,7 +23,7 @@ def series(first: int, last: int, step: int) -> list[int]:
 
 
 def moments(first: int, last: int, step: Interval) -> list[int]:
-    """`generate_series` of timestamps: each a step after the one before."""
+    """Generate a series of timestamps, each a step after the one before, in microseconds."""
     length = span(step)
     if length == 0:
         raise ValueError(step)
