@@ -28,13 +28,13 @@ class DuplicateName(IvmError):
 
 
 class InUse(IvmError):
-    """Another dataflow still reads what should be dropped."""
+    """The collection cannot be dropped: another dataflow still reads it."""
 
     code = "in-use"
 
 
 class SchemaMismatch(IvmError):
-    """Columns differ in number, order or type from what was declared."""
+    """The columns differ in number, order or type from those declared."""
 
     code = "schema-mismatch"
 
@@ -46,19 +46,19 @@ class TimeInPast(IvmError):
 
 
 class TimeCompacted(IvmError):
-    """A time that is not told apart from later ones any more: nothing has held it."""
+    """The time is below `since`: history up to there was compacted. A hold keeps past times."""
 
     code = "time-compacted"
 
 
 class TimeIncomplete(IvmError):
-    """A time at which not everything has come in yet, so that it cannot be read."""
+    """The time is not completed yet: updates may still come at it, so it cannot be read."""
 
     code = "time-incomplete"
 
 
 class InvalidTime(IvmError):
-    """What was given as a time is not an integer, or not one that a pool can hold."""
+    """The time is not an integer, or not one that a pool can hold."""
 
     code = "invalid-time"
 
@@ -70,13 +70,13 @@ class InsertOnly(IvmError):
 
 
 class OutOfMemory(IvmError, MemoryError):
-    """Memory was too short for what is named; what else was asked of the pool stands."""
+    """Memory was too short for the named part; other work of the pool stands."""
 
     code = "out-of-memory"
 
 
 class PoolFailed(IvmError):
-    """A step did not complete: what was completed before can be read, no more."""
+    """A step did not complete: earlier times can be read, and no other call is served."""
 
     code = "pool-failed"
 
@@ -100,11 +100,11 @@ class NoFixedPoint(IvmError):
 
 
 def reason(shortage: MemoryError) -> str:
-    """What a MemoryError says; C++'s own says nothing."""
+    """The text of a MemoryError, or "no memory" where it is C++'s own, which has none."""
     text = str(shortage)
     return text if text not in ("", "std::bad_alloc") else "no memory"
 
 
 def out_of_memory(what: str, shortage: MemoryError) -> OutOfMemory:
-    """The error for callers of a shortage in `what`."""
+    """The error that tells callers of a shortage of memory in the part `what`."""
     return OutOfMemory(f"{what}: {reason(shortage)}")

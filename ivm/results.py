@@ -1,4 +1,4 @@
-"""What a pool answers: deltas, snapshots, and accounts of its arrangements."""
+"""Results of a pool's calls: deltas, snapshots, look-ups, and accounts of its arrangements."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -13,7 +13,7 @@ class Deltas:
     """Changes of one dataflow: row `i` of `rows` changed at `times[i]` by `diffs[i]` copies.
 
     Consolidated: no zero diff, and (row, time) is unique. Times never fall, and within a time the
-    negative diffs come first: who folds rows by a key that none share never deletes a new row.
+    negative diffs come first: a fold of rows by a unique key never deletes a new row.
     `errors` has one utf8 column, `error`.
     """
 
@@ -56,11 +56,11 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class ArrangementInfo:
-    """One arrangement: `name` is what it indexes, as in `orders[customer_id]`.
+    """The account of one arrangement: `name` is its collection and key: `orders[customer_id]`.
 
-    Or what operators keep beside it, by its kind: known rows, groups, rankings, totals or
-    histories, as in `reached[node] (known rows)`. `records` counts the updates, rows or groups
-    held, `bytes` the memory that they take, `users` lists the dataflows that read it.
+    Or of the state that operators keep beside it, by its kind: known rows, groups, rankings,
+    totals or histories, as in `reached[node] (known rows)`. `records` counts the updates, rows or
+    groups held, `bytes` the memory that they take, `users` lists the dataflows that read it.
     """
 
     name: str
@@ -71,7 +71,7 @@ class ArrangementInfo:
 
 @dataclass(frozen=True, slots=True)
 class Foretold:
-    """An arrangement that is not there yet: how many rows it would have, and bytes."""
+    """The estimate of an arrangement that is not there yet: its rows and its bytes."""
 
     name: str
     rows: int
@@ -79,7 +79,7 @@ class Foretold:
 
 
 class Installed(NamedTuple):
-    """What an installation found and made, by arrangement name."""
+    """The names of the arrangements that an installation reused, and of those that it made."""
 
     reused: tuple[str, ...]
     created: tuple[str, ...]
@@ -87,9 +87,9 @@ class Installed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What an installation would find, by arrangement name, and what it would make.
+    """The forecast of an installation: the arrangements that it would reuse, and those to make.
 
-    `pairs` is how many pairs of rows the largest join without a key would make.
+    `pairs` is the number of pairs of rows that the largest join without a key would make.
     """
 
     reused: tuple[str, ...]
@@ -98,5 +98,5 @@ class Forecast:
 
     @property
     def created(self) -> tuple[str, ...]:
-        """The names of what it would make."""
+        """The names of the arrangements that it would make."""
         return tuple(dict.fromkeys(made.name for made in self.foretold))

@@ -1,13 +1,13 @@
-"""What a pool has installed: collections, pieces, holds, and accounts of their memory.
+"""The installed dataflows and inputs of a pool: collections, pieces, holds, accounts of memory.
 
-- `accounting`: what a pool's memory is held for
-- `assembly`: assembly
-- `catalog`: the catalog
-- `collection`: collections: the inputs and the installed dataflows of a pool
-- `estimates`: how many rows a dataflow's collections have, foretold from those that are there
-- `forecast`: what an installation would reuse and create
-- `holds`: holds: what keeps collections of a pool readable as of earlier times
-- `pieces`: what the pool maintains
-- `references`: which pieces live
-- `row_errors`: errors of rows
+- `accounting`: accounts of a pool's memory, by arrangement and operator's state
+- `assembly`: builds a physical plan for a pool, as pieces that others can find
+- `catalog`: the collections of a pool, their pieces, and the arrangements that others can find
+- `collection`: an input or an installed dataflow of a pool
+- `estimates`: estimates the rows of a dataflow's collections from those that are there
+- `forecast`: foretells the arrangements that an installation would reuse and create
+- `holds`: keeps collections readable as of earlier times
+- `pieces`: the stages that produce one arrangement or one capture
+- `references`: keeps the pieces that an input or a dataflow needs, and finds those unused
+- `row_errors`: counts the errors of rows in each piece of a dataflow, and can retract them
 """

@@ -1,4 +1,4 @@
-"""What a pool's memory is held for: arrangements, and the state that operators keep beside them."""
+"""Accounts of a pool's memory: its arrangements, and the state that operators keep beside them."""
 
 from collections.abc import Iterable, Iterator
 from typing import Protocol
@@ -9,7 +9,7 @@ from ivm.results import ArrangementInfo
 
 
 class Stateful(Protocol):
-    """What holds the state of an operator."""
+    """A holder of an operator's state, which counts its records and bytes."""
 
     def account(self) -> tuple[int, int]:
         """Records held and bytes of memory."""

@@ -14,7 +14,7 @@ from ivm.runtime.feed import Intake
 
 @cython.freelist(16)    # they come and go with dataflows
 cdef class Assembly:
-    """What `plan` makes, as `name`, of what was `found`; its constants are there from `now` on.
+    """`plan` built as `name` over the pieces `found`; its constants are there from `now` on.
 
     `pieces` are the new ones, the collection's own last, and `stages` the root's, upstream first;
     `arrangements` are the new ones, and `result`, with its piece, has the collection's rows; it is
@@ -71,7 +71,7 @@ cdef class Assembly:
 
     @property
     def shared(self):
-        """The traces of what was found, each once: there may be two ways to find one."""
+        """The traces of the found arrangements, each once: there may be two ways to find one."""
         cdef dict traces = {}
         cdef Index index
         for _, index in self.found:
@@ -88,7 +88,7 @@ cdef class Assembly:
 
     @property
     def installed(self):
-        """What was found and what was made, by name."""
+        """The names of the arrangements that were found, and of those that were made."""
         cdef Piece piece
         cdef list reused = [], made = []
         for piece, _ in self.found:

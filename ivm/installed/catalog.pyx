@@ -1,4 +1,4 @@
-"""The catalog: the collections of a pool, what maintains them, and who finds what is arranged."""
+"""The catalog: the collections of a pool, their pieces, and the arrangements that others can find."""
 
 from ivm.installed.assembly cimport Assembly
 from ivm.installed.collection cimport Collection
@@ -47,7 +47,7 @@ cdef class Catalog:
         return found
 
     def refuse_name(self, name):
-        """Raises DuplicateName if there is a collection `name`, Unsupported for what is no name."""
+        """Raises DuplicateName if there is a collection `name`, Unsupported if it is not a string."""
         if not isinstance(name, str):
             raise Unsupported(f"{name!r} is not a name: names are strings")
         known = self.collections.get(name)
@@ -62,7 +62,7 @@ cdef class Catalog:
             raise InUse(f"{name!r} is read by {', '.join(known.read_by)}: drop that first")
 
     def look(self, PhysicalPlan plan):
-        """What `plan` takes from here, by slot; None if this is not as the plan takes it to be."""
+        """The arrangements that `plan` takes from here, by slot; None if the plan does not hold here."""
         cdef list found = []
         for node in plan.absent:
             if node in self.arrangements:
@@ -79,14 +79,14 @@ cdef class Catalog:
         return found
 
     def has(self, found):
-        """Whether what was `found`, pieces with their indexes, is still there."""
+        """Whether all that were `found`, pieces with their indexes, are still there."""
         for piece, _ in found:
             if not self.living.has(<Piece> piece):
                 return False
         return True
 
     def add(self, Collection collection, Assembly built):
-        """Let others find a collection, and what was built for it."""
+        """Let others find a collection, and the arrangements built for it."""
         self.living.add(built.piece)
         self.collections[collection.name] = collection
         for read in collection.reads:

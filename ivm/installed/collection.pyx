@@ -9,7 +9,7 @@ from ivm.errors import NotIndexed
 
 @cython.freelist(16)    # they come and go with dataflows
 cdef class Collection:
-    """An input or an installed dataflow, maintained by what was `built` for it.
+    """An input or an installed dataflow, maintained by the stages `built` for it.
 
     Its rows leave as `layout` says. Dataflows find them by their key as `source`, unless there is
     none: then its changes alone are kept. `indexes` lists their arrangements, `reads` the

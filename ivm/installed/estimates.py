@@ -1,4 +1,4 @@
-"""How many rows a dataflow's collections have, foretold from those that are there.
+"""Estimates of the rows in a dataflow's collections, from the rows of those that are there.
 
 Nothing is sampled: the rows of inputs and of installed dataflows are counted, and the rest follows
 by the constants of System R (Selinger et al., "Access Path Selection", SIGMOD 1979). A condition
@@ -49,11 +49,11 @@ class Estimates:
         self._known: dict[Node, float] = {}
 
     def rows(self, node: Node) -> int:
-        """How many rows `node` has."""
+        """The estimated number of rows of `node`."""
         return max(round(self._of(node)), 0)
 
     def bytes(self, arrange: Arrange) -> int:
-        """What an arrangement takes, without the strings that all arrangements share."""
+        """The estimated bytes of an arrangement, without strings, which arrangements share."""
         return self.rows(arrange) * WORD * row_format(arrange.schema).words
 
     def _of(self, node: Node) -> float:
@@ -96,7 +96,7 @@ class Estimates:
                 assert_never(node)
 
     def pairs(self, node: Node) -> int:
-        """How many pairs of rows `node` itself makes without a key; 0 if it is no such join."""
+        """The pairs of rows that `node` itself makes without a key; 0 if it is no such join."""
         if not isinstance(node, Join) or _is_keyed(node.left):
             return 0
         return max(round(self._of(node.left) * self._of(node.right)), 0)

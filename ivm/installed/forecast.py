@@ -1,4 +1,4 @@
-"""What an installation would reuse and create."""
+"""Forecasts of installations: the arrangements that one would reuse and create."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,7 +1,7 @@
-"""Holds: what keeps collections of a pool readable as of earlier times.
+"""Holds: each keeps a collection of a pool readable as of earlier times.
 
-Without one only the last completed time can be read: steps compact what came before. A hold keeps
-the times from one on apart in every arrangement that the collection has by then.
+Without one only the last completed time can be read: steps compact the times before it. A hold
+keeps the times from one on apart in every arrangement that the collection has by then.
 """
 
 from collections.abc import Callable, Iterable

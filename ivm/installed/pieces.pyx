@@ -1,4 +1,4 @@
-"""What the pool maintains: pieces, each the stages that produce one arrangement or one capture.
+"""Pieces: each holds the stages that produce one arrangement or one capture of a pool.
 
 A piece lives while an input or a dataflow needs it, directly or through other pieces. Pieces and
 indexes are compiled, since a dataflow that comes and goes costs little else than making them.
@@ -70,7 +70,7 @@ cdef class Piece:
 
     @property
     def states(self):
-        """What its operators hold beside traces, each with its kind."""
+        """The state that its operators hold beside traces, each with its kind."""
         return [(kind, state) for kind, stage, attribute in self.plan.states
                 for state in self._held([(stage, attribute)])]
 
@@ -81,7 +81,7 @@ cdef class Piece:
 
 @cython.freelist(16)    # they come and go with dataflows
 cdef class Index:
-    """An arrangement: its node, how its rows lie, and its trace."""
+    """An arrangement: its node, the layout of its rows, and its trace."""
 
     def __init__(self, node, shape, Trace trace):
         self.node = node

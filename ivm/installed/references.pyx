@@ -1,4 +1,4 @@
-"""Which pieces live: those that an input or a dataflow needs, directly or through other pieces."""
+"""References: a piece lives while an input or a dataflow needs it, directly or through other pieces."""
 
 from ivm.installed.pieces cimport Piece
 

@@ -1,4 +1,4 @@
-"""Errors of rows: data that each piece of a dataflow carries beside its rows, as retractable.
+"""Errors of rows: each piece of a dataflow counts them beside its rows and can retract them.
 
 For each piece the errors that stand now are counted by message. While anybody may read the past,
 the changes since then are kept as well: what stood at a time is what stands now without what came
@@ -37,7 +37,7 @@ class RowErrors:
         self._later: list[tuple[Piece, int, int]] = []  # (piece, time, diff) after `_held`
 
     def keep_from(self, held: int | None) -> None:
-        """Say which the earliest time is that can be read (None: the last completed one)."""
+        """Set the earliest time that can be read (None: the last completed one)."""
         self._held = held
         self._later = [] if held is None else [e for e in self._later if e[1] > held]
 
@@ -59,7 +59,7 @@ class RowErrors:
                     collection.pending_errors.append((message, time, diff))
 
     def come(self, collection: Collection, now: int) -> None:
-        """Give a dataflow that is being installed what stands in what it shares, as of `now`.
+        """Give a dataflow that is being installed the errors of its shared pieces, as of `now`.
 
         From now on it is given what comes there as well, as dataflows are that are there.
         """
@@ -90,7 +90,7 @@ class RowErrors:
         self._coming.pop(collection, None)
 
     def counted(self, collection: Collection, time: int | None) -> int:
-        """How many stand in a dataflow as of a time that can be read (None: now)."""
+        """The number of errors in a dataflow as of a time that can be read (None: now)."""
         pieces = set(collection.piece.all_needed())
         # Each inner sum is one step for other threads: a step may add errors meanwhile.
         now = sum(sum(self.standing.get(piece, {}).values()) for piece in pieces)

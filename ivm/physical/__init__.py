@@ -1,12 +1,12 @@
 """Physical plans: the stages of a dataflow with every decision made, and their construction.
 
-- `arrangement`: how rows lie in arrangements, and how an arrangement's columns become those of …
-- `build`: building: a physical plan's stages made into operators, one for each shard
-- `loop_operations`: the operations of planned stages in which time counts
-- `operation`: operations: what the stages of a physical plan do, as typed values with a text form
-- `operations`: the operations of stages that keep no state but traces; each is named for its node
-- `plan`: physical plans
-- `reduce_operations`: the operations of reductions
-- `scopes`: scopes while planning: the root, and one for each loop that is being planned
-- `text`: the text of a physical plan: its stages, by the arrangements that they make
+- `arrangement`: the layout of an arrangement's rows, and the places of their columns
+- `build`: makes a physical plan's stages into operators, one for each shard
+- `loop_operations`: operations of loops and of temporal filters
+- `operation`: the base of operations: the work of a stage as a typed value with a text form
+- `operations`: operations of stages that keep no state but traces, each named for its node
+- `plan`: the plan of one collection, decided once and built as often as it is wanted
+- `reduce_operations`: operations of reductions, and the logic of their groups
+- `scopes`: the root, and one scope for each loop that is being planned
+- `text`: prints a physical plan: its stages, by the arrangements that they make
 """

@@ -1,4 +1,4 @@
-"""How rows lie in arrangements, and how an arrangement's columns become those of other rows."""
+"""Arrangements in a plan: the layout of their rows, and the places of their columns."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from ivm.rows.packing import Packing
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How rows lie in an arrangement: its key, its value, and both `together` as one row.
+    """The layout of an arrangement's rows: its key, its value, and both `together` as one row.
 
     `strings` are the words of such a row that hold strings, and whether they are complemented.
     `restored` makes a row of the arranged input, in its column order, from (key, value).
@@ -29,7 +29,7 @@ class Shape:
 
 @lru_cache
 def shape_of(node: Arrange) -> Shape:
-    """How rows lie in the arrangement `node`."""
+    """The layout of the rows in the arrangement `node`."""
     fields, schema = list(node.schema), node.input.schema
     key, val = row_format(fields[: len(node.key)]), row_format(fields[len(node.key) :])
     together = followed_by(key, val)
@@ -43,14 +43,14 @@ def shape_of(node: Arrange) -> Shape:
 
 
 def places_in(node: Arrange, columns: Iterable[int]) -> list[tuple[int, int]]:
-    """Where an arrangement has these columns of its input: (0: key or 1: value, which of its)."""
+    """The places of these columns of its input in an arrangement: (0: key or 1: value, column)."""
     at, keys = arranged_positions(len(node.input.schema), node.key), len(node.key)
     return [(0, at[i]) if at[i] < keys else (1, at[i] - keys) for i in columns]
 
 
 @dataclass(frozen=True, slots=True)
 class Arranged:
-    """An arrangement in a plan: its node, how its rows lie, and which trace holds them."""
+    """An arrangement in a plan: its node, the layout of its rows, and the trace that holds them."""
 
     node: Arrange
     shape: Shape

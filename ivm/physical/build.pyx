@@ -21,7 +21,7 @@ cdef class StagePlan
 
 
 cdef class Argument:
-    """Stands in a plan for what an operator is made with, in each building and shard another."""
+    """An argument of an operator, in a plan: its value differs between shards and buildings."""
 
     cdef object of(self, Building building, int shard):
         raise NotImplementedError
@@ -64,7 +64,7 @@ cdef class Every(Argument):
 
 
 cdef class TracePlan:
-    """An arrangement's trace: what was found, or what stage `stage` seals."""
+    """An arrangement's trace: one that was found, or the one that stage `stage` seals."""
 
     def __init__(self, *, int stage=-1, int slot=-1):
         self.stage = stage
@@ -101,7 +101,7 @@ cdef class Read(Argument):
 
 
 cdef class Several(Argument):
-    """What each of `arguments` stands for, as a tuple."""
+    """The values that `arguments` stand for, as a tuple."""
 
     cdef tuple arguments
 
@@ -118,7 +118,7 @@ cdef class Several(Argument):
 
 
 cdef class New(Argument):
-    """What `make` makes: for state that no two operators may share."""
+    """A new result of `make`: for state that no two operators may share."""
 
     cdef object make
 
@@ -161,7 +161,7 @@ cdef class StagePlan:
 
     @property
     def slots(self):
-        """The slots of what was found whose traces it reads."""
+        """The slots of the found arrangements whose traces it reads."""
         return list(self.slots_read)
 
     # How many operators are made: one for each shard.
@@ -261,7 +261,7 @@ cdef class LoopPlan(StagePlan):
 
 @cython.freelist(16)    # they come and go with dataflows
 cdef class Building:
-    """What is made of the stages `planned`, in their order, in regions of such `depths`.
+    """The stages built from those `planned`, in their order, in regions of such `depths`.
 
     `found` has the traces of the arrangements that were found, by slot. Raises what the operators
     raise; then nothing is left.

@@ -1,4 +1,4 @@
-"""The operations of planned stages in which time counts: those of loops, and of moments."""
+"""Operations of loops and of temporal filters: those that read the time of an update."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -69,7 +69,7 @@ class EnterAt(Operation, makes=EnterAtOperator, puts_out_what_it_reads=False):
 
 @dataclass(frozen=True)
 class Variable(Operation, makes=VariableOperator, puts_out_what_it_reads=False):
-    """What a loop's name has in this round."""
+    """A recursive name of a loop: its rows in this round."""
 
     name: str
 

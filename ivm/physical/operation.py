@@ -1,4 +1,4 @@
-"""Operations: what the stages of a physical plan do, as typed values with a text form.
+"""Operations: the work of a physical plan's stages, as typed values with a text form.
 
 Operators are made with an operation's arguments and `explain` prints its text: of the same fields,
 so that the text says what is built.
@@ -60,7 +60,7 @@ class Operation(ABC):
     @property
     @abstractmethod
     def arguments(self) -> tuple[object, ...]:
-        """What operators are made with, after their region and the words of a row.
+        """The arguments of the operators, after their region and the words of a row.
 
         `Planned` stands for the operator of the same shard (of all shards, where one operator
         serves all), an arrangement or its trace for a reader, and a list for all its elements.

@@ -102,7 +102,7 @@ class Rules:
     interner: Interner
 
     def program(self) -> Program:
-        """What evaluates them; it has scratch of its own, so that each operator has another."""
+        """A program that evaluates them, for one operator, since it has scratch of its own."""
         return Program(self.given, list(self.predicates), self.outputs, self.interner)
 
     def __str__(self) -> str:

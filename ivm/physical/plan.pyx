@@ -59,7 +59,7 @@ cdef class PiecePlan:
 
 
 cdef class PhysicalPlan:
-    """What makes a collection: `stages`, in regions of `depths`; `root` lists those of the root.
+    """The plan of one collection: `stages`, in regions of `depths`; `root` lists those of the root.
 
     `operations` say what each stage does, with its arguments as typed values.
     `arrangements` are those that it makes, each with its piece. `result` is the one that has the

@@ -45,7 +45,7 @@ GROUPS = State("groups", "groups", "groups", "groups")
 
 
 class LogicPlan(ABC):
-    """What is made of the values of a group: a `Logic` for each operator, which keeps scratch."""
+    """The logic of a planned reduction: makes a `Logic`, which keeps scratch, for each operator."""
 
     @abstractmethod
     def make(self) -> Logic:
@@ -243,7 +243,7 @@ class AccumulateArranged(
 
 @dataclass(frozen=True)
 class Sums:
-    """What both of these are made with, after the rows that they read."""
+    """The arguments that both of these are made with, after the rows that they read."""
 
     owners: Partitioner
     key_words: int

@@ -20,11 +20,11 @@ class Planned:
 
 @dataclass(eq=False, slots=True)
 class Scope:
-    """Where stages are added: to the `body` of a loop within `parent`; both are None at the root.
+    """A scope of planning: adds stages to the `body` of a loop within `parent`, or to the root.
 
-    Its times have `depth` coordinates, and its place among the plan's regions is `region`.
-    `grows`: whatever refers to this scope's names only grows if nothing else in it shrinks.
-    `bodies` are those of the recursive names that the loop binds.
+    Both are None at the root. Its times have `depth` coordinates, and its place among the plan's
+    regions is `region`. `grows`: all that refers to this scope's names only grows if nothing else
+    in it shrinks. `bodies` are those of the recursive names that the loop binds.
     """
 
     region: int

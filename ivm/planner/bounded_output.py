@@ -1,4 +1,4 @@
-"""Foresight: which plans tell, before they run, how much their stages put out.
+"""Bounded output: finds the plans that bound the output of their stages before they run.
 
 A join of two arrangements that the pool has can count its pairs, and most other operators put out
 about as much as they read. So a dataflow that reads little, by such stages alone, is little.
@@ -12,7 +12,7 @@ from ivm.physical.operations import Join
 
 
 def foreseeable(operations: Iterable[Operation | LoopOperation]) -> bool:
-    """Whether what `operations` read tells before they run how much they put out."""
+    """Whether the inputs of `operations` bound their output before they run."""
     return all(each.puts_out_what_it_reads or _counts_pairs(each) for each in operations)
 
 

@@ -1,4 +1,4 @@
-"""The plans of a pool: what comes and goes is planned once and then only built.
+"""The cache of a pool's plans: a dataflow that comes and goes is planned once and then only built.
 
 A plan is good for as long as the pool is as the plan takes it to be; else another one is made.
 """
@@ -66,7 +66,7 @@ class DataflowPlan:
 
 
 class Plans:
-    """Plans over what is in `catalog`."""
+    """Plans over the arrangements in `catalog`."""
 
     def __init__(self, catalog: Catalog, shards: int, interner: Interner, bounds: Bounds) -> None:
         self._catalog = catalog
@@ -77,7 +77,7 @@ class Plans:
         self._inputs: dict[str, InputPlan] = {}
 
     def of_input(self, name: str, schema: pa.Schema, key: Sequence[str]) -> InputPlan:
-        """How to make an input (raises SchemaMismatch, Unsupported)."""
+        """The plan of an input (raises SchemaMismatch, Unsupported)."""
         known, names = self._inputs.get(name), key_names(name, key)
         if known is not None and known.key == names and known.rows.schema == schema:
             return known
@@ -93,7 +93,7 @@ class Plans:
     def of_dataflow(
         self, name: str, node: Node, key: Sequence[str] | None
     ) -> tuple[DataflowPlan, Found]:
-        """How to maintain `node`, by the columns `key` if any, and what there is of it already.
+        """The plan that maintains `node`, by the columns `key` if any, and the pieces found for it.
 
         Raises SchemaMismatch, UnknownCollection, NotIndexed, Unsupported.
         """

@@ -24,7 +24,7 @@ def plan_join(planning: Planning, node: Join) -> Planned:
 
 
 def plan_delta_join(planning: Planning, node: DeltaJoin) -> Planned:
-    """The sum of its paths, each a chain of look-ups that adds to what the one before made."""
+    """The sum of its paths, each a chain of look-ups that add columns to the rows before."""
     total: Planned | None = None
     for start, path in enumerate(node.paths):
         carried = _carried(node, path.lookups)
@@ -37,7 +37,7 @@ def plan_delta_join(planning: Planning, node: DeltaJoin) -> Planned:
 
 
 def _changes(planning: Planning, node: DeltaJoin, start: int, carried: Sequence[int]) -> Planned:
-    """What is new in relation `start`, as the columns `carried`."""
+    """The changes of relation `start`, as the columns `carried`."""
     path = node.paths[start]
     index = planning.arranged(Arrange(node.relations[start], path.key))
     later = tuple(
@@ -99,7 +99,7 @@ def _without_nulls(
 
 @lru_cache
 def _paired(node: Join) -> tuple[Join, Format, Packing]:
-    """`node` with keys of one format, the format of its rows, and what makes them of pairs."""
+    """`node` with keys of one format, the format of its rows, and the moves from pairs to them."""
     form = row_format(node.schema)
     left, right = shape_of(node.left), shape_of(node.right)
     if left.key != right.key:
@@ -138,7 +138,7 @@ def _carried(node: DeltaJoin, lookups: Sequence[Lookup]) -> list[list[int]]:
 
 
 def _places(node: Arrange, first: int) -> dict[int, tuple[int, int]]:
-    """Where an arrangement has its columns, numbered from `first`: (0: key or 1: value, which)."""
+    """The places of an arrangement's columns, numbered from `first`: (0 key or 1 value, column)."""
     places = places_in(node, range(len(node.schema)))
     return {first + column: place for column, place in enumerate(places)}
 

@@ -1,8 +1,8 @@
-"""Which collections only grow: no row of theirs is ever retracted.
+"""Monotonicity: a collection only grows if no row of it is ever retracted.
 
-Inputs declared insert-only do, and what operators without negation or aggregation make of
-collections that do. A loop's names do if all its bodies do, taking for granted that its names do:
-its rounds then climb to the least fixed point, unless the loop stops before.
+Inputs declared insert-only do, and so do the outputs of operators without negation or aggregation
+over collections that do. A loop's names do if all its bodies do, taking for granted that its
+names do: its rounds then climb to the least fixed point, unless the loop stops before.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Planning of one dataflow: what every planner of a node asks for.
+"""Planning of one dataflow: the state that the planners of all its nodes share.
 
 A node is planned once, in the innermost scope whose recursive names it refers to, and entered into
 deeper ones. An arrangement that refers to none is the pool's and shared by structure.
@@ -30,7 +30,7 @@ from ivm.rows.layout import Layout
 
 
 class Bounds(NamedTuple):
-    """What a recursion may take of a step, unless it comes to a fixed point."""
+    """Bounds on the rounds and updates of a recursion in a step that reaches no fixed point."""
 
     rounds: int
     updates: int  # given to its operators, those of loops within it included
@@ -133,7 +133,7 @@ class Planning(Stages, ABC):
             self.piece = outer
 
     def _piece(self, node: Arrange) -> PiecePlan:
-        """A piece for the arrangement `node`, named by what it indexes."""
+        """A piece for the arrangement `node`, named by the collection and its indexed columns."""
         keys = ", ".join(node.schema.names[: len(node.key)])
         if isinstance(node.input, Get):
             return PiecePlan(f"{node.input.name}[{keys}]", arranged=node)
@@ -150,7 +150,7 @@ class Planning(Stages, ABC):
         return Arranged(node, shape, trace)
 
     def moved(self, node: Node, picks: list[int], target: Format) -> Planned:
-        """`node`'s columns `picks` in format `target`, in whatever shards its rows are."""
+        """`node`'s columns `picks` in format `target`; its rows stay in their shards."""
         if index := self.stored_rows(node):
             packing = index.packed(picks, target, self.interner)
             return self.stage(target, Flatten(index, picks, packing))
@@ -188,7 +188,7 @@ class Planning(Stages, ABC):
         return self.find(Arrange(node, tuple(key)))
 
     def stored_rows(self, node: Node) -> Arranged | None:
-        """An arrangement of `node`'s rows by whatever columns: of a collection, at the root."""
+        """An arrangement of `node`'s rows by any columns: of a collection, at the root."""
         if isinstance(node, Get) and self.scope.parent is None:
             return self.stored(node)
         return None
@@ -212,7 +212,7 @@ class Planning(Stages, ABC):
     def terms(
         self, node: Node, terms: Sequence[tuple[Node, bool]]
     ) -> tuple[list[Planned], list[bool]]:
-        """The `terms` of which `node` is the sum, in its format, and which are subtracted."""
+        """The `terms` that `node` adds up, in its format, and for each whether it is negated."""
         form = row_format(node.schema)
         picks = [(0, i) for i in range(len(node.schema))]
         sources = [self.packed(self.planned(term), picks, form) for term, _ in terms]

@@ -41,7 +41,7 @@ def plan_enter_at(planning: Planning, node: EnterAt) -> Planned:
 
 
 def plan_iterate(planning: Planning, node: Iterate) -> Planned:
-    """A loop of variables, their bodies and what feeds these back; its result leaves it."""
+    """A loop of variables, their bodies and the feedback of these; its result leaves it."""
     outer, grows, depth = planning.scope, planning.only_grows(node), planning.scope.depth + 1
     inner = Scope(len(planning.depths), depth, [], outer, grows, dict(node.bindings))
     planning.depths.append(depth)

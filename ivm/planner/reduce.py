@@ -1,4 +1,4 @@
-"""Planning of reductions: which operator, and which format lets it stop early.
+"""Planning of reductions: chooses the operator, and the format that lets it stop early.
 
 At the root sums take a state for each group and selections walk ordered values; inside loops both
 need the join closure of times, which `ivm.operators.reductions.in_loop` provides for any logic.
@@ -175,7 +175,7 @@ def _ordered(
 
 
 def _reduced(planning: Planning, given: op.Ordered, logic: op.LogicPlan, form: Format) -> Planned:
-    """The reduction of what is `given` by `logic`, with rows of format `form`."""
+    """The reduction of the stage `given` by `logic`, with rows of format `form`."""
     words, strings = given.key_format.words, string_words(given.types, given.source.format)
     if planning.scope.depth > 1:
         in_loop = op.ReduceInLoop(given.source, given.by, words, logic, strings, given.owners)

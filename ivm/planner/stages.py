@@ -1,4 +1,4 @@
-"""What planning is made of: stages in the present scope, packings, exchanges, traces."""
+"""Steps of planning: add stages to the present scope, pack rows, exchange them, seal traces."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -52,7 +52,7 @@ class Stages:
 
     @contextmanager
     def within(self, scope: Scope) -> Iterator[None]:
-        """Let what is planned meanwhile be added to `scope`."""
+        """Add the stages that are planned meanwhile to `scope`."""
         outer, self.scope = self.scope, scope
         try:
             yield
@@ -137,7 +137,7 @@ class Stages:
         return self.stage(target, exchange)
 
     def owners(self, schema: pa.Schema, form: Format) -> Partitioner:
-        """What tells which shard owns a key, of columns `schema` in format `form`."""
+        """Maps a key, of columns `schema` in format `form`, to the shard that owns it."""
         return Partitioner(Layout(schema, form), range(len(schema)), self.interner)
 
     def sealed(
@@ -165,14 +165,14 @@ class Stages:
 
 
 def _argument(given: object, kind: type[StagePlan]) -> object:
-    """What stands in a stage of this `kind` for an operation's argument."""
+    """The value that stands in a stage of this `kind` for an operation's argument."""
     if isinstance(given, list):
         return Several([_read(each, kind) for each in given])
     return _read(given, kind) if isinstance(given, Planned | Arranged | TracePlan) else given
 
 
 def _read(given: Planned | Arranged | TracePlan, kind: type[StagePlan]) -> Argument:
-    """What stands there for an operator, or a trace, that is read."""
+    """The value that stands there for an operator, or a trace, that is read."""
     match given:
         case Planned():
             return Every(given.stage) if kind is WholePlan else Source(given.stage)

@@ -1,4 +1,4 @@
-"""Planning of window functions: where their arguments lie, and which kernel each call is."""
+"""Planning of window functions: finds the places of arguments, and a kernel for each call."""
 
 import math
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ from ivm.rows.packing import Packing
 
 
 class Values:
-    """How a partition's rows lie: in order, with the columns of `node` and where each is.
+    """The layout of a partition's rows: in order, with the columns of `node` and the place of each.
 
     The columns of the order come first and then the others, but for the key's. An argument that is
     among the key, or lies complemented because it is ordered by, has a plain copy behind them.
@@ -81,7 +81,7 @@ class Values:
         return last.word + last.words
 
     def argument(self, column: int) -> int:
-        """Which of `columns` has this one's values plain."""
+        """The one of `columns` that has this column's values plain."""
         return len(self.columns) - 1 - self.columns[::-1].index(column)
 
 
@@ -223,7 +223,7 @@ def _function(
 
 
 def _argument(call: WindowCall, values: Values) -> tuple[Place, bool]:
-    """Where the value lies that a call may take as it is, and whether it is interned.
+    """The place of the value that a call may take as it is, and whether it is interned.
 
     Raises Unsupported unless the call's result has its type.
     """

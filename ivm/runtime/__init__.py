@@ -1,12 +1,12 @@
 """The runtime: schedules of stages, hydration, and what enters and leaves a pool.
 
-- `export`: sealed batches
-- `feed`: where updates come in: the rows of Arrow batches go to the queues of an input
-- `hydration`: hydration: a new dataflow catches up with the pool, which goes on meanwhile
-- `lookups`: look-ups of many keys at once in what an arrangement has published
-- `mirror`: A mirror: a subscription with a trace of its own, for a dataflow that catches up
-- `readers`: what leaves the pool: deltas, snapshots and errors, as Arrow batches
-- `schedule`: A schedule
-- `stage`: stages: one operator in every shard, or one for all shards, and loops of stages
-- `string_gc`: releasing strings that no batch, group or waiting update uses any more
+- `export`: hands out sealed batches of an arrangement, to be written beside the steps
+- `feed`: packs rows of Arrow batches and puts them into the queues of an input
+- `hydration`: lets a new dataflow catch up with the pool, which goes on meanwhile
+- `lookups`: finds the rows of many keys at once in the published batches of an arrangement
+- `mirror`: a subscription with a trace of its own, for a dataflow that catches up
+- `readers`: deltas, snapshots and errors of a pool, as Arrow batches
+- `schedule`: the stages of the root; a step runs those that something new has reached
+- `stage`: one operator in every shard, or one for all shards, and loops of stages
+- `string_gc`: releases strings that no batch, group or waiting update uses any more
 """

@@ -1,4 +1,4 @@
-"""Sealed batches: what an arrangement holds, handed out as it is, to be written down beside the steps.
+"""Sealed batches: the batches of an arrangement, handed out as they are, to be written beside the steps.
 
 A batch never changes, so that one reference to it is all that a reader needs: its rows can be
 decoded by any thread while the pool goes on and merges the batch away. Its serial number is its
@@ -25,7 +25,7 @@ cdef uint64_t last_serial = 0
 
 @cython.no_gc_clear     # the interner is told that the batch is gone
 cdef class SealedBatch:
-    """One batch of a collection: its rows, each with what its diffs add up to over all times.
+    """One batch of a collection: its rows, each with the sum of its diffs over all times.
 
     While it is there no string of the pool is released: drop it soon.
     """
@@ -47,7 +47,7 @@ cdef class SealedBatch:
 
     @property
     def values(self) -> int:
-        """How many distinct rows it holds, those included whose diffs add up to nothing."""
+        """The number of distinct rows that it holds, those included whose diffs add up to nothing."""
         return self.batch.vals
 
     def rows(self, Py_ssize_t at_once):

@@ -1,4 +1,4 @@
-"""Where updates come in: the rows of Arrow batches go to the queues of an input."""
+"""The feed: packs the rows of Arrow batches and puts them into the queues of an input."""
 
 cimport cython
 from libc.stdint cimport int64_t, uint64_t

@@ -91,7 +91,7 @@ cdef class Hydration:
         catch_up(self.schedule, self.stages, self.readers, self.upto)
 
     def take(self, frontier):
-        """Take over what was sealed below `frontier` since; whether it should be the last time.
+        """Take over the updates sealed below `frontier` since; whether it should be the last time.
 
         It is if the pool has not gone on, if that is little, and if it is not much less than the
         time before: then the pool goes on faster than the dataflow can follow, and must wait for it.
@@ -103,7 +103,7 @@ cdef class Hydration:
         return self.taken <= AT_ONCE or (before is not None and 2 * self.taken > before)
 
     def go_on(self):
-        """Run on what was taken over (raises StageFailed)."""
+        """Run the stages on the updates that were taken over (raises StageFailed)."""
         while self.done < self.upto:
             upper = self.upto
             if self.schedule.recursive:

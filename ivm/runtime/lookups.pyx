@@ -1,4 +1,4 @@
-"""Look-ups of many keys at once in what an arrangement has published.
+"""Look-ups of many keys at once in the published batches of an arrangement.
 
 The keys are sorted like the arrangement's and sealed as a batch of their own, whose values are the
 keys' positions: so equal keys come together, and each published batch is read once, in one

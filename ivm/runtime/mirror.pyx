@@ -47,7 +47,7 @@ cdef class Mirror(Subscription):
             drop(b)
 
     def take_over(self) -> int:
-        """Take over what was sealed since the last call; its updates."""
+        """Take over the batches sealed since the last call; the number of their updates."""
         cdef Py_ssize_t updates = 0
         cdef size_t i, before = self.waiting.size()
         self.take(self.waiting)

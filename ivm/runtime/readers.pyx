@@ -1,4 +1,4 @@
-"""What leaves the pool: deltas, snapshots and errors, as Arrow batches.
+"""Readers of a pool: its deltas, snapshots and errors, as Arrow batches.
 
 Traces publish their batches and readers take them while holding the GIL, so that a reader sees
 all traces as of one frontier; the batches themselves never change and are read without it.

@@ -94,7 +94,7 @@ cdef class Schedule:
         return self.complete(lower, upper)
 
     cpdef int catch_up(self, list stages, uint64_t lower, uint64_t upper) except -1:
-        """Run stages that were just added, and find what they read: as `run`, but none is called."""
+        """Run stages that were just added, after they found their sources: as `run`, but none is called."""
         cdef Stage stage
         try:
             for stage in stages:
@@ -131,7 +131,7 @@ cdef class Schedule:
         return False
 
     cpdef int publish_all(self) except -1:
-        """Let readers see what all stages have sealed."""
+        """Let readers see the batches that all stages have sealed."""
         cdef Stage stage
         for stage in self.stages:
             _prepare_traces(stage)
@@ -140,7 +140,7 @@ cdef class Schedule:
         return 0
 
     def publish(self, int64_t time) -> None:
-        """Let readers see what the stages that ran have sealed, and all traces as of `time`."""
+        """Let readers see the batches of the stages that ran, and all traces as of `time`."""
         cdef size_t i
         for i in range(self.ran.size()):
             _prepare_traces(<Stage> self.ran[i])
