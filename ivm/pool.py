@@ -68,13 +68,33 @@ from ivm.threads.locks import Both, Gate, Lock
 
 FIRST_SWEEP = 16 << 20  # bytes of strings
 _ENDLESS = (
-    "Every round changes the rows: a condition must end it, or, over cycles, a union that keeps "
-    "each row once (UNION in SQL)"
+    "Every round still changes the rows. Add a condition that ends the recursion; over cycles, use "
+    "UNION instead of UNION ALL"
 )
 
 
 class Pool:
-    """Workers that maintain dataflows; safe to call from several threads.
+    """Maintains dataflows over inputs with a team of workers; safe to call from several threads.
+
+    >>> from ivm.dataflow.aggregates import Aggregate
+    >>> from ivm.dataflow.nodes import Get, Reduce
+    >>> int64 = pa.int64()
+    >>> orders = pa.schema([pa.field(n, int64, nullable=False) for n in ("id", "customer")])
+    >>> count = Aggregate("count", None, "n", int64, nullable=False)
+    >>> pool = Pool()
+    >>> pool.create_input("orders", orders, key=["id"])
+    >>> pool.install("per_customer", Reduce(Get("orders", orders), (1,), (count,)), ["customer"])
+    Installed(reused=('orders[id]',), created=('per_customer[customer]',))
+    >>> rows = pa.record_batch([[1, 2], [7, 7]], schema=orders)
+    >>> pool.feed("orders", rows, diffs=np.array([1, 1]), times=0)
+    >>> pool.advance(1)
+    >>> pool.peek("per_customer", {"customer": 7}).rows.to_pylist()
+    [{'customer': 7, 'n': 2}]
+    >>> pool.feed("orders", rows.slice(0, 1), diffs=np.array([-1]), times=1)
+    >>> pool.advance(2)
+    >>> deltas = pool.drain("per_customer")
+    >>> list(zip(deltas.rows["n"].to_pylist(), deltas.times.tolist(), deltas.diffs.tolist()))
+    [(2, 0, 1), (2, 1, -1), (1, 1, 1)]
 
     `workers` threads share the work of large steps, and of many rows that are fed. `feed`,
     `advance` and `drain` exclude one another, and so do `install` and the calls that create and
@@ -109,7 +129,7 @@ class Pool:
 
     @property
     def frontier(self) -> int:
-        """Every time below is complete; the pool starts at 0."""
+        """The frontier: every time below it is complete; the pool starts at 0."""
         return self._frontier
 
     @property
@@ -119,7 +139,7 @@ class Pool:
 
     @property
     def string_bytes(self) -> int:
-        """Bytes of the strings of more than seven bytes, which all arrangements share."""
+        """The bytes of the strings longer than seven bytes, which all arrangements share."""
         return self._interner.bytes
 
     # --- inputs ---
@@ -167,7 +187,10 @@ class Pool:
         diffs: NDArray[np.int64],
         times: NDArray[np.uint64] | int,
     ) -> None:
-        """Queue updates of an input, whose columns `rows` has, at times not below the frontier.
+        """Queue updates of an input: `rows` has its columns, in their order and of their types.
+
+        Row `i` changes by `diffs[i]` copies (int64) at `times[i]` (uint64), or all at one time; no
+        time may lie below the frontier. The rows are copied before the call returns.
 
         Raises UnknownCollection, SchemaMismatch, InvalidTime, TimeInPast, InsertOnly; then nothing
         is queued.
@@ -204,7 +227,7 @@ class Pool:
     # --- running ---
 
     def advance(self, frontier: int) -> None:
-        """Complete every time below `frontier`: run all dataflows on what was fed.
+        """Complete every time below `frontier`: run all dataflows on the updates that were fed.
 
         Raises TimeInPast, InvalidTime, and NoFixedPoint naming the dataflows that did not
         converge: they are dropped, with those that read them, and all others are complete.
@@ -223,7 +246,7 @@ class Pool:
                 where = self._where(shortage, self._catalog.living)
                 self._gate.failure = f"a step did not complete: {where}"
                 raise OutOfMemory(self._gate.failure) from shortage
-            except BaseException as error:  # an interrupt, or what nobody thought of
+            except BaseException as error:  # an interrupt, or an error that is not foreseen
                 self._gate.failure = f"a step did not complete: {error!r}"
                 raise
             if failed:
@@ -259,7 +282,7 @@ class Pool:
         return failed
 
     def _where(self, shortage: MemoryError, pieces: Iterable[Piece]) -> str:
-        """What memory was too short for, by the name of its arrangement or dataflow."""
+        """The part that memory was too short for: its arrangement or dataflow, and the reason."""
         stage = shortage.stage if isinstance(shortage, StageFailed) else None
         names = [piece.name for piece in pieces if stage in piece.stages]
         return f"{', '.join(names) or 'the end of a step'}: {reason(shortage)}"
@@ -366,11 +389,12 @@ class Pool:
     def _refuse_lost(self, name: str, built: Assembly) -> None:
         if not self._catalog.has(built.found):
             raise UnknownCollection(
-                f"what {name!r} reads was dropped, since it found no fixed point"
+                f"a collection that {name!r} reads was dropped: it reached no fixed point. Install "
+                f"{name!r} again over collections that are there"
             )
 
     def _attach(self, built: Assembly, collection: Collection) -> Installed:
-        """Let others find what a new dataflow made, whose stages the pool runs already."""
+        """Let others find a new dataflow's arrangements; the pool runs its stages already."""
         try:
             self._catalog.add(collection, built)
             last = max(self._frontier - 1, 0)
@@ -383,7 +407,7 @@ class Pool:
         return built.installed
 
     def drop(self, name: str) -> None:
-        """Stop a dataflow and free what only it used (raises UnknownCollection, InUse)."""
+        """Stop a dataflow and free state that only it used (raises UnknownCollection, InUse)."""
         with self._standing:
             self._catalog.find_dataflow(name)
             self._catalog.refuse_in_use(name)
@@ -511,14 +535,14 @@ class Pool:
                 self._gate.leave()
 
     def arrangements(self) -> list[ArrangementInfo]:
-        """What every arrangement holds, and every other state of dataflows, and who reads it.
+        """Accounts of every arrangement and every other state of dataflows, with their readers.
 
         State of an operator is named by its kind, as in `reached[node] (known rows)`.
         """
         return accounts(list(self._catalog.living), list(self._collections.values()))
 
     def explain(self, node: Node, key: Sequence[str] | None) -> Forecast:
-        """What `install` would reuse and create, and how large, without doing so.
+        """The arrangements that `install` would reuse and create, with estimates, without doing so.
 
         Raises UnknownCollection, SchemaMismatch, NotIndexed, Unsupported.
         """
