@@ -20,7 +20,7 @@ _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
 class _Counted(io.RawIOBase):
-    """A file object over `sink` that counts what passes, and takes its checksum."""
+    """A file object over `sink` that counts the bytes written, and takes their checksum."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink

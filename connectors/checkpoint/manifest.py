@@ -1,4 +1,4 @@
-"""The manifest of a checkpoint: which files hold which tables, as of which time.
+"""The manifest of a checkpoint: lists the files of each table, and the time that they reflect.
 
 It is one line `crc32 json`, named for its time. A checkpoint is its manifest: files that none names
 are left over from one that was not completed, or is no more.
@@ -33,7 +33,7 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True)
 class TableEntry:
-    """A table: which life of its name, its topic and declaration, and the files that add up to it.
+    """A table in a manifest: its life, topic and declaration, and the files that add up to it.
 
     `positions` are the offsets after the last one reflected, by partition; `seen` is what
     `connectors.ingest.dedup` remembers of it.
@@ -51,7 +51,7 @@ class TableEntry:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The tables as of `time`, and what else the service knew then.
+    """The tables as of `time`, with the journal's identity and the published ends.
 
     `journal` is the identity of the journal whose times these are, `moment` what the clock showed
     (microseconds since the epoch), and `published` where the delta topic of every view ended.
@@ -73,7 +73,7 @@ class Manifest:
         return [file for table in self.tables for file in table.files]
 
     def to_bytes(self) -> bytes:
-        """What `from_bytes` reads."""
+        """The bytes that `from_bytes` reads."""
         return checked_line(
             {
                 "format": FORMAT,

@@ -39,7 +39,7 @@ class CheckpointCounts:
 
 
 class Checkpoints:
-    """Calls `cut` every `seconds`, and after `records` more records, and writes what it gives.
+    """Calls `cut` every `seconds`, and after `records` more records, and writes its result.
 
     `cut` gives None where there is nothing to write; `count` how many records there were so far.
     """
@@ -65,7 +65,7 @@ class Checkpoints:
         self._thread = threading.Thread(target=self._run, name="checkpoints", daemon=True)
 
     def start(self) -> None:
-        """Take checkpoints from now on; what was replayed at this start counts as new records."""
+        """Take checkpoints from now on; records replayed at this start count as new."""
         self._covered = self._count() - sum(
             r.end - r.first for entry in self._journal.entries() for r in entry.ranges
         )

@@ -19,10 +19,10 @@ from connectors.tables.spec import TableSpec
 
 
 class Target(Protocol):
-    """What is restored into."""
+    """The target of a restore: takes tables and their rows."""
 
     def begin(self) -> None:
-        """Declare all tables, empty, whatever was fed before."""
+        """Declare all tables, empty, and forget all rows that were fed before."""
 
     def feed(self, table: str, rows: Rows, time: int) -> None:
         """Add rows of a declared table."""
@@ -30,7 +30,7 @@ class Target(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What was restored: a checkpoint, if there was any, and `tables` of it.
+    """The result of a restore: a checkpoint, if there was any, and `tables` of it.
 
     `kept` are the checkpoints that can be used, ascending, it being the last one; `faults` says
     what is the matter with newer ones, and with others.
@@ -99,7 +99,7 @@ def _read(store: Store, name: str, journal: Journal) -> Manifest:
 def _present(
     manifest: Manifest, journal: Journal, tables: Mapping[str, TableSpec]
 ) -> Iterator[TableEntry]:
-    """The tables of a checkpoint that are still what they were (raises CheckpointCorrupt)."""
+    """The tables of a checkpoint that are still declared so (raises CheckpointCorrupt)."""
     positions = journal.positions_at(manifest.time)
     topics = journal.tables
     for table in manifest.tables:

@@ -1,4 +1,4 @@
-"""Where checkpoints are kept: a flat directory, on a local disk or on any filesystem of Arrow's.
+"""Stores of checkpoints: a flat directory, on a local disk or on any filesystem of Arrow's.
 
 Of what stands in it only what was published can be trusted: `publish` puts a file there whole or
 not at all, after any crash, and durably so every file that was created before.
@@ -29,7 +29,7 @@ class Sink(Protocol):
 
 
 class Store(Protocol):
-    """The files of one directory; methods raise OSError for what the place cannot do."""
+    """The files of one directory; methods raise OSError where the place fails."""
 
     @property
     def place(self) -> str:
@@ -125,7 +125,7 @@ class _SyncedFile:
 
 
 class ArrowStore:
-    """A directory of one of Arrow's filesystems, where what a closed file holds stays.
+    """A directory of one of Arrow's filesystems, where a closed file is durable.
 
     Object stores put a file there whole when it is closed; elsewhere a crash may leave a part of
     it, which its checksum tells.

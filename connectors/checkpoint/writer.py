@@ -80,7 +80,7 @@ class Written:
 
 
 class Stopped(Exception):
-    """The service stops: what was written of a checkpoint is of no use."""
+    """The service stops: the part of a checkpoint that was written is of no use."""
 
 
 class CheckpointWriter:
@@ -94,12 +94,12 @@ class CheckpointWriter:
         self._held: dict[frozenset[int], tuple[FileEntry, ...]] = {}
 
     def stands_for(self, files: tuple[FileEntry, ...], batches: Iterable[Batch]) -> None:
-        """Say that `files` were restored, and that `batches` are what became of them."""
+        """Note that `batches` hold the rows of `files`, so that these are not written again."""
         if serials := frozenset(batch.serial for batch in batches):
             self._held[serials] = files
 
     def write(self, cut: Cut, is_stopped: Callable[[], bool] = lambda: False) -> Written:
-        """Write a checkpoint, and delete what is too old then.
+        """Write a checkpoint, and delete those that are too old then.
 
         Raises OSError and Stopped; the checkpoints before are as they were, unless this one stands.
         """
@@ -118,7 +118,7 @@ class CheckpointWriter:
         return Written(cut.time, spared, sum(f.bytes for f in attempt.written))
 
     def _delete_unnamed(self) -> None:
-        """Delete the manifests that are not kept, and then what none of those kept names."""
+        """Delete the manifests that are not kept, and then the files that no kept one names."""
         named = {manifest.name for manifest in self._manifests}
         named |= {file.name for manifest in self._manifests for file in manifest.files()}
         names = [name for name in self._store.names() if name not in named and is_ours(name)]
@@ -144,7 +144,7 @@ class _Attempt:
         self._is_stopped = is_stopped
 
     def table(self, cut: TableCut) -> TableEntry:
-        """Write what of a table no file holds yet."""
+        """Write the part of a table that no file holds yet."""
         files: list[FileEntry] = []
         batches = {batch.serial: batch for batch in cut.batches}
         cut.batches.clear()
@@ -171,7 +171,7 @@ class _Attempt:
         )
 
     def undo(self) -> None:
-        """Delete what was written, as far as that can be done."""
+        """Delete the files that were written, as far as that can be done."""
         for name in (manifest_name(self._time), *(entry.name for entry in self.written)):
             with suppress(OSError):
                 self._store.remove(name)
