@@ -1,9 +1,9 @@
 """Typed Arrow columns made of the values of records.
 
-- `buffers`: arrow's buffers as NumPy's arrays, and back
-- `encodings`: values that a writer's schema, or the table's declaration, gives a meaning to …
-- `faults`: why a record cannot be decoded: stable reasons, with a message for people
-- `to_arrow`: values of records to one typed Arrow column, strictly
-- `unavailable`: what Debezium writes in place of a large value that the database did not log …
-- `writer_schema`: what a writer's schema says of a value
+- `buffers`: shares memory between Arrow's buffers and NumPy's arrays
+- `encodings`: reads values whose meaning a writer's schema or the table's declaration gives
+- `faults`: stable reasons why a record cannot be decoded, with a message for people
+- `to_arrow`: turns values of records into one typed Arrow column, strictly
+- `unavailable`: finds Debezium's placeholder for a large value that was not logged (TOAST)
+- `writer_schema`: the type of a value by its writer's schema, for Avro and Kafka Connect alike
 """

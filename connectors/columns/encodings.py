@@ -61,7 +61,7 @@ _PACKAGES = ("", "io.debezium.time", "io.debezium.data", "org.apache.kafka.conne
 
 
 class Incompatible(Exception):
-    """A column cannot take what the writer's schema writes."""
+    """A column cannot take the values that the writer's schema describes."""
 
 
 def by_declaration(encoding: str | None, dtype: pa.DataType) -> Converter:

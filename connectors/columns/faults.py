@@ -37,7 +37,7 @@ COMMON: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One of `formats.format.REASONS`, and what exactly is wrong."""
+    """One of `formats.format.REASONS`, and a message that says exactly where the error is."""
 
     reason: str
     message: str

@@ -77,7 +77,7 @@ def to_array(values: Values, field: pa.Field, convert: Converter | None = None) 
 
 
 def converter(dtype: pa.DataType) -> Converter:
-    """What makes a column of this type out of values that no schema describes."""
+    """The maker of a column of this type out of values that no schema describes."""
     if pa.types.is_integer(dtype):
         return integers
     if pa.types.is_string(dtype):
@@ -249,7 +249,7 @@ def decimals(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
 
 
 def _spelled_out(text: str, dtype: "pa.Decimal128Type[Any, Any]") -> str:
-    """A number that Arrow reads right: it wraps what 128 bits do not hold, scaled or not."""
+    """A number that Arrow reads right: it wraps numbers beyond 128 bits, scaled or not."""
     if _DECIMAL.fullmatch(text) is None:
         return text
     try:

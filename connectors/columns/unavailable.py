@@ -1,4 +1,4 @@
-"""What Debezium writes in place of a large value that the database did not log (TOAST).
+"""Debezium's placeholder for a large value that the database did not log (TOAST).
 
 The placeholder takes the form of its column: a text, bytes (base64 in JSON; hexadecimal by
 `binary.handling.mode`), a document, or an array with it as its one element, or with its bytes as

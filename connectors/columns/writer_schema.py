@@ -1,4 +1,4 @@
-"""What a writer's schema says of a value: one small tree for Avro and for Kafka Connect's JSON.
+"""The type of a value by its writer's schema: one small tree for Avro and Kafka Connect's JSON.
 
 `kind` is how the value is written, `name` what it means, under the names of Kafka Connect and
 Debezium; Avro's own logical types have theirs.
@@ -79,7 +79,7 @@ UNDESCRIBED = Logical("other")
 
 
 def of_connect(node: Any) -> Logical:
-    """The type that a schema of Connect's JSON converter describes; `other` what it does not."""
+    """The type that a schema of Connect's JSON converter describes; `other` for any else."""
     if type(node) is not dict:
         return Logical("other")
     kind = _CONNECT.get(str(node.get("type")), "other")
