@@ -1,14 +1,14 @@
-"""Envelopes: which rows a change record adds and takes away, each behind `Envelope`.
+"""Envelopes turn a change record into the rows that it adds and takes away.
 
-- `append`: append: every record is a row, and none is ever taken away
-- `canal`: canal's flat records
-- `debezium`: debezium envelopes: which rows a change record takes away and which it adds
-- `envelope`: the envelopes of changes, and the contract that each keeps
-- `flat`: flat
-- `images`: what envelopes come to
-- `keys`: primary keys
-- `maxwell`: maxwell's records
-- `positions`: where in its database's log a Debezium change stands
-- `transactions`: the ends of transactions, as Debezium writes them to a topic of their own
-- `upsert`: upsert
+- `append`: every record is a row, and none is ever taken away
+- `canal`: records of Canal, each with the rows of one statement
+- `debezium`: change records of Debezium, with the images before and after
+- `envelope`: the contract `Envelope`, and the tuple of those that there are
+- `flat`: records of Debezium after its transform that leaves the new row alone
+- `images`: row images in the order of their records, and records without any
+- `keys`: checks primary keys of declarations, and makes rows of records' keys
+- `maxwell`: records of Maxwell, with the row and the former values of changed columns
+- `positions`: the place of a Debezium change in its database's log
+- `transactions`: the ends of transactions, which Debezium writes to a topic of their own
+- `upsert`: the record's key names a row, its value sets it, and no value deletes it
 """

@@ -1,4 +1,4 @@
-"""Canal's flat records: `data` holds the rows of one statement, `old` what changed in each.
+"""Canal's flat records: `data` holds the rows of one statement, `old` their former values.
 
 `TRUNCATE` truncates; other statements that define tables are ignored.
 """
@@ -96,7 +96,7 @@ def _time(record: Any) -> int:
 
 
 def _changes(record: Any, kind: Any, shape: Shape) -> list[tuple[int, dict[str, Any]]] | Fault:
-    """What each row of a record's `data` sets, adds or takes away."""
+    """The changes that each row of a record's `data` sets, adds or takes away."""
     fault = _fault(record, kind)
     if fault is not None:
         return fault

@@ -1,4 +1,4 @@
-"""Debezium envelopes: which rows a change record takes away and which it adds.
+"""Debezium envelopes: each change record takes rows away and adds rows, by its images.
 
 With whole images, `c` and `r` add `after`; `d` takes `before` away; `u` does both, `before` first.
 In a keyed table `c`, `r` and `u` set `after`, and `d` deletes the row with the key of `before` or,
@@ -108,7 +108,7 @@ def _whole_images(envelopes: Sequence[Any], shape: Shape) -> Images:
 
 
 def _keyed_images(envelopes: Sequence[Any], shape: Shape, key_of: Callable[[int], Any]) -> Images:
-    """What envelopes set and delete; `key_of` gives the contents of a record's key.
+    """The rows that envelopes set and delete; `key_of` gives the contents of a record's key.
 
     A Fault among the envelopes stays one.
     """
@@ -184,7 +184,7 @@ def _keyless(key: Any) -> Fault:
 
 
 def _fault(envelope: Any, needed: dict[str, tuple[str, ...]]) -> Fault:
-    """What keeps `envelope` from being a change with the images that its op needs."""
+    """The fault of an `envelope` without the op or the images that a change needs."""
     if isinstance(envelope, Fault):
         return envelope
     if type(envelope) is not dict:

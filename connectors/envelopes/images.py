@@ -1,4 +1,4 @@
-"""What envelopes come to: row images in the order of their records, and records without any."""
+"""Images: the rows that records change, in the order of the records, and records without any."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

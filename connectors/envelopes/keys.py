@@ -8,7 +8,7 @@ from connectors.envelopes.images import Row, Shape
 
 
 def check_no_key(table: Declaration) -> None:
-    """Raise InvalidTable for a key that could not keep rows apart which stay for good."""
+    """Raise InvalidTable for a key that cannot tell rows apart that stay for good."""
     sources = {table.metadata.get(column) for column in table.key}
     if table.key and not {"partition", "offset"} <= sources:
         raise refused(

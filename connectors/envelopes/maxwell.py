@@ -1,4 +1,4 @@
-"""Maxwell's records: `data` is the row after the change, or the deleted one; `old` what changed.
+"""Maxwell's records: `data` is the row after the change, or the deleted one; `old` former values.
 
 Statements that define tables, and marks of a bootstrap's beginning and end, are ignored.
 """

@@ -1,4 +1,4 @@
-"""Where in its database's log a Debezium change stands: what tells an old record from a new one.
+"""Positions of Debezium changes in their database's log: they tell old records from new ones.
 
 | source | first number | second number |
 | --- | --- | --- |

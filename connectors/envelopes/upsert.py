@@ -57,7 +57,7 @@ class Upsert:
 
 
 def _images(contents: Contents) -> Images:
-    """What records with these keys set and delete; a Fault among either stays one."""
+    """The rows that records with these keys set and delete; a Fault among either stays one."""
     result = Images()
     shape = contents.shape
     keys = contents.keys or [None] * len(contents.values)
