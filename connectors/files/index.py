@@ -1,4 +1,4 @@
-"""Where the lines of a partition are: from offsets to bytes, without reading a line twice.
+"""The index of a partition's lines: from offsets to bytes, without reading a line twice.
 
 Each segment remembers how far it was scanned and the byte of every `STRIDE`-th line, so following a
 growing topic costs time in what is new, and finding any offset at most one stride of reading.
@@ -107,7 +107,7 @@ class PartitionIndex:
         return min(self._segments, default=0)
 
     def refresh(self) -> int:
-        """Look for what was appended; returns the end: the offset of the next record.
+        """Look for appended records; returns the end: the offset of the next record.
 
         Raises TopicTruncated when records that were seen before are gone from the end.
         """

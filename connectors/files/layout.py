@@ -1,4 +1,4 @@
-"""How a file topic lies on disk: `<root>/<topic>/<partition>/<base offset, 20 digits>.jsonl`.
+"""The layout of a file topic: `<root>/<topic>/<partition>/<base offset, 20 digits>.jsonl`.
 
 A segment is append-only JSON lines, one record per line; the offset of a record is the segment's
 base plus its line number. A line counts only once its newline is there. A segment ends where the
@@ -16,7 +16,7 @@ _SEGMENT = re.compile(r"[0-9]{20}" + re.escape(SUFFIX))
 
 
 def partition_directory(root: Path, topic: str, partition: int) -> Path:
-    """Where the segments of one partition are."""
+    """The directory of one partition's segments."""
     return root / topic / str(partition)
 
 

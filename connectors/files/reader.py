@@ -29,7 +29,7 @@ class TopicReader:
         return self._indexes[partition].first
 
     def spans(self, partition: int, first: int, end: int) -> list[Span]:
-        """Where the records `[first, end)` of a partition lie (raises TopicTruncated)."""
+        """The places of the records `[first, end)` of a partition (raises TopicTruncated)."""
         index = self._indexes.get(partition)
         if index is None:
             raise TopicTruncated(f"topic {self._topic!r} has no partition {partition}")

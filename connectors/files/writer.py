@@ -57,7 +57,7 @@ class TopicWriter:
         return first
 
     def sync(self) -> None:
-        """Make what was appended durable."""
+        """Make the appended records durable."""
         os.fdatasync(self._file)
 
     def truncate(self, end: int) -> None:
