@@ -1,13 +1,13 @@
-"""Formats: the bytes of records read as values, each behind the contract `Format`.
+"""Formats read the bytes of records as values, each behind the contract `Format`.
 
-- `avro`: avro records to Python values, each by its writer's schema out of a registry
-- `csv`: lines of separated values to one text for each column, or None for NULL
-- `format`: the formats of records' values and keys, and the contract that each keeps
-- `json`: JSON texts to Python values, with the schema that Kafka Connect may write beside each
-- `parsed`: what a format makes of the bytes of records
-- `protobuf`: protobuf records to Python values, each by its writer's schema out of a registry
-- `raw`: bytes as they are, in one column of a table
-- `registered`: values whose writers' schemas are in a registry
-- `schema_registry`: A schema registry over HTTP
+- `avro`: reads Avro records, each by its writer's schema out of a registry
+- `csv`: cuts lines of separated values into one text for each column
+- `format`: the contract `Format`, and the tuple of those that there are
+- `json`: reads JSON texts, and the schema that Kafka Connect may write beside each
+- `parsed`: the values of records as a format reads them, with their writers' types
+- `protobuf`: reads Protobuf records, each by its writer's schema out of a registry
+- `raw`: leaves bytes as they are, in one column of a table
+- `registered`: finds the schema of each record in a registry, for Avro and Protobuf alike
+- `schema_registry`: asks a schema registry over HTTP
 - `schemas`: the schemas of writers, and the names under which a registry has them
 """

@@ -112,7 +112,7 @@ def _without_logical_types(node: Any) -> Any:
 
 
 def _whole(documents: Sequence[Any]) -> Any:
-    """What reads a value of the last of these types, which may refer to those before it."""
+    """The schema of the last of these types, which may refer to those before it."""
     *referred, last = map(_without_logical_types, documents)
     named: dict[str, Any] = {}
     for document in referred:
@@ -145,7 +145,7 @@ def _by_index(node: Any) -> Any:
 def _refuse_unbounded(
     node: Any, named: dict[str, Any], path: tuple[str, ...], known: dict[str, bool]
 ) -> bool:
-    """Whether values of type `node` take no bytes; raises ValueError for what has no bound.
+    """Whether values of type `node` take no bytes; raises ValueError for a type without bound.
 
     `known` holds the answers for records, by name.
     """

@@ -1,4 +1,4 @@
-"""What a format makes of the bytes of records: values, and what their writers say of them."""
+"""Parsed records: the values that a format reads, with the types that their writers declare."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """Value `i` is what record `i` holds: None where it holds nothing, a Fault where it is bad.
+    """The values of records: None for a record that holds nothing, a Fault for one that is bad.
 
     `writers[i]` is the type that its writer's schema gives it, `UNDESCRIBED` for a value without
     one, None where there is no value; records of one writer share one object. `writers` is None

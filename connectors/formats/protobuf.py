@@ -170,7 +170,7 @@ def _write(directory: Path, name: str, text: str) -> None:
 
 
 def _protoc(directory: Path) -> FileDescriptorSet:
-    """The compiled files (raises ValueError with what the compiler says)."""
+    """The compiled files (raises ValueError with the compiler's message)."""
     result = directory / "compiled"
     command = [sys.executable, "-m", "grpc_tools.protoc", f"-I{directory}"]
     command += [f"-I{files('grpc_tools') / '_proto'}", f"--descriptor_set_out={result}"]
@@ -226,7 +226,7 @@ class _Writer:
 
 
 def _made(found: Descriptor) -> "tuple[type[Message], _Type] | Fault":
-    """A message type, and what reads it."""
+    """A message type, and its reader."""
     try:
         return GetMessageClass(found), _Types().message(found)
     except RecursionError:
@@ -272,7 +272,7 @@ Read = Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class _Type:
-    """A type, and what makes a value of what the library gives."""
+    """A type, and the function that makes its value of the library's."""
 
     logical: Logical
     read: Read

@@ -113,7 +113,7 @@ def _framed(
 def _in_headers(
     headers: Mapping[str, bytes | None], part: Part, within: bytes
 ) -> tuple[SchemaId, bytes] | str | None:
-    """The schema that a header names, and what it says after that; or the fault."""
+    """The schema that a header names, and the bytes after its id; or the fault."""
     if headers.get(f"apicurio.{part}.encoding") == b"JSON":
         return "it is in a JSON encoding; only the binary one is read"
     kinds: tuple[Literal["global", "content"], ...] = ("global", "content")

@@ -31,7 +31,7 @@ _TYPE = "application/vnd.schemaregistry.v1+json"
 
 @dataclass(frozen=True, slots=True)
 class RegistryConfig:
-    """Where the registry of a connection is; a plain value that travels to executors."""
+    """The address of a connection's registry; a plain value that travels to executors."""
 
     connection: str
     url: str
@@ -51,7 +51,7 @@ class Connected(Protocol):
 
 
 def config_of(connection: Connected) -> RegistryConfig | None:
-    """Where the registry of `connection` is, if it has one."""
+    """The address of the registry of `connection`, if it has one."""
     options = connection.registry()
     return RegistryConfig(connection.name, **options) if options else None
 
@@ -134,7 +134,7 @@ class Registry:
         return "/apis/registry/" in self._config.url
 
     def _path(self, name: SchemaId) -> str | None:
-        """Where a schema is; None where this registry has no such ids."""
+        """The path of a schema; None where this registry has no such ids."""
         if not self._is_native:
             return f"/schemas/{'guids' if name.kind == 'guid' else 'ids'}/{name.value}"
         if name.kind == "guid":
@@ -157,7 +157,7 @@ class Registry:
         texts: list[SchemaText],
         seen: set[tuple[str, int]],
     ) -> None:
-        """Append what `document` refers to, and then its own schema, so named, to `texts`."""
+        """Append the references of `document`, and then its own schema, so named, to `texts`."""
         references = document.get("references")
         for reference in references if isinstance(references, Iterable) else ():
             other = (str(reference.get("subject")), int(reference.get("version", 0)))
@@ -174,7 +174,7 @@ class Registry:
         texts.append(SchemaText(document["schema"], name))
 
     def _ask(self, method: str, path: str, content: bytes | None = None) -> bytes | None:
-        """The answer's body, or None if what `path` names does not exist."""
+        """The answer's body, or None if there is nothing at `path`."""
         for pause in (*_PAUSES, None):
             try:
                 status, body = self._send(method, path, content)
