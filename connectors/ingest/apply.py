@@ -140,7 +140,7 @@ class Applier:
             listener()
 
     def complete_replay(self) -> None:
-        """Complete all times up to the one that was committed last, and publish what lacks it."""
+        """Complete all times up to the one committed last; publish to the sinks that lack it."""
         with self.lock:
             self._complete_held_back()
             self._commit(self._reached)
@@ -197,7 +197,7 @@ class Applier:
         return installed
 
     def tend(self) -> None:
-        """Let the sinks try again what they had to put off."""
+        """Let the sinks publish the deltas that had to wait."""
         with self.lock:
             for sink in self._sinks:
                 sink.tend()
@@ -214,7 +214,7 @@ class Applier:
             listener()
 
     def forget(self, name: str) -> None:
-        """Drop what is left of a view whose making or dropping a crash has cut short."""
+        """Drop the remains of a view whose making or dropping a crash has cut short."""
         with self.lock:
             self._forget(name)
 
@@ -237,7 +237,7 @@ class Applier:
         return False
 
     def _complete_held_back(self) -> None:
-        """Complete what is held back, so that its deltas go nowhere, as they were published.
+        """Complete the times held back; their deltas go nowhere, since they were published.
 
         The committed time may be one that is not replayed, since it only said that it was later, or
         since its table was dropped: nobody is to be shown an older time than before.
@@ -261,7 +261,7 @@ class Applier:
             self._set_failed(str(error))
 
     def _set_failed(self, reason: str) -> None:
-        """The pool dropped views that did not converge: remember which, and why."""
+        """Remember the views that the pool dropped, and why: they did not converge."""
         for name in self.errors.keys() - self.pool.names:
             self._journal.fail_view(name, reason)
             self.failed[name] = reason
@@ -280,7 +280,7 @@ class Applier:
         return deltas
 
     def _publish(self, reached: Reached, drained: Mapping[str, Deltas]) -> None:
-        """Give every sink what it lacks; from now on this is the last time published."""
+        """Give every sink the deltas that it lacks; from now on this is the last time published."""
         for sink in self._sinks:
             for name, deltas in drained.items():
                 if sink.has(name, reached.time):
@@ -308,7 +308,7 @@ class Applier:
 
 
 def _size(deltas: Deltas) -> int:
-    """How many changes these are."""
+    """The number of these changes."""
     return len(deltas.diffs) + len(deltas.error_diffs)
 
 

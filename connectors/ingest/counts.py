@@ -1,4 +1,4 @@
-"""Counts what became of the records of decoded pieces."""
+"""Counts the records of decoded pieces by their outcome."""
 
 from collections.abc import Iterable
 

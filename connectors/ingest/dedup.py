@@ -1,4 +1,4 @@
-"""Which records of keyed tables a restarted connector has sent again.
+"""Duplicates: the records of keyed tables that a restarted connector has sent again.
 
 A connector that restarts goes back to the last position that it had noted and sends again what it
 had sent since: a suffix of the partition's records, in their order, before anything new. Applying
@@ -64,12 +64,12 @@ class _Seen:
 
 @dataclass(slots=True)
 class Duplicates:
-    """What was seen of each (table, partition)."""
+    """The records seen of each (table, partition)."""
 
     _seen: dict[tuple[str, int], _Seen] = field(default_factory=dict)
 
     def fresh(self, table: str, partition: int, order: Order) -> NDArray[np.bool_]:
-        """Which of the partition's next records, at the positions `order`, are not repetitions."""
+        """A mask of the next records of a partition, at positions `order`, that are new."""
         known = order[(order[:, 0] != 0) | (order[:, 1] != 0)]
         seen = self._seen.get((table, partition), _Seen())
         fresh = np.ones(len(order), np.bool_)
@@ -90,7 +90,7 @@ class Duplicates:
         self._seen = {key: seen for key, seen in self._seen.items() if key[0] != table}
 
     def to_json(self, table: str) -> list[Any]:
-        """What was seen of a table, for `restore`."""
+        """The records seen of a table, for `restore`."""
         return [
             [partition, _packed(seen.positions), seen.again]
             for (name, partition), seen in self._seen.items()
@@ -98,13 +98,13 @@ class Duplicates:
         ]
 
     def restore(self, table: str, value: list[Any]) -> None:
-        """Remember what `to_json` gave."""
+        """Remember the records that `to_json` gave."""
         for partition, text, again in value:
             self._seen[table, partition] = _Seen(_unpacked(text), again)
 
 
 class _Memory:
-    """What was seen of a partition, record by record: for where positions go back."""
+    """The records seen of a partition, one by one: for where positions go back."""
 
     def __init__(self, seen: _Seen) -> None:
         self._recent = deque((high, low) for high, low in seen.positions.tolist())
@@ -134,7 +134,7 @@ class _Memory:
         return False
 
     def seen(self) -> _Seen:
-        """What was seen by now."""
+        """The records seen by now."""
         return _Seen(np.array(self._recent, np.uint64).reshape(-1, 2), self._again)
 
 

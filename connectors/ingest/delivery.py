@@ -44,7 +44,7 @@ class Delivery:
         receiver: Receiver,
         schemas: SchemasOf = no_schemas,
     ) -> None:
-        """Begin with a replay of what `journal` holds beyond its start.
+        """Begin with a replay of the times that `journal` holds beyond its start.
 
         Corrections are decoded here, with these `schemas`.
         """
@@ -177,7 +177,7 @@ class Delivery:
         self._skipped = {*self._skipped, place}
 
     def overtaking(self, places: Iterable[Place], past: Past) -> Overtaking:
-        """What `correct` needs to know of these records, as far as others are received by now.
+        """For `correct`: these records, and those received by now that may have overtaken them.
 
         Raises UnknownRecord, RegistryUnavailable.
         """
@@ -318,7 +318,7 @@ class Delivery:
                 self._corrections[entry.time] = self._corrected(entry.corrections)
 
     def _corrected(self, corrections: Sequence[Correction]) -> tuple[Piece, ...]:
-        """What these corrections were when their time was given.
+        """These corrections as they were when their time was given.
 
         Raises CorrectionLost, RegistryUnavailable.
         """
@@ -341,7 +341,7 @@ class Delivery:
             self._recent.popleft()
 
     def _offsets(self) -> Offsets:
-        """What is reflected of each source."""
+        """The offsets of each source that are reflected."""
         specs = self._tables.values()
         topics = {spec.name: spec.topic for spec in specs if not are_markers(spec)}
         return offsets_of(topics, self._reached)

@@ -1,4 +1,4 @@
-"""Brings what the pipeline hands over into the pool.
+"""Feeds the updates of timed batches to the pool.
 
 Updates of tables that are not keyed are fed as they come. Those of a keyed table wait until their
 times are to be completed: what they do depends on the rows as of the last completed time, so all
@@ -38,7 +38,7 @@ class _Waiting:
 
 
 class Feeder:
-    """Feeds tables; `duplicates` is what must be kept with the tables in a checkpoint.
+    """Feeds tables; `duplicates` must be kept with the tables in a checkpoint.
 
     A record that leaves values out, of a key without a row, is put into the quarantine even where
     its table stalls: its fault shows only when it is applied, after its time was journaled.
@@ -63,7 +63,7 @@ class Feeder:
         self._waiting: dict[str, list[_Waiting]] = {}
 
     def take(self, batch: TimedBatch) -> None:
-        """Feed a batch's tables, or keep their changes for `settle`; drop what came before."""
+        """Feed a batch's tables, or keep their changes for `settle`; drop repetitions."""
         for table, updates in batch.tables.items():
             kept = self._fresh(updates, batch.committed)
             times = updates.times
@@ -89,7 +89,7 @@ class Feeder:
             self._pool.feed(table, part.rows, part.diffs, part.times)
 
     def settle(self) -> None:
-        """Feed what waits: all times before it are complete, and its own are completed next."""
+        """Feed the changes that wait: all times before theirs are complete, theirs come next."""
         for table, waiting in self._waiting.items():
             changes = Changes.joined([one.changes for one in waiting])
             folded = fold(table, waiting[0].origin.spec.key, changes, self._pool)
@@ -109,7 +109,7 @@ class Feeder:
         self.duplicates.forget(table)
 
     def _fresh(self, updates: TableUpdates, committed: bool) -> Indices:
-        """Which updates are not repetitions of earlier ones."""
+        """A mask of the updates that are no repetitions of earlier ones."""
         origin = updates.origin
         if origin.order is None:
             return np.arange(len(updates.diffs))

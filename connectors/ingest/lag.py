@@ -1,4 +1,4 @@
-"""How far behind the pipeline is: the records that each source has yet to receive."""
+"""The lag of the pipeline: the number of records that each source has yet to receive."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path

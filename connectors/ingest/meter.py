@@ -1,4 +1,4 @@
-"""What the service counts while it runs, and the histograms of its durations.
+"""The meter: counters of the running service, and histograms of its durations.
 
 Written by the thread that applies batches and read by scrapes; a scrape may see a batch half
 counted, never a torn number.
@@ -44,7 +44,7 @@ def quantile(counts: Sequence[int] | NDArray[np.int64], q: float) -> float:
 
 
 class Meter:
-    """Counters since the start of this process; what is replayed does not count.
+    """Counters since the start of this process; replayed records do not count.
 
     `stage_seconds` is where the thread that applies batches spends its time, by stage. By table:
     `outcomes` of the input records; how many were `corrected` out of the quarantine; and
@@ -93,7 +93,7 @@ class Meter:
             del counter[table]
 
     def by_outcome(self, table: str) -> dict[str, int]:
-        """How many records of a table there were, by what became of them."""
+        """The number of a table's records, by their outcome."""
         counts = self.outcomes.get(table, Counts())
         return {
             "changes": counts.changes - self.duplicates[table] - self.unavailable[table],

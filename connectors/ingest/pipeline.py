@@ -60,7 +60,7 @@ Trigger = Literal["micro-batch", "real-time"]
 
 @dataclass(frozen=True, slots=True)
 class PipelineSettings:
-    """Where the topics are and how Spark runs.
+    """Settings of a pipeline: its topics, its directories, and the limits of Spark.
 
     `topics` is the root of the file topics; `work` a directory for disposable files.
     `batch_records` bounds the records of one micro-batch, from the file topics and from each of
@@ -212,7 +212,7 @@ class Pipeline:
         return self._state in ("running", "stalled") and not self._started.pending
 
     def preflight(self, spec: TableSpec) -> Beginning | None:
-        """Where the reading of a new table of Kafka's is to begin; None for one of files.
+        """The beginning of a new Kafka table's reading; None for a table of files.
 
         Raises UnknownConnection, InvalidTable, JarsMissing, and a BrokerFault if its topic cannot
         be read.
@@ -224,7 +224,7 @@ class Pipeline:
         return self._clusters.preflight(spec)
 
     def held(self, spec: TableSpec, beginning: Beginning | None) -> Ends:
-        """The end of what each partition of a new table's topic holds (raises BrokerFault)."""
+        """The end of each partition of a new table's topic, as it is now (raises BrokerFault)."""
         if beginning is not None:
             return self._clusters.held(spec, beginning)
         with self._changed:
@@ -320,7 +320,7 @@ class Pipeline:
             raise
 
     def set_on_error(self, name: str, on_error: OnError) -> None:
-        """Change what a bad record of a table does from now on (raises UnknownTable)."""
+        """Change the effect of a table's bad records from now on (raises UnknownTable)."""
         with self._changed:
             key = self._key(name)
             if key not in self._tables:
@@ -342,7 +342,7 @@ class Pipeline:
         return PipelineStatus(state, error, time, records, rate, lag, faults, spent)
 
     def _faults(self) -> tuple[PartFault, ...]:
-        """What outside is waited for."""
+        """The faults outside that the pipeline waits for."""
         fault = self._keeper.fault or self._monitor.fault
         if fault is None or self._state not in ("replaying", "running"):
             return ()
@@ -434,7 +434,7 @@ class Pipeline:
         return MicroBatches(self._spark, self._control, limit, self._deliver, feeds, reads_files)
 
     def _save(self) -> None:
-        """Tell the planner of file topics what to read, and a query to come where to begin."""
+        """Save the tables and positions of file topics, for the planner and for later queries."""
         delivery, kafka = self._started, self._kafka()
         tables = {key: spec for key, spec in self._tables.items() if key not in kafka}
         cuts = []
@@ -451,7 +451,7 @@ class Pipeline:
         Control(self._settings.topics, tables, start, tuple(cuts)).save(self._control)
 
     def _deliver(self, batch: pa.Table) -> None:
-        """On the thread of the handover: deliver, and remember what went wrong."""
+        """Deliver, on the thread of the handover, and remember an error."""
         started = clock.monotonic()
         try:
             # A topic that is the one it was after its records were read, was so before.

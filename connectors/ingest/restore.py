@@ -19,7 +19,7 @@ class Tables:
         self._begun = False
 
     def begin(self) -> None:
-        """Declare all tables, empty, whatever was fed before."""
+        """Declare all tables, empty, and forget all rows that were fed before."""
         for spec in self._specs:
             if self._begun:
                 self._pool.drop_input(spec.name)

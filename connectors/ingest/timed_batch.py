@@ -1,4 +1,4 @@
-"""What the pieces of one logical time hold: updates by table, ranges, rejected records."""
+"""Gathers the pieces of one logical time: updates by table, ranges, rejected records."""
 
 import time as clock
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -58,7 +58,7 @@ def _table_updates(
 
 
 def records_in(piece: Piece) -> int:
-    """How many records there are."""
+    """The number of records."""
     if not piece.sparse:
         return piece.range.end - piece.range.first
     changes = len(np.unique(piece.updates[OFFSET].to_numpy()))

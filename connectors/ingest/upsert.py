@@ -1,4 +1,4 @@
-"""Changes that say only their key, as exact updates: what a key's row was is taken back.
+"""Turns upserts into exact updates: for each key and time (old row, -1) and (new row, +1).
 
 In a keyed table a change sets the row of its primary key or deletes it, whatever stood there. The
 row that stood there as of the last completed time is looked up, all keys of a batch at once; what
@@ -87,7 +87,7 @@ class Exact:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Exact updates; how many deletes found no row; and which changes were unavailable."""
+    """Exact updates, the number of deletes that found no row, and the unavailable changes."""
 
     updates: tuple[Exact, ...]
     absent: int
@@ -123,7 +123,7 @@ class _Grouped:
     present: NDArray[np.bool_]
 
     def first(self) -> NDArray[np.bool_]:
-        """Which events are the first of their key."""
+        """A mask of the events that are the first of their key."""
         first: NDArray[np.bool_] = np.diff(self.groups, prepend=-1) != 0
         return first
 
@@ -141,7 +141,7 @@ class _Grouped:
 
 
 def fold(table: str, key: tuple[str, ...], changes: Changes, prior: Prior) -> Folded:
-    """What `changes` of `table`, whose primary key is `key`, do to its rows."""
+    """The exact updates that `changes` make to the rows of `table`, whose primary key is `key`."""
     if np.any(changes.times[1:] < changes.times[:-1]):
         arrived = np.argsort(changes.times, kind="stable")
         folded = fold(table, key, changes.chosen(arrived), prior)
@@ -245,7 +245,7 @@ def _grouped(events: _Events, found: Found) -> _Grouped:
 
 
 def _absent(grouped: _Grouped) -> int:
-    """How many deletes found no row; a truncation's do not count."""
+    """The number of deletes that found no row; a truncation's do not count."""
     before = np.roll(grouped.kinds, 1) == 1
     first = grouped.first()
     before[first] = grouped.present[grouped.groups[first]]
@@ -295,7 +295,7 @@ def _added(changes: Changes, indices: Indices) -> Exact:
 
 
 def _left_out(changes: Changes) -> dict[int, NDArray[np.bool_]]:
-    """For each column that any change leaves out: which do."""
+    """For each column that any change leaves out, a mask of those changes."""
     assert changes.missing is not None
     count = len(changes.diffs)
     owners = np.repeat(
@@ -310,18 +310,18 @@ def _left_out(changes: Changes) -> dict[int, NDArray[np.bool_]]:
 
 
 def _lacking(grouped: _Grouped, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which events are of changes that `which` names."""
+    """A mask of the events whose changes `which` names."""
     return np.where(grouped.changes >= 0, which[grouped.changes], False)
 
 
 def _latest(grouped: _Grouped, which: NDArray[np.bool_]) -> Indices:
-    """For each event the last one of its key up to it that `which` names, or -1."""
+    """For each event the last one of its key, up to itself, that `which` names; or -1."""
     at = np.maximum.accumulate(np.where(which, np.arange(len(which)), -1))
     return np.where(at >= grouped.starts[grouped.groups], at, -1)
 
 
 def _unavailable(grouped: _Grouped, left_out: dict[int, NDArray[np.bool_]]) -> NDArray[np.bool_]:
-    """Which events leave values out where no row was before."""
+    """A mask of the events that leave values out where no row was before."""
     partial = np.zeros(len(grouped.kinds), np.bool_)
     for which in left_out.values():
         partial |= _lacking(grouped, which)
@@ -333,7 +333,7 @@ def _unavailable(grouped: _Grouped, left_out: dict[int, NDArray[np.bool_]]) -> N
 def _completed(
     changes: Changes, grouped: _Grouped, left_out: dict[int, NDArray[np.bool_]], found: Found
 ) -> pa.RecordBatch:
-    """The changes' rows, with what each leaves out from the row before it."""
+    """The changes' rows; a value that one leaves out comes from the row before it."""
     count = len(changes.diffs)
     before = np.zeros(len(grouped.present), np.int64)
     there = found.counts > 0
