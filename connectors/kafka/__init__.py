@@ -1,9 +1,9 @@
-"""Kafka: topics as the broker has them, and where reading begins.
+"""Kafka: the topics of a cluster, and the offsets at which reading begins.
 
-- `clusters`: what the tables of the pipeline need from their clusters
-- `confirmation`: makes sure, beside the work, that topics are still those that reading began with
-- `monitor`: keeps an eye on the clusters in use, so that nobody who asks for the status waits …
+- `clusters`: finds the positions from which the tables of each cluster are read on
+- `confirmation`: checks, beside the work, that topics are still those that reading began with
+- `monitor`: asks the clusters in use for their state, so that a status is there at once
 - `rereading`: reads committed records of a topic again, by their offsets
-- `starts`: where the reading of a table begins
-- `topics`: the topics of a cluster as its brokers report them: ids, partitions, offsets
+- `starts`: resolves the start of a table to the offsets of one topic id
+- `topics`: asks brokers for the ids, partitions and offsets of topics
 """

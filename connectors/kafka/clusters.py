@@ -1,4 +1,4 @@
-"""What the tables of the pipeline need from their clusters: where to begin, and that it is there.
+"""Clusters: finds the positions from which tables are read on, and checks that they are there.
 
 A position is an offset of a topic *id*: a topic of the same name that was created anew holds other
 records. Whatever would make a position mean something else, or pass over records, is told as a
@@ -23,7 +23,7 @@ _ANEW = "delete and declare the source again to read the topic as it is now"
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """What to read through one connection, and from where.
+    """The topics to read through one connection, and the offsets to begin at.
 
     `tables`: those that each topic feeds, by their keys. `starts` names every partition of each.
     """
@@ -41,7 +41,7 @@ class Clusters:
         self._clusters: dict[str, Cluster] = {}
 
     def preflight(self, spec: TableSpec) -> Beginning:
-        """Where the reading of a new table is to begin.
+        """The beginning of a new table's reading.
 
         Raises UnknownConnection, InvalidTable, and a BrokerFault if its topic cannot be read.
         """
@@ -74,7 +74,7 @@ class Clusters:
         beginnings: Mapping[str, Beginning],
         positions: Mapping[tuple[str, int], int],
     ) -> list[Feed]:
-        """How `tables` are to be read from `positions` on, which are by (table, partition).
+        """The feeds that read `tables` from `positions`, by (table, partition), on.
 
         Partitions without a position begin at their first offset. Raises BrokerFault,
         TopicRecreated and RecordsLost.
@@ -155,7 +155,7 @@ def _begins(
     firsts: PartitionOffsets,
     ends: PartitionOffsets,
 ) -> Iterator[tuple[tuple[str, int], int]]:
-    """Where to go on in each partition of a table's topic (raises RecordsLost)."""
+    """The offset to go on from in each partition of a table's topic (raises RecordsLost)."""
     for (topic, partition), first in firsts.items():
         if topic != spec.topic:
             continue

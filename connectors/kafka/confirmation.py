@@ -13,7 +13,7 @@ class Confirmation:
     """The last good check, made again on a thread of its own. For one thread at a time."""
 
     def __init__(self, check: Callable[[], None]) -> None:
-        """`check` raises what it finds; a thread runs it, so it must be safe beside others."""
+        """`check` raises the fault that it finds; it runs on a thread of its own."""
         self._check = check
         self._thread = ThreadPoolExecutor(1, "kafka-confirmation")
         self._asked = self._confirmed = float("-inf")

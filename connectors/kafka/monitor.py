@@ -1,4 +1,4 @@
-"""Keeps an eye on the clusters in use, so that nobody who asks for the status waits for them."""
+"""Monitors the clusters in use on a thread of its own, so that a status is there at once."""
 
 import threading
 from collections.abc import Callable, Sequence

@@ -1,6 +1,6 @@
-"""Where the reading of a table begins: resolved once, to explicit offsets of one topic id.
+"""Starts: the beginning of a table's reading, resolved once to offsets of one topic id.
 
-What "latest" or a time of day means changes while we live; what was resolved is journaled, so that
+The meaning of "latest" or a time of day changes with time; the resolved offsets are journaled, so
 a restart begins where the first start did.
 """
 

@@ -142,7 +142,7 @@ class Cluster:
                 return {(tp.topic, tp.partition): result.offset for tp, result in found.items()}
 
     def _all(self, futures: Mapping[Any, Future[Any]]) -> dict[Any, Any]:
-        """What all of `futures` give (raises BrokerFault)."""
+        """The results of all `futures` (raises BrokerFault)."""
         self._errors.clear()
         deadline = clock.monotonic() + TIMEOUT + _LOOK
         return {key: self._one(key, future, deadline) for key, future in futures.items()}
@@ -162,7 +162,7 @@ class Cluster:
                 raise self._refusal(asked, error.args[0]) from error
 
     def _refusal(self, asked: Any, error: KafkaError) -> BrokerFault:
-        """What an answer, or the lack of one, means."""
+        """The error that an answer, or the lack of one, stands for."""
         topic = asked.topic if isinstance(asked, TopicPartition) else asked
         if error.code() in (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_PARTITION):
             return UnknownTopic(
@@ -178,7 +178,7 @@ class Cluster:
         return self._broken(BrokerFault, "bootstrap_servers", error.str())
 
     def _fault(self) -> BrokerFault:
-        """What the client's latest errors say, by the setting that they point at."""
+        """The fault behind the client's latest errors, by the setting that they point at."""
         errors = {error.code(): error.str() for error in tuple(self._errors)}
         if (text := errors.get(KafkaError._AUTHENTICATION)) is not None:
             return self._broken(BrokerRefused, "sasl_password", text)
