@@ -37,13 +37,13 @@ class Piece:
 
 
 class Cutting(Protocol):
-    """How pieces become cuts, and how many times each has."""
+    """Turns pieces into cuts, and counts the times of each."""
 
     def ends(self, pieces: Sequence[Piece]) -> Mapping[tuple[str, int], int]:
         """Up to which offset the records of each partition may go."""
 
     def count(self, pieces: Sequence[Piece]) -> int:
-        """How many times a cut has."""
+        """The number of times that a cut has."""
 
 
 class Whole:
@@ -107,7 +107,7 @@ class Progress:
         self._positions.update({(table, p): offset for p, offset in offsets.items()})
 
     def forget(self, table: str) -> None:
-        """Drop the positions of a table, and what of it waits or was to be replayed.
+        """Drop the positions of a table, and its records that wait or were to be replayed.
 
         Its times stay, and cover nothing of it: something else may have been published at them.
         """
@@ -157,7 +157,7 @@ class Progress:
         return self._last_time
 
     def _trim(self, piece: Piece) -> Piece | None:
-        """What of `piece` is new, from the position of its partition on; moves that position."""
+        """The new part of `piece`, from the position of its partition on; moves that position."""
         r = piece.range
         position = self._positions.get((r.table, r.partition), r.first)
         if position < r.first and not piece.sparse:
@@ -184,7 +184,7 @@ def _sorted(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
 def _divide(
     pieces: Sequence[Piece], ends: Mapping[tuple[str, int], int]
 ) -> tuple[list[Piece], list[Piece]]:
-    """What lies below `ends`, and the rest (all of a partition that `ends` does not name)."""
+    """The pieces below `ends`, and the rest (all of a partition that `ends` does not name)."""
     below, rest = [], []
     for piece in pieces:
         r = piece.range
@@ -197,7 +197,7 @@ def _divide(
 
 
 def _slice(piece: Piece, first: int, end: int) -> Piece:
-    """`piece` for the offsets `[first, end)`: without what it has of others."""
+    """`piece` for the offsets `[first, end)`, without its records of others."""
     r = piece.range
     if (first, end) == (r.first, r.end):
         return piece

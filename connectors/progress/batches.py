@@ -1,4 +1,4 @@
-"""What the pipeline hands over: the updates of one logical time, over all tables.
+"""Timed batches: the pipeline hands over the updates of one logical time, over all tables.
 
 A `TimedBatch` is a consistent cut: all tables share one clock, and `offsets` says which records of
 every partition are reflected once the batch has been applied.
@@ -40,7 +40,7 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where the updates of a table come from, in their order: one partition after another.
+    """The origin of a table's updates, in their order: one partition after another.
 
     `runs` lists each partition with the number of its updates. `order` and `missing` are those of
     `connectors.decode.Decoded`.
@@ -77,7 +77,7 @@ class TableUpdates:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Numbers of records by what became of them; each is exactly one of these.
+    """Numbers of records by their outcome; each record has exactly one.
 
     Changes that repeat earlier ones are among the changes: they are known where they are applied.
     """

@@ -1,4 +1,4 @@
-"""The journal of progress: which logical time covers which input offsets, and what was published.
+"""The journal of progress: ties each logical time to the input offsets that it covers.
 
 An append-only file of lines `crc32 json`, each on disk before the call that wrote it returns.
 Times rise strictly, and within a table's life the ranges of a partition adjoin: replaying the
@@ -45,7 +45,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """Where the reading of a Kafka table began: in the topic of this id, at these offsets.
+    """The beginning of a Kafka table's reading: in the topic of this id, at these offsets.
 
     A partition that `offsets` lacks was added later, and is read from its beginning.
     """
@@ -92,7 +92,7 @@ class Journal:
 
     @property
     def identity(self) -> str:
-        """What tells this journal from every other, for ever."""
+        """The identity that tells this journal from every other, for ever."""
         with self._lock:
             if not self._identity:
                 self._append({"identity": uuid.uuid4().hex})
@@ -143,7 +143,7 @@ class Journal:
 
     @property
     def beginnings(self) -> Mapping[str, Beginning]:
-        """Where the reading of every Kafka table began."""
+        """The beginning of every Kafka table's reading."""
         with self._lock:
             return dict(self._beginnings)
 
@@ -178,12 +178,12 @@ class Journal:
         return found
 
     def epoch(self, table: str) -> int:
-        """How often `table` was dropped: tells the lives of a name apart."""
+        """The number of times that `table` was dropped: tells the lives of a name apart."""
         with self._lock:
             return self._epochs.get(table, 0)
 
     def entries(self) -> Sequence[Entry]:
-        """The prepared times beyond `start`, in order, less what is of tables dropped since.
+        """The prepared times beyond `start`, in order, without the ranges of tables dropped since.
 
         Those that covered nothing when they were prepared are not among them once they are
         committed: the committed time and its moment stand for them.
@@ -211,7 +211,7 @@ class Journal:
         ]
 
     def start_after(self, time: int) -> None:
-        """Replay only what lies beyond `time`: a checkpoint has restored the rest."""
+        """Replay only times beyond `time`: a checkpoint has restored the rest."""
         assert self._base <= time <= self._last_time, "the entries beyond a checkpoint are there"
         self._start = time
 
@@ -222,7 +222,7 @@ class Journal:
         moment: int,
         corrections: Iterable[Correction] = (),
     ) -> None:
-        """Tie `time` to what it covers and to `moment`, durably, before it is applied.
+        """Tie `time` to the ranges that it covers and to `moment`, durably, before it is applied.
 
         A time that covers nothing says that it has become later, and no more. Raises OffsetGap.
         """
@@ -259,7 +259,7 @@ class Journal:
             self._append({"started_table": table, "beginning": _beginning_json(beginning)})
 
     def declare_table(self, table: str, held: Ends) -> None:
-        """Say what the topic of a new table holds: up to there it has to be read at first."""
+        """Declare a new table; its topic has to be read up to `held` before the table is ready."""
         with self._lock:
             self._append({"declared_table": table, "held": sorted(held.items())})
 
@@ -343,7 +343,7 @@ class Journal:
         return state, kept
 
     def _restore(self, state: dict[str, Any]) -> None:
-        """Become what `_state` gave."""
+        """Take over the state that `_state` gave."""
         self._base = state["compacted"]
         self._identity = state["identity"]
         self._base_positions = {(t, partition): end for t, partition, end in state["positions"]}

@@ -1,4 +1,4 @@
-"""Finer than a batch: which records of one cut get a logical time of their own.
+"""Resolution: divides one cut into logical times, by batch, record or transaction.
 
 By `resolution` of its table, all of a cut happens at one time (`batch`), each record at a time of
 its own (`record`), or each transaction of the database, over all tables with that resolution
@@ -94,7 +94,7 @@ def with_markers(specs: Iterable[TableSpec]) -> list[TableSpec]:
 
 
 def steps(pieces: Sequence[Piece], tables: Tables) -> tuple[int, list[Steps | None]]:
-    """How many times these pieces (sorted) have, and which, from 0, each update of each has.
+    """The number of times of these pieces (sorted), and the time, from 0, of each of their updates.
 
     None: the last one.
     """
@@ -142,7 +142,7 @@ def _resolution(piece: Piece, tables: Tables) -> str:
 
 
 def _begins(piece: Piece) -> NDArray[np.bool_]:
-    """Which updates are the first of their record."""
+    """A mask of the updates that are the first of their record."""
     begins: NDArray[np.bool_] = np.diff(piece.updates[OFFSET].to_numpy(), prepend=-1) != 0
     return begins
 
@@ -166,7 +166,7 @@ class _End:
     counts: tuple[tuple[str, int], ...]
 
     def expected(self, topic: str) -> int:
-        """How many records of the transaction `topic` has."""
+        """The number of the transaction's records in `topic`."""
         return sum(n for name, n in self.counts if _is_of(topic, name))
 
 
@@ -198,7 +198,7 @@ def _ends(pieces: Sequence[Piece], tables: Tables) -> Iterator[_End]:
 
 
 class Resolution:
-    """Divides what has come into cuts and times, by the resolution of each of `tables`.
+    """Divides the received pieces into cuts and times, by the resolution of each of `tables`.
 
     It remembers which transactions have gone, and since when one is waited for; that decides where
     cuts end, and nothing else.
@@ -210,7 +210,7 @@ class Resolution:
         self._waited_for, self._since = "", 0.0
 
     def count(self, pieces: Sequence[Piece]) -> int:
-        """How many times a cut of these pieces (sorted) has."""
+        """The number of times that a cut of these pieces (sorted) has."""
         return steps(pieces, self.tables)[0]
 
     def ends(self, pieces: Sequence[Piece]) -> dict[tuple[str, int], int]:
@@ -292,7 +292,7 @@ class _Held:
                 self._truncated[table, ids[at].as_py()] = piece.range.partition
 
     def lacks(self, end: "_End") -> str:
-        """What of a transaction is not here; empty if nothing is.
+        """The part of a transaction that is missing, in words; empty if it is whole.
 
         A record that was rejected may belong to it.
         """
@@ -334,7 +334,7 @@ class _Held:
 
 
 def _first_of(ids: pa.Array, complete: Iterable[str], gone: Iterable[str]) -> int:
-    """The first update that has to wait; what stands before a complete transaction does not."""
+    """The first update that has to wait; updates before a complete transaction do not."""
     goes = pc.is_in(ids, value_set=pa.array(list(complete), pa.string())).to_numpy(False)
     free = pc.is_in(ids, value_set=pa.array(list(gone), pa.string())).to_numpy(False)
     begin = int(np.flatnonzero(goes)[-1]) + 1 if goes.any() else 0
