@@ -1,8 +1,8 @@
 """Quarantine: records that could not be decoded, their repair and their replay.
 
-- `dead_letters`: quarantined records on their way to dead-letter topics, byte for byte
-- `replay`: quarantined records on their way back
-- `reread`: records that were read before, read again by their offsets
-- `store`: records that could not be decoded
-- `superseded`: which changes by key, come late, were overtaken
+- `dead_letters`: sends quarantined records to dead-letter topics, byte for byte
+- `replay`: decodes quarantined records again, as corrections
+- `reread`: reads records again that were read before, by their offsets
+- `store`: keeps records that could not be decoded, and the decisions about them
+- `superseded`: finds corrections that would overwrite a newer change of the same key
 """

@@ -32,7 +32,7 @@ PREFIX = "__connect.errors."
 
 
 class DeadLetters:
-    """Sends, on a thread of its own, what the quarantine holds of tables that want it."""
+    """Sends, on a thread of its own, the quarantined records of tables with a dead-letter topic."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class DeadLetters:
         tables: Callable[[], Sequence[TableSpec]],
         service: str,
     ) -> None:
-        """`tables`: the sources of now; `service` is what letters name as their sender."""
+        """`tables`: the sources of now; `service`: the sender that letters name."""
         self._quarantine = quarantine
         self._connections = connections
         self._tables = tables
@@ -65,7 +65,7 @@ class DeadLetters:
         self._thread.start()
 
     def stop(self) -> None:
-        """Send no more, after what is under way."""
+        """Send no more, after the letters under way."""
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -152,7 +152,7 @@ class DeadLetters:
 
 
 def _headers(record: Rejected, service: str) -> list[tuple[str, str]]:
-    """What Kafka Connect says of a record that it sends to a dead-letter topic."""
+    """The headers that Kafka Connect gives a record that it sends to a dead-letter topic."""
     said = {
         "topic": record.topic,
         "partition": record.partition,

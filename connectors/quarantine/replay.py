@@ -38,7 +38,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a replay came to: `time` is that of the corrections (None: there are none)."""
+    """The outcome of a replay: `time` is that of the corrections (None: there are none)."""
 
     time: int | None
     corrections: tuple[Correction, ...]
@@ -78,7 +78,7 @@ def pieces(
 
 
 def records_of(partition: int, found: Sequence[Quarantined]) -> Records:
-    """What a replay decodes of these records; those of file topics have a value only."""
+    """The records as a replay decodes them; those of file topics have a value only."""
     records = [one.record for one in found]
     has_more = any(one.content.key is not None or one.record.timestamp for one in found)
     return Records(

@@ -95,7 +95,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """What is to be decoded in a record's stead."""
+    """The repair of a record: bytes that are decoded in its stead."""
 
     key: bytes | None
     value: bytes | None
@@ -116,7 +116,7 @@ class Quarantined:
         return self.repair or Repair(self.record.key, self.record.value)
 
     def correction(self) -> Correction:
-        """How the journal names these bytes at this place."""
+        """The journal's name for these bytes at this place."""
         r = self.record
         return Correction(r.table, r.topic, r.partition, r.offset, _digest(self.content))
 
@@ -225,7 +225,7 @@ class Quarantine:
         return found
 
     def offsets(self, table: str, partition: int, first: int, end: int) -> frozenset[int]:
-        """Which of a partition's records `[first, end)` are here, but for a former life's."""
+        """The offsets within `[first, end)` of a partition's records here, but a former life's."""
         query = (
             'SELECT "offset" FROM records WHERE "table" = ? AND partition = ? '
             'AND "offset" >= ? AND "offset" < ? AND status != \'orphaned\''
@@ -266,7 +266,7 @@ class Quarantine:
             return [name for (name,) in found]
 
     def counts(self) -> Mapping[tuple[str, str, str], int]:
-        """How many records are open, by (table, topic, reason)."""
+        """The number of open records, by (table, topic, reason)."""
         with self._lock:
             return dict(self._counts)
 

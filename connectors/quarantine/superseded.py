@@ -1,4 +1,4 @@
-"""Which changes by key, come late, were overtaken: later records have said more of the same key.
+"""Superseded corrections: a replay must not overwrite a newer change of the same key.
 
 A keyed table holds the last that was said of a key. A correction is older than all that was read
 after its record, so applying it could put an old row in the place of a new one, or bring one back
@@ -91,7 +91,7 @@ class Overtaking:
 
 
 class _Partition:
-    """What the records of a partition have said last, of the keys that are wanted."""
+    """The last changes in a partition of the wanted keys."""
 
     def __init__(
         self,
