@@ -1,17 +1,17 @@
-"""Sinks: where the deltas of views go, and how they become bytes.
+"""Sinks: publish the deltas of views, to file topics and to Kafka.
 
-- `avro`: changes as Avro, in the framing of Confluent's registry
-- `avro_columns`: typed columns as Avro: the schema of a row, and its values in Avro's binary form
-- `deltas`: deltas of views as lines of file topics, one topic per view
-- `digest`: A view's state as one number, kept up to date by its deltas
-- `encoding`: how the changes of a view become bytes: one face over JSON and Avro
-- `envelopes`: from the deltas of a view to the messages of its topic, in one of three envelopes
-- `json`: changes as JSON, for lines of file topics and for messages of Kafka alike
-- `json_rows`: typed rows to JSON values that keep them exactly
-- `json_texts`: rows as JSON texts, made column by column
-- `kafka/`: deltas out to Kafka, exactly once: one transaction per batch, with its progress inside
-- `net`: what changed per key at one time: the row that was there, the row that is there now
-- `origin`: what a Debezium event says of where it comes from, and of what happened
-- `sink`: what every sink of deltas does, and what it is told
-- `target`: where in Kafka the changes of a view go, and in which form
+- `avro`: encodes changes as Avro, in the framing of Confluent's registry
+- `avro_columns`: derives the Avro schema of a row, and writes values in Avro's binary form
+- `deltas`: appends deltas of views to file topics, one topic per view
+- `digest`: sums up a view's state in one number, kept up to date by its deltas
+- `encoding`: the contract `Encoding` over JSON and Avro
+- `envelopes`: turns the deltas of a view into messages, in one of three envelopes
+- `json`: encodes changes as JSON, for lines of file topics and for messages of Kafka alike
+- `json_rows`: turns typed rows into JSON values that keep them exactly
+- `json_texts`: writes rows as JSON texts, column by column
+- `kafka/`: publishes deltas to Kafka exactly once: one transaction per batch
+- `net`: nets the changes of each key at one time: the former row and the new one
+- `origin`: the `source` block and operation of a Debezium event that a sink writes
+- `sink`: the contract `Sink`, and the values that sinks are given
+- `target`: the topic, connection and form in which the changes of a view are published
 """

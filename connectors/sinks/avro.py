@@ -44,10 +44,10 @@ class Schemas(Protocol):
 
 
 class AvroEncoding:
-    """Encodes the changes of one view; `open` registers what it needs."""
+    """Encodes the changes of one view; `open` registers its schemas."""
 
     def __init__(self, output: Output, topic: str, envelope: str, schemas: Schemas) -> None:
-        """Raises InvalidSink for a column that Avro cannot name, and what `register` raises."""
+        """Raises InvalidSink for a column that Avro cannot name, and as `register` does."""
         self._columns = output.schema
         self._key = pa.schema([output.schema.field(name) for name in output.key])
         row = record_schema(f"{output.name}_row", output.schema)

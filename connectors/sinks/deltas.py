@@ -50,7 +50,7 @@ class DeltaSink:
         self._open(output.name, 0)
 
     def restore(self, output: Output) -> None:
-        """Go on after what was committed of a view; what stands beyond is cut off.
+        """Go on after the committed end of a view's topic; lines beyond it are cut off.
 
         Raises TopicTruncated when the topic has less than that.
         """
@@ -69,10 +69,10 @@ class DeltaSink:
             self._written.add(view)
 
     def skip(self, view: str, changes: Changes) -> None:
-        """Nothing is to be done with what stands in the topic."""
+        """Do nothing: the deltas stand in the topic."""
 
     def prepare(self, reached: Reached) -> None:
-        """Make durable what was written."""
+        """Make the written lines durable."""
         with self._lock:
             for view in self._written:
                 self._writers[view].sync()
@@ -90,7 +90,7 @@ class DeltaSink:
         """Nothing is put off."""
 
     def drop(self, view: str) -> None:
-        """Stop publishing `view`, if it is, and delete its topic, or what a crash left of it."""
+        """Stop publishing `view`, if it is, and delete its topic, or its remains after a crash."""
         with self._lock:
             writer = self._writers.pop(view, None)
             if writer is not None:

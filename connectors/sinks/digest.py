@@ -27,7 +27,7 @@ _ROWS = 4096
 
 
 def weight(changes: Changes) -> int:
-    """What `changes` add to the digest of their view."""
+    """The sum that `changes` add to the digest of their view."""
     return (
         _weighed(row_hashes(changes.rows), changes.diffs)
         + _weighed(row_hashes(changes.errors) ^ _ERROR, changes.error_diffs)
@@ -70,7 +70,7 @@ def _column(column: pa.Array) -> Hashes:
 
 
 def _fixed(column: pa.Array) -> Hashes:
-    """Values of one width; what lies under a NULL is arbitrary."""
+    """Values of one width; the value under a NULL is arbitrary."""
     width = column.type.bit_width // 8
     data = contents(column, 1, np.uint8)
     cells = data[column.offset * width : (column.offset + len(column)) * width]

@@ -1,4 +1,4 @@
-"""How the changes of a view become bytes: one face over JSON and Avro."""
+"""The encoding of a view's changes as bytes: one face over JSON and Avro."""
 
 from typing import Protocol
 

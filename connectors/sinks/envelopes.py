@@ -66,7 +66,7 @@ class Envelope:
         return _MAKERS[self.output.target.envelope](self, changes, reached, is_snapshot)
 
     def frontiers(self, reached: Reached) -> Messages:
-        """What says, in every partition, that a time is complete."""
+        """The messages that say, in every partition, that a time is complete."""
         assert self.output.target is not None
         if self.output.target.envelope != "delta":
             return Messages([], [], [], [])

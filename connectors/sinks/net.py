@@ -1,4 +1,4 @@
-"""What changed per key at one time: the row that was there, the row that is there now.
+"""Net changes: for each key at one time the row that was there, and the row that is there now.
 
 For sinks that keep one row per key. A row that is taken out and put back differently, in whatever
 order, is one change; a row is never taken out of a key before another time put it there.

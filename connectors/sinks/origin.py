@@ -1,4 +1,4 @@
-"""What a Debezium event says of where it comes from, and of what happened."""
+"""The origin of a Debezium event that a sink writes: its `source` block and its operation."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +26,7 @@ class Origin:
         return {**dict(zip(members, self.texts(), strict=True)), "ts_ms": self.ts_ms}
 
     def texts(self) -> tuple[str, ...]:
-        """What of `source` is text: connector, name, view and snapshot."""
+        """The texts of `source`: connector, name, view and snapshot."""
         return ("ivm", self.service, self.view, "true" if self.is_snapshot else "false")
 
     def ops(self, changed: Net) -> list[str]:

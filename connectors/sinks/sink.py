@@ -1,9 +1,9 @@
-"""What every sink of deltas does, and what it is told.
+"""The contract of a sink of deltas, and the values that it is given.
 
-A sink takes the deltas of a completed time once. `prepare` makes what was written durable, `commit`
-makes it count; a sink that `has` a time already is given the deltas of a replay with `skip`
-instead, so each sink publishes exactly what it lacks. Between two sinks that were left at
-different times nothing has to be decided by whoever feeds them.
+A sink takes the deltas of a completed time once. `prepare` makes them durable, `commit` makes them
+count; a sink that `has` a time already is given the deltas of a replay with `skip` instead, so
+each sink publishes exactly those that it lacks. So the caller decides nothing between two sinks
+that were left at different times.
 """
 
 from dataclasses import dataclass
@@ -99,13 +99,13 @@ class Sink(Protocol):
         """Note deltas that are committed and come again."""
 
     def prepare(self, reached: Reached) -> None:
-        """Make durable what was written."""
+        """Make the written deltas durable, up to `reached`; they do not count yet."""
 
     def commit(self, reached: Reached) -> None:
-        """Let what was written count; with what the sink has already, nothing happens twice."""
+        """Let the written deltas count, each once; those committed already are left alone."""
 
     def tend(self) -> None:
-        """Try again what had to be put off; called from time to time."""
+        """Try again to publish deltas that had to wait; called from time to time."""
 
     def drop(self, view: str) -> None:
         """Publish nothing more of `view`, whether it was opened or not."""

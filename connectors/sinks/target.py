@@ -1,4 +1,4 @@
-"""Where in Kafka the changes of a view go, and in which form.
+"""The target of a view in Kafka: its topic, its connection, and the form of its messages.
 
 Part of a view's definition: it names a connection of the operator's and no address, so it may be
 shown to everyone.

@@ -1,7 +1,7 @@
-"""librdkafka's log: for whoever listens, and for nobody else.
+"""librdkafka's log: passed to a listener, and never printed.
 
-What it says of lost connections comes many times a second while a broker is away; what matters of
-it is told as a fault of the connection.
+Lines about lost connections come many times a second while a broker is away; those that matter
+are reported as a fault of the connection.
 """
 
 import logging

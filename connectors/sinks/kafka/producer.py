@@ -110,7 +110,7 @@ class TransactionalProducer:
         return self.suspect is None
 
     def init(self) -> None:
-        """Get an epoch: what older producers of this id left open is aborted, and they are fenced.
+        """Get an epoch: older producers of this id are fenced, and their open transactions aborted.
 
         Raises KafkaException, also where the broker does not answer within some seconds.
         """
@@ -162,7 +162,7 @@ class TransactionalProducer:
         self._producer.poll(0)
 
     def hear(self) -> None:
-        """Take in what is known by now of messages that were refused."""
+        """Take in the reports of messages that were refused by now."""
         with suppress(KafkaException):  # a fatal error, which the failed call has told
             self._producer.poll(0)
 

@@ -1,4 +1,4 @@
-"""What a sink has published, as it stands in Kafka beside what was published.
+"""The progress of a sink, as it stands in Kafka beside the published changes.
 
 Every transaction ends with one record on the progress topic: which time it completes, of which
 input records, and where that leaves each view. The record says of itself (`seal`) and of the one
@@ -36,7 +36,7 @@ class Published:
     complete: int | None = None
 
     def members(self) -> dict[str, Any]:
-        """What the record says of the view; it says nothing of a lag where there is none."""
+        """The members of the record for this view; without a lag there is no member for it."""
         members = asdict(self)
         if self.complete is None:
             del members["complete"]
@@ -99,7 +99,7 @@ def decode(value: bytes | None, where: str) -> Progress:
 
 
 def check(earlier: Progress, later: Progress, where: str) -> None:
-    """Raise SinkDiverged unless `later` may follow; compaction may have removed what is between."""
+    """Raise SinkDiverged unless `later` may follow; compaction may have removed others between."""
     adjoin = later.batch == earlier.batch + 1
     if later.batch <= earlier.batch or (adjoin and later.previous != earlier.seal()):
         raise SinkDiverged(

@@ -1,4 +1,4 @@
-"""Publishes views through one connection: transactions, and what is known to be committed.
+"""Publishes views through one connection: transactions, and the progress known as committed.
 
 The invariant: `_last` is the last record on the progress topic with our connection's key, and every
 message of a view up to the sequence that it names is committed, and no other is. It holds after
@@ -61,7 +61,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Who publishes: `name` is the setting `service`, on which topic and transactional ids depend.
+    """The publishing service: `name` is the setting `service`, from which its ids are derived.
 
     `transaction_seconds` bounds a transaction; the broker aborts one that is older.
     """
@@ -71,7 +71,7 @@ class Service:
 
     @property
     def progress_topic(self) -> str:
-        """Where progress stands."""
+        """The topic that holds the progress."""
         return f"{self.name}.progress"
 
 
@@ -160,7 +160,7 @@ class Publisher:
         return view.stalled if view else None
 
     def has(self, time: int) -> bool:
-        """Whether what there is to publish at `time` is committed."""
+        """Whether all that `view` publishes at `time` is committed."""
         return time <= self._last.time
 
     def write(self, name: str, changes: Changes, reached: Reached) -> None:
@@ -232,7 +232,7 @@ class Publisher:
     # --- transactions ---
 
     def commit(self, reached: Reached) -> None:
-        """Publish what was written, and that `reached` is complete.
+        """Publish the written deltas, and that `reached` is complete.
 
         Waits for the brokers, however long they are away; raises SinkFenced, SinkDiverged, and
         BrokerFault when the service stops. For the snapshot of a new view it waits some seconds,
@@ -267,7 +267,7 @@ class Publisher:
                 self._catch_up(view)
 
     def _catch_up(self, view: KafkaView) -> None:
-        """Publish what a stalled view lacks, as far as its topic lets us."""
+        """Publish the deltas that a stalled view lacks, as far as its topic lets us."""
         name = view.output.name
         while view.waiting:
             written = view.backlog()
@@ -304,7 +304,7 @@ class Publisher:
             self._views[sent.view].state = sent.state
 
     def _states(self, outgoing: Sequence[Outgoing]) -> Mapping[str, Published]:
-        """Where every view is once `outgoing` is committed."""
+        """The state of every view once `outgoing` is committed."""
         states = {name: view.state for name, view in self._views.items()}
         return states | {sent.view: sent.state for sent in outgoing}
 
@@ -384,7 +384,7 @@ class Publisher:
         return faults if faults or is_measured else None
 
     def _faults(self, outgoing: Sequence[Outgoing]) -> Mapping[str, IvmError]:
-        """What the brokers say against the topics of views, by view."""
+        """The faults of views' topics as their brokers report them, by view."""
         return self._topics.faults({sent.view: sent.state for sent in outgoing})
 
     def _expect_writable(self, outgoing: Sequence[Outgoing]) -> None:
@@ -393,7 +393,7 @@ class Publisher:
             raise BrokerFault("; ".join(map(str, faults.values())))
 
     def _measure(self, name: str) -> bool:
-        """Ask again what the topic of a view takes; whether that is not what it was."""
+        """Ask again for the limits of a view's topic; whether they have changed."""
         view = self._views[name]
         known = view.topic
         view.topic = self._fitting(self._topics.find(known.name) or known)
@@ -421,7 +421,7 @@ class Publisher:
         self._is_open = True
 
     def _connect(self) -> None:
-        """See to a producer that may begin a transaction, and to what is committed."""
+        """Get a producer that may begin a transaction, and read the committed progress."""
         if self._producer is not None and self._producer.is_usable():
             return
         self._let_go()
@@ -541,7 +541,7 @@ class Publisher:
         return f"topic {self._service.progress_topic!r} ({self._connection.name!r})"
 
     def _expect_journaled(self) -> None:
-        """Raise SinkDiverged unless the journal knows what is published."""
+        """Raise SinkDiverged unless the journal knows the published time."""
         first, last = self._journal.committed_time, self._journal.last_time
         time = self._last.time
         if not first <= time <= last:
@@ -557,7 +557,7 @@ class Publisher:
                 )
 
     def _expect_same(self, reached: Reached) -> None:
-        """The last time was replayed: compare what it was with what it is."""
+        """Compare the last published time with its replay (raises SinkDiverged)."""
         self._is_replayed = True
         if not set(reached.ranges) <= set(self._last.ranges):
             raise SinkDiverged(

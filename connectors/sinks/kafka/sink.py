@@ -68,7 +68,7 @@ class KafkaSink:
             publisher.commit(reached)
 
     def tend(self) -> None:
-        """Publish what could not be at its time (raises as `Publisher.tend`)."""
+        """Publish deltas that had to wait (raises as `Publisher.tend`)."""
         for publisher in self._publishers.values():
             publisher.tend()
 
@@ -89,7 +89,7 @@ class KafkaSink:
         return publisher.stalled(view) if publisher else None
 
     def faults(self) -> list[PartFault]:
-        """What keeps deltas from being published at present."""
+        """The faults that keep deltas from being published at present."""
         publishers = tuple(self._publishers.values())
         return [p.fault for p in publishers if p.fault is not None]
 

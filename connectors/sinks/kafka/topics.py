@@ -1,4 +1,4 @@
-"""The topics that a sink writes: made where they are missing, else compared with what was asked."""
+"""The topics that a sink writes: made where they are missing, else compared with the request."""
 
 import time as clock
 from collections.abc import Mapping
@@ -71,7 +71,7 @@ class Topics:
         config: Mapping[str, str],
         defaults: Mapping[str, str] = MappingProxyType({}),
     ) -> Topic:
-        """The topic, made if it is missing: with `config`, and `defaults` for what that lacks.
+        """The topic, made if it is missing with `config`, and `defaults` for all else.
 
         Raises InvalidSink where it cannot be, or is there otherwise; KafkaException when the broker
         does not answer or refuses.
@@ -111,7 +111,7 @@ class Topics:
         return found
 
     def _settled(self, name: str) -> tuple[Topic, Mapping[str, str]]:
-        """What `_described` gives, once the brokers have all heard of a topic that was made."""
+        """The description of a new topic, once all brokers have heard of it."""
         deadline = clock.monotonic() + _CALL_SECONDS
         while True:
             try:
@@ -166,7 +166,7 @@ class Topics:
         return self._out_of_sync(name, view, topic)
 
     def _out_of_sync(self, name: str, view: Published, topic: Any) -> IvmError | None:
-        """Which partition has too few replicas in sync to take records, if that may be known."""
+        """A partition with too few replicas in sync to take records, if that may be known."""
         try:
             least = int(self._settings(view.topic, _SHORT_SECONDS)["min.insync.replicas"])
         except KafkaException:

@@ -1,4 +1,4 @@
-"""One view on its way to Kafka: what is published of it, and what is to be.
+"""One view on its way to Kafka: its published state, and the deltas that wait.
 
 Deltas are kept as they were drained until their transaction is committed, so a transaction can be
 written again; they are encoded by stages of a bounded size. Only the snapshot of a new view can
@@ -64,7 +64,7 @@ class Outgoing:
     state: Published
 
     def headers(self, i: int) -> Headers:
-        """What message `i` says of itself."""
+        """The headers of message `i`."""
         return [
             ("view", self.view.encode()),
             ("life", b"%d" % self.state.life),
@@ -74,7 +74,7 @@ class Outgoing:
 
 
 class KafkaView:
-    """The view between two commits; `state` is what the last one said of it."""
+    """The view between two commits; `state` is its state as of the last one."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class KafkaView:
 
     @property
     def waiting(self) -> Sequence[Written]:
-        """What was written and not committed."""
+        """The deltas that were written and not committed."""
         return tuple(self._written)
 
     @property
@@ -130,7 +130,7 @@ class KafkaView:
         self._replayed = (self._replayed + weight(changes)) % 2**64
 
     def expect_same(self) -> None:
-        """Fail unless what was replayed is the state that was published."""
+        """Fail unless the replay came to the state that was published."""
         if self.state.failed is None and f"{self._replayed:x}" != self.state.digest:
             self.fail(
                 f"{SinkDiverged.code}: a replay of its inputs gave other rows than were published; "
@@ -144,7 +144,7 @@ class KafkaView:
         log.error("sink failed", view=self.output.name, reason=reason)
 
     def stall(self, reason: str, complete: int) -> None:
-        """Publish nothing for a while; what is published is complete up to a time."""
+        """Publish nothing for a while; the published changes stay complete up to a time."""
         if self.stalled is None:
             self._wait = _FIRST_WAIT
             log.error("sink stalled", view=self.output.name, reason=reason)
@@ -161,12 +161,12 @@ class KafkaView:
         log.info("sink resumed", view=self.output.name)
 
     def finished(self, written: Sequence[Written]) -> None:
-        """What was written first is committed."""
+        """Note that the deltas written first are committed."""
         del self._written[: len(written)]
         self._is_new = False
 
     def backlog(self) -> Sequence[Written]:
-        """Of what was written, as much of the oldest as fits a transaction."""
+        """The oldest of the written deltas, as many as fit a transaction."""
         size, count = 0, 0
         for written in self._written:
             size += written.changes.rows.nbytes
@@ -176,7 +176,7 @@ class KafkaView:
         return self._written[:count]
 
     def stages(self) -> Sequence[Sequence[Written]]:
-        """What was written, divided into what fits a transaction."""
+        """The written deltas, divided into stages that each fit a transaction."""
         if not self._is_new:
             return [self.waiting]
         return [[part] for written in self._written for part in _divided(written)]
