@@ -1,18 +1,18 @@
 """The glue to Spark: it reads ranges, maps the pure decoders and hands over.
 
-- `archive`: `python -m connectors.spark.archive JARS`
-- `chunks`: decoded records on their way through Spark
-- `control`: what the driver tells the planner of the source, which Spark runs in a process of …
-- `daemon`: the process that Spark forks its Python workers from, which holds what they need …
-- `endpoint`: where Spark's tasks hand chunks over while they run
+- `archive`: makes an archive of the classes that Spark loads, so that it starts sooner
+- `chunks`: decoded records in the form in which they pass through Spark
+- `control`: the file by which the driver directs the planner of file topics
+- `daemon`: the process that forks Spark's Python workers, with their modules loaded
+- `endpoint`: the Arrow Flight endpoint to which Spark's tasks hand chunks while they run
 - `handover`: applies one batch while Spark reads the next
 - `java`: finds a Java that Spark accepts
-- `kafka`: kafka topics in, decoded chunks out
+- `kafka`: reads Kafka topics through Spark and decodes them into chunks
 - `keeper`: keeps a streaming query running
-- `planner`: chooses what each micro-batch reads and cuts it into tasks: the source without Spark
-- `query`: A streaming query from file topics and Kafka to a function on the driver
-- `realtime`: real-time mode
-- `relay`: A task's side of real-time mode
-- `session`: A Spark session for one machine
-- `source`: the Spark data source `ivm_topics`: file topics in, decoded chunks out
+- `planner`: chooses the records of each micro-batch and cuts them into tasks
+- `query`: a streaming query from file topics and Kafka to a function on the driver
+- `realtime`: runs queries in Spark's real-time mode, whose batches last for minutes
+- `relay`: decodes records in a task of real-time mode and puts them to the endpoint
+- `session`: a Spark session for one machine
+- `source`: the Spark data source `ivm_topics`, which reads file topics
 """

@@ -1,4 +1,4 @@
-"""What the driver tells the planner of the source, which Spark runs in a process of its own.
+"""The control file: the driver directs the planner of the source, which is another process.
 
 A JSON file that is replaced whole. A table is keyed `name@epoch`: dropped and declared again, it
 is another key, so no position of its former life can leak into the new one.
@@ -17,7 +17,7 @@ from connectors.tables.spec import TableSpec
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """How far reading is: the offset after the last record, by table key and partition.
+    """The position of reading: the offset after the last record, by table key and partition.
 
     `time` is the last journaled time covered; it stays there once all of them are.
     """
@@ -69,7 +69,7 @@ class Control:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """What `save` wrote."""
+        """The control that `save` wrote."""
         value = orjson.loads(path.read_bytes())
         return cls(
             Path(value["topics"]),

@@ -1,4 +1,4 @@
-"""The process that Spark forks its Python workers from, which holds what they need already.
+"""The daemon that Spark forks its Python workers from, with their modules loaded already.
 
 A worker that finds its modules loaded decodes its first records 0.7 s sooner. Nothing here runs
 threads, so that forking is safe.

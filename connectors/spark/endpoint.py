@@ -1,4 +1,4 @@
-"""Where Spark's tasks hand chunks over while they run: an Arrow Flight endpoint beside the pool.
+"""The endpoint to which running Spark tasks hand chunks: an Arrow Flight server beside the pool.
 
 Real-time mode has no `foreachBatch`, since its batches last for minutes. Its tasks put what they
 have decoded here, a few records at a time, and each `put` is answered once the chunks wait in the
@@ -25,7 +25,7 @@ _TAKEN = pa.py_buffer(b"taken")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where an endpoint listens, and the secret that lets a task in."""
+    """The address of an endpoint, and the secret that lets a task in."""
 
     location: str
     token: str
@@ -46,13 +46,13 @@ class Endpoint:
         hear: Callable[[Unavailable], None],
         host: str = "127.0.0.1",
     ) -> None:
-        """Listen on a free port of `host`; `put` may block, and what it raises the task gets."""
+        """Listen on a free port of `host`; `put` may block, and its errors reach the task."""
         token = secrets.token_urlsafe()
         self._server = _Server(f"grpc://{host}:0", put, hear, token)
         self.address = Address(f"grpc://{host}:{self._server.port}", token)
 
     def close(self) -> None:
-        """Refuse what still comes, and wait for the calls under way."""
+        """Refuse further calls, and wait for those under way."""
         self._server.shutdown()
 
 
@@ -71,7 +71,7 @@ class Putter:
         self._await_answer()
 
     def tell(self, error: Unavailable) -> None:
-        """Say what the task waits for (raises FlightError)."""
+        """Report the fault that the task waits for (raises FlightError)."""
         self._writer.write_metadata(pa.py_buffer(f"{type(error).__name__}: {error}".encode()))
         self._await_answer()
 
@@ -81,7 +81,7 @@ class Putter:
             raise flight.FlightCancelledError("the endpoint takes nothing more")
 
     def close(self) -> None:
-        """Release the connection; what was put has been answered, so no error is news."""
+        """Release the connection; every put has been answered, so no error is news."""
         with suppress(flight.FlightError, pa.ArrowException):
             self._writer.close()
         self._client.close()

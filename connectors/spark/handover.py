@@ -35,7 +35,7 @@ class Handover:
         self._thread = threading.Thread(target=self._run, name="pipeline-delivery", daemon=True)
 
     def start(self) -> None:
-        """Begin; what was put before is passed on then."""
+        """Begin; batches that were put before are passed on then."""
         self._thread.start()
 
     def put(self, batch: pa.Table) -> None:

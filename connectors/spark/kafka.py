@@ -64,7 +64,7 @@ def records_of(spark: SparkSession, feed: Feed, **options: str) -> DataFrame:
 
 
 def decoder(feed: Feed) -> "Decoder":
-    """What decodes the records of the topics of `feed`."""
+    """The function that decodes the records of the topics of `feed`."""
     return Decoder(feed.tables, config_of(feed.connection))
 
 
@@ -103,7 +103,7 @@ class Decoder:
 
 @cache
 def _keep_modules() -> None:
-    """Spare what modules hold, which stays, the full collection that Spark makes after each task.
+    """Exclude the modules' objects from the full collection that Spark makes after each task.
 
     It takes 30 ms of a small task otherwise.
     """

@@ -46,7 +46,7 @@ class Keeper:
 
     @property
     def fault(self) -> PartFault | None:
-        """What outside is waited for; None if nothing is."""
+        """The fault outside that the query waits for; None if there is none."""
         query, since = self._query, self._since
         if query is not None and clock.monotonic() > since + _SETTLED:
             return None
@@ -116,7 +116,7 @@ class Keeper:
                     self._on_failure(error)
 
     def _keep(self) -> None:
-        """Run one query to its end (raises what makes another one useless, and Unavailable)."""
+        """Run one query to its end (raises errors that no other query mends, and Unavailable)."""
         wanted = self._wanted
         query = self._open_query()
         with self._changed:

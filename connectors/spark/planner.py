@@ -1,4 +1,4 @@
-"""Chooses what each micro-batch reads and cuts it into tasks: the source without Spark.
+"""Chooses the records of each micro-batch and cuts them into tasks: the source without Spark.
 
 First the journaled cuts are passed, one or several whole ones at a time; then whatever the topics
 hold, bounded, and shared fairly among the partitions that have more than their share.
@@ -40,7 +40,7 @@ class Planner:
         self._reload()
 
     def start(self) -> Position:
-        """Where the query begins."""
+        """The position at which the query begins."""
         self._reload()
         return self._control.start
 
@@ -56,7 +56,7 @@ class Planner:
         return Position(start.time, self._grown(start, limit))
 
     def tasks(self, start: Position, end: Position, parallelism: int) -> list[list[Work]]:
-        """What lies between two positions, as up to `parallelism` even shares."""
+        """The records between two positions, as up to `parallelism` even shares."""
         self._reload()
         work = []
         for key, partitions in end.ends.items():

@@ -109,7 +109,7 @@ class MicroBatches(Query):
         feeds: Sequence[Feed] = (),
         reads_files: bool = True,
     ) -> None:
-        """Start reading what `feeds` say and, if it `reads_files`, the file `control`.
+        """Start reading the topics of `feeds`, and if it `reads_files` those of `control`.
 
         Each of these gives about `limit` records at a time.
         """
@@ -133,7 +133,7 @@ def _files(spark: SparkSession, control: Path, limit: int) -> DataFrame:
 
 
 def _failure(report: str) -> Failure:
-    """What matters of Spark's report, which is long."""
+    """The cause of a failure out of Spark's report, which is long."""
     ours = _OURS.findall(report)
     if ours:
         name, text = ours[-1]

@@ -1,4 +1,4 @@
-"""A task's side of real-time mode: decode what has come, and put it to the endpoint of the pool.
+"""The relay of a real-time task: decodes records that have come, and puts them to the endpoint.
 
 Spark gives the records one by one (see `connectors.spark.realtime`). A thread of its own decodes
 and puts those that have come while it did so before; so batches are as small as the load allows,
@@ -50,12 +50,12 @@ class Relay:
         threading.Thread(target=self._work.run, name="relay", daemon=True).start()
 
     def add(self, row: Row) -> None:
-        """Let this one be put, too (raises what was met with those before)."""
+        """Let this record be put, too (raises the error of an earlier one)."""
         self._work.add(row)
 
 
 class _Work:
-    """What the thread of a relay does."""
+    """The work of a relay's thread."""
 
     def __init__(self, decode: Decode, putter: Putter) -> None:
         self._decode = decode

@@ -100,7 +100,7 @@ def create_session(
 
 
 def archive_beside(jars: Path) -> Path:
-    """Where the archive of classes is that belongs to these `jars`."""
+    """The path of the archive of classes that belongs to these `jars`."""
     return jars.resolve().with_suffix(".jsa")
 
 
