@@ -1,6 +1,6 @@
-"""Declared tables: what they are, and what a declaration must satisfy.
+"""Declared tables, and the checks of a declaration.
 
-- `connector`: the connectors that topics are read through, and the contract that each keeps
-- `spec`: what a declared table is
-- `validate`: what a table's declaration must satisfy, beyond the types of its fields
+- `connector`: the contract `Connector`, and the tuple of those that there are
+- `spec`: a declared table, complete as it travels to executors and into files
+- `validate`: checks a table's declaration, beyond the types of its fields
 """

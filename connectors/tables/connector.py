@@ -1,6 +1,6 @@
 """The connectors that topics are read through, and the contract that each keeps.
 
-How records are given is the contract of `connectors.source`; this is what a declaration may say.
+A connector says which declarations it can serve; its records come by `connectors.source`.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ class Connector(Protocol):
     is_remote: bool
 
     def check(self, table: Declaration) -> None:
-        """Raise InvalidTable, naming the field, where a declaration asks for what topics lack."""
+        """Raise InvalidTable, naming the field, for a declaration that topics cannot serve."""
 
 
 class Files:
@@ -33,7 +33,7 @@ class Files:
     is_remote = False
 
     def check(self, table: Declaration) -> None:
-        """Raise InvalidTable for all that is not in a line."""
+        """Raise InvalidTable, naming the field, for anything that a line cannot hold."""
         if table.connection is not None:
             raise refused(table, "connection", "file topics have none; leave it out")
         lines = [name for name, form in FORMATS.items() if form.is_line]

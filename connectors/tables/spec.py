@@ -1,4 +1,4 @@
-"""What a declared table is: which topic carries its changes and how they become typed rows.
+"""The spec of a declared table: its topic, and the way from a record to typed rows.
 
 A `TableSpec` is complete: decoding needs nothing else, so it travels to executors and into files
 as it is.
@@ -135,7 +135,7 @@ class TableSpec(Declaration):
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Self:
-        """The spec of `to_json`'s object, also of one that lacks what has a default.
+        """The spec of `to_json`'s object; a field with a default may be missing.
 
         Raises InvalidTable.
         """
