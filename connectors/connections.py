@@ -1,4 +1,4 @@
-"""How to reach one Kafka cluster, and the schema registry beside it.
+"""Connections: the address and credentials of a Kafka cluster, and of its schema registry.
 
 A connection is named and configured by the operator; whoever declares a source or a sink says the
 name and no more, so no caller of the service can reach another host or read a secret. Secrets

@@ -197,7 +197,7 @@ def _completed(
     changes: Images,
     columns: list[pa.Array],
 ) -> Decoded:
-    """The columns with what stands beside them."""
+    """The columns, completed by the metadata beside them."""
     owners = np.array(changes.owners, np.int64)
     stamps = block.envelope.stamps(values, block.table)
     ts_ms = _timestamps(records) if stamps.ts_ms is None else stamps.ts_ms

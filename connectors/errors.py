@@ -46,7 +46,7 @@ class QuarantineCorrupt(IvmError):
 
 
 class CheckpointCorrupt(IvmError):
-    """A file of a checkpoint is missing, damaged, or contradicts what it belongs to."""
+    """A file of a checkpoint is missing, damaged, or contradicts its manifest."""
 
     code = "checkpoint-corrupt"
 
@@ -70,7 +70,7 @@ class OffsetGap(IvmError):
 
 
 class Stalled(IvmError):
-    """A table cannot be read on, so the pipeline waits; nothing of what comes next was applied.
+    """A table cannot be read on, so the pipeline waits; no later record was applied.
 
     `place` is the table, partition and offset of the record that has stalled it, if it is one.
     """
@@ -156,7 +156,7 @@ class BrokerFault(Unavailable):
 
 
 class BrokerRefused(BrokerFault):
-    """A cluster was reached, and refuses our credentials or what we want to do."""
+    """A cluster was reached, and refuses our credentials or the operation."""
 
     code = "broker-refused"
 
@@ -240,13 +240,13 @@ class RecordTooLarge(IvmError):
 
 
 class SinkLagging(IvmError):
-    """A topic could not be written for so long that what it lacks is not held any more."""
+    """A topic could not be written for so long that the changes it lacks are no longer held."""
 
     code = "sink-lagging"
 
 
 class SinkDiverged(IvmError):
-    """What was published does not belong to what would be published now."""
+    """The published changes do not belong to those that would be published now."""
 
     code = "sink-diverged"
 

@@ -1,4 +1,4 @@
-"""Tuples of named parts: what a declaration can choose from."""
+"""Maps of named parts, of which a declaration chooses one."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 
 
 class Named(Protocol):
-    """Bears the name by which declarations choose it."""
+    """A part with the name by which declarations choose it."""
 
     name: str
 

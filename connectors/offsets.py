@@ -1,4 +1,4 @@
-"""Offsets: how far each source is read, and what that says of topics.
+"""Offsets: the position of each source, and the offsets of topics that follow from them.
 
 Several sources may read one topic and stand at different places in it, as one that was declared
 later does. So a position belongs to a source and a partition. A topic is reflected as far as the

@@ -1,4 +1,4 @@
-"""How the columns of a table are made of its rows' images, decided once for records of one writer.
+"""Resolves a table's columns against one writer's schema, once for all its records.
 
 A table's columns are resolved against the writer's schema as Avro resolves readers and writers:
 what the writer has more is left out, a nullable column that it lacks is NULL, and a column whose

@@ -1,4 +1,4 @@
-"""A partition's records again, a batch at a time: the contract of what topics are read from.
+"""The contract of a source: the records of one partition, a batch at a time.
 
 After bytewax's sources, without their commit: which records were taken in is kept by the journal
 alone, so that a source has nothing to remember, and any position may be asked for again.

@@ -19,7 +19,7 @@ Metadata = Mapping[str, list[Any]]
 def typed(
     changes: Images, columns: Plan, metadata: Metadata, table: TableSpec
 ) -> list[pa.Array] | None:
-    """The columns of all rows, without what was not logged; None if any value is at fault.
+    """The columns of all rows, without values that were not logged; None if any is at fault.
 
     `metadata` has a value for each record, and each of its columns.
     """
@@ -86,7 +86,7 @@ def _column(
 
 
 def _take_missing(changes: Images, columns: Plan) -> None:
-    """Leave out what the database did not log, which the row before still has."""
+    """Leave out the values that the database did not log: the row before still has them."""
     for column in columns:
         if column.is_key or column.source != "contents":
             continue
