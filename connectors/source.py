@@ -17,6 +17,19 @@ BLOCK = 8_192
 class Source(Protocol):
     """The records of one partition of a topic, from an offset up to an end.
 
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from connectors.files.source import FileSource
+    >>> from connectors.files.writer import TopicWriter
+    >>> with TemporaryDirectory() as root, closing(TopicWriter(Path(root), "orders")) as topic:
+    ...     _ = topic.append([b"one", b"two", b"three"])
+    ...     with closing(FileSource(Path(root), "orders", 0, first=1, end=3)) as source:
+    ...         records = source.next_batch()
+    ...         print(list(records.offsets), list(records.values), source.position)
+    ...         print(source.next_batch())
+    [1, 2] [b'two', b'three'] 3
+    None
+
     `position` is the offset after the last record given, or else where it begins; a source opened
     there gives the rest. All of it is used on one thread, that which opens it.
     """

@@ -25,7 +25,14 @@ from connectors.named import by_name
 
 
 class Envelope(Protocol):
-    """Says which rows a record changes; stateless, and safe on any thread and executor.
+    """Finds the rows that a record changes; stateless, and safe on any thread and executor.
+
+    >>> from connectors.envelopes.images import Shape
+    >>> update = {"op": "u", "before": {"id": 1, "n": 5}, "after": {"id": 1, "n": 6}}
+    >>> contents = Contents([update], None, lambda i: None, Shape(("id", "n"), ("id",), False))
+    >>> images = ENVELOPES["debezium"].images(contents)
+    >>> list(zip(images.owners, images.rows, images.diffs))
+    [(0, {'id': 1, 'n': 5}, -1), (0, {'id': 1, 'n': 6}, 1)]
 
     `holds`: the values that it can come in. `rows_stay`: rows are added and never taken away;
     otherwise a change is of a primary key's row. `keys`: the records' keys have the columns of the

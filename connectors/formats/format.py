@@ -25,7 +25,13 @@ from connectors.records import Records
 class Format(Protocol):
     """Reads the bytes of records; stateless, and safe on any thread and executor.
 
-    `reason`: why bytes that are not of the format are rejected. `holds`: what its values are.
+    >>> table = Declaration("orders", "orders", pa.schema([("id", pa.int64())]), ("id",))
+    >>> records = Records(values=[b'{"id": 1}', None, b"{"], offsets=[0, 1, 2])
+    >>> one, nothing, bad = FORMATS["json"].parse(records, Reader(table, None, "value")).values
+    >>> one, nothing, bad.reason
+    ({'id': 1}, None, 'not-json')
+
+    `reason`: why bytes that are not of the format are rejected. `holds`: the kind of its values.
     `is_line`: a line of a file topic can hold a value. `needs_registry`: the schemas of writers
     are in a registry. `has_encodings`: a table's `encodings` say how values are written.
     """

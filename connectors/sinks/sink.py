@@ -81,7 +81,31 @@ class Reached:
 
 
 class Sink(Protocol):
-    """Publishes the deltas of views; one thread at a time writes."""
+    """Publishes the deltas of views; one thread at a time writes.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from connectors.progress.journal import Journal
+    >>> from connectors.sinks.deltas import DeltaSink
+    >>> from ivm.results import Deltas
+    >>> view = pa.schema([("customer", pa.int64()), ("n", pa.int64())])
+    >>> none, at = pa.record_batch({"error": pa.array([], pa.string())}), np.array([3], np.uint64)
+    >>> row = pa.record_batch([[7], [2]], schema=view)
+    >>> deltas = Deltas(row, at, np.array([1]), none, at[:0], np.array([], np.int64))
+    >>> with TemporaryDirectory() as directory:
+    ...     journal = Journal(Path(directory, "journal"))
+    ...     journal.prepare(3, (), moment=0)
+    ...     sink: Sink = DeltaSink(Path(directory), journal)
+    ...     sink.open(Output("counts", view, ("customer",), is_unique=True, plan="1"))
+    ...     sink.write("counts", deltas, Reached(3, 0, Offsets()))
+    ...     before = sink.has("counts", 3)
+    ...     sink.prepare(Reached(3, 0, Offsets()))
+    ...     sink.commit(Reached(3, 0, Offsets()))
+    ...     print(before, sink.has("counts", 3))
+    ...     sink.close()
+    ...     journal.close()
+    False True
+    """
 
     def open(self, output: Output) -> None:
         """Publish a new view, from its snapshot on, which is written next."""

@@ -13,7 +13,14 @@ from connectors.named import by_name
 
 
 class Connector(Protocol):
-    """Says what topics are; stateless, and safe on any thread.
+    """Checks a declaration against the topics it reads; stateless, and safe on any thread.
+
+    >>> import pyarrow as pa
+    >>> orders = Declaration("orders", "orders", pa.schema([("id", pa.int64())]), ("id",))
+    >>> CONNECTORS["files"].check(orders)
+    >>> CONNECTORS["kafka"].check(orders)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    connectors.errors.InvalidTable: table 'orders': connection: connector 'kafka' needs ...
 
     `is_remote`: topics are a broker's, on one of the operator's connections. Their offsets may have
     gaps, and a query reads those topics that it began with; one of files follows what is declared.
