@@ -1,28 +1,28 @@
 """The service: settings, runtime (the composition root), REST, command line and demo.
 
 - `app`: the FastAPI application over one runtime
-- `catching_up`: sources that have yet to read what their topics held when they were declared
+- `catching_up`: finds sources that have yet to read the records from before their declaration
 - `cli/`: the command line `ivm`
-- `client`: the command line's view of a running service
-- `clock`: the pool's clock: the present moment as an input, for views that filter by now()
-- `demo/`: the demo: change data of a shop and a follower graph, five views, a kill, and a …
-- `deps`: what handlers are given, and how they answer
-- `errors`: what callers of the service can get wrong beyond what the rooms below already refuse
-- `feed`: the change feed of a view, read from its durable delta topic
+- `client`: calls a running service for the command line
+- `clock`: feeds the present moment to the pool, for views that filter by now()
+- `demo/`: runs five views over a shop and a follower graph, and verifies them after a kill
+- `deps`: the arguments that handlers are given, and the answers that they share
+- `errors`: errors of callers that the rooms below do not raise
+- `feed`: reads the change feed of a view from its durable delta topic
 - `limits`: refuses bodies that are too large, before they are read into memory
-- `metrics`: the service's state in Prometheus' terms, gathered when it is scraped
+- `metrics`: reports the service's state in Prometheus' terms when it is scraped
 - `models`: bodies of requests, and the JSON of sources and views in answers
-- `pages`: pages of a snapshot: rows in the order of a view's key, cut at a cursor
-- `problems`: errors as RFC 9457 problem documents, `application/problem+json`
-- `registry`: the declared sources and views, durable
+- `pages`: cuts a snapshot into pages, in the order of a view's key
+- `problems`: turns errors into RFC 9457 problem documents, `application/problem+json`
+- `registry`: keeps the declared sources and views, durably
 - `restoring`: restores the views of a start, one after another
 - `routes/`: the REST resources, one router each
-- `runtime`: the composition root
+- `runtime`: the composition root: pool, registry, journal, pipeline and sinks of one service
 - `serve`: runs the service in this process until it is told to stop
-- `settings`: what can be configured
+- `settings`: settings of the service, from `ivm.toml` and the environment
 - `signals`: wakes coroutines when the applying thread has published something
-- `terminal`: how commands talk: to the service that the settings point to, and to the terminal
-- `values`: values of columns as texts in URLs
+- `terminal`: lets commands talk to the service that the settings point to, and to the terminal
+- `values`: reads values of columns from texts in URLs
 - `watch`: writes faults of the service's parts to the log
 """
 

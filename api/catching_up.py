@@ -1,4 +1,4 @@
-"""Sources that have yet to read what their topics held when they were declared.
+"""Catching up: sources that have yet to read the records from before their declaration.
 
 Until then a view over such a source lacks rows that were there before it, so the service is not
 ready. The bound is fixed at the declaration: a topic that grows faster than it is read does not
@@ -15,7 +15,7 @@ from connectors.tables.spec import TableSpec
 def catching_up(
     sources: Iterable[TableSpec], held: Mapping[str, Ends], offsets: Offsets
 ) -> dict[str, PartFault]:
-    """Of each such source how far it is; `held` is by source what its topic held at first."""
+    """The progress of each such source; `held` has the ends of its topic at its declaration."""
     found = {}
     for spec in sources:
         wanted = Offsets.of_source(spec.name, spec.topic, held.get(spec.name, {}))

@@ -15,7 +15,7 @@ class ServiceProblem(IvmError):
 
 
 def path(*names: str) -> str:
-    """Where a resource is: each name is one segment, whatever stands in it."""
+    """The path of a resource: each name is one segment, with its characters escaped."""
     return "/v1/" + "/".join(quote(name, safe="") for name in names)
 
 
@@ -42,7 +42,7 @@ class ServiceClient:
         return self._request("POST", path, body).json()
 
     def delete(self, path: str) -> None:
-        """Delete what is at `path` (raises ServiceProblem)."""
+        """Delete the resource at `path` (raises ServiceProblem)."""
         self._request("DELETE", path)
 
     def close(self) -> None:

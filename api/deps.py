@@ -1,4 +1,4 @@
-"""What handlers are given, and how they answer."""
+"""Dependencies of handlers, and the form of their answers."""
 
 from typing import Annotated, Any
 

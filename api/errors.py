@@ -1,4 +1,4 @@
-"""What callers of the service can get wrong beyond what the rooms below already refuse."""
+"""Errors of the service's callers, beyond those that the rooms below raise."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,7 +7,7 @@ from ivm.errors import IvmError
 
 
 def located(faults: Iterable[Any]) -> str:
-    """What pydantic finds wrong, each fault with where it is, in a line."""
+    """The faults that pydantic finds, each with its place, in a line."""
     return "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in faults)
 
 
@@ -60,6 +60,6 @@ class RegistryCorrupt(IvmError):
 
 
 class RegistryNotWritten(IvmError):
-    """What is declared could not be made durable, so that nothing was changed."""
+    """The registry could not be written, so nothing was changed."""
 
     code = "registry-not-written"

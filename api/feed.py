@@ -53,7 +53,7 @@ class Feed:
         self._open = []
 
     def events(self, end: int) -> Iterator[Event]:
-        """What lies before the committed end, from the position on."""
+        """The events before the committed end, from the position on."""
         while self._position < end:
             lines = self._reader.read(0, self._position, min(LINES, end - self._position))
             self._position += len(lines)

@@ -62,7 +62,7 @@ class ColumnBody(Body):
 
 
 class CsvBody(Body):
-    """How a line of format `csv` is cut into fields; one that reads `null`, unquoted, is NULL."""
+    """The signs that cut a line of format `csv` into fields; an unquoted `null` field is NULL."""
 
     delimiter: str = ","
     quote: str = '"'
@@ -70,7 +70,7 @@ class CsvBody(Body):
 
 
 class DeadLetterBody(Body):
-    """A topic on one of the operator's connections that gets a copy of what is put aside."""
+    """A topic on one of the operator's connections that gets a copy of each quarantined record."""
 
     connection: str
     topic: str
@@ -221,7 +221,7 @@ class ReplayBody(Body):
 
 
 class ReplayManyBody(ReplayBody):
-    """Which open records of the quarantine to replay."""
+    """The open records of the quarantine to replay."""
 
     table: str
     reason: str | None = None

@@ -34,7 +34,7 @@ class Page:
 
 
 def matching(snapshot: Snapshot, values: Mapping[str, Any]) -> pa.Table:
-    """The distinct rows with these column values, and how often each is there, as last column.
+    """The distinct rows with these column values, and in the last column the count of each.
 
     A row that the input deleted more often than it inserted is not there.
     """
@@ -49,7 +49,7 @@ def matching(snapshot: Snapshot, values: Mapping[str, Any]) -> pa.Table:
 
 
 def page(table: pa.Table, key: Sequence[str], limit: int, cursor: str | None) -> Page:
-    """At most `limit` distinct rows of what `matching` gave (raises BadParameter)."""
+    """At most `limit` of the distinct rows that `matching` gave (raises BadParameter)."""
     names = table.schema.names[:-1]
     order = [*key, *(name for name in names if name not in key)]
     if table.num_rows > 1:
@@ -109,7 +109,7 @@ def _literal(value: object, dtype: pa.DataType) -> Any:
 
 
 def _beyond(table: pa.Table, order: Sequence[str], values: Sequence[Any]) -> pa.ChunkedArray:
-    """Which rows come after the row `values`, columns in `order`, NULLs last."""
+    """A mask of the rows that come after the row `values`, columns in `order`, NULLs last."""
     equal: Any = pa.scalar(True)
     beyond: Any = pa.scalar(False)
     for name, value in zip(order, values, strict=True):

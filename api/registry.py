@@ -41,7 +41,7 @@ class Registry:
 
     @property
     def targets(self) -> Mapping[str, KafkaTarget]:
-        """Where views go in Kafka, by the view's name."""
+        """The targets of views in Kafka, by the view's name."""
         return self._targets
 
     def view(self, name: str) -> View | None:
@@ -62,7 +62,7 @@ class Registry:
                 yield
 
     def replace_source(self, spec: TableSpec) -> None:
-        """Change, durably, what of a declared source is no concern of the catalog.
+        """Change, durably, the part of a declared source that the catalog does not hold.
 
         Raises RegistryNotWritten.
         """
@@ -102,7 +102,7 @@ class Registry:
 
     @contextmanager
     def _undoing(self) -> Iterator[None]:
-        """Undo a change that is not saved: what is declared is what the file says."""
+        """Undo a change that is not saved, so that declarations and file agree."""
         catalog = Catalog(self.catalog.tables, self.catalog.views)
         before = dict(self._sources), dict(self._targets), catalog
         try:
@@ -117,7 +117,7 @@ class Registry:
 
     @contextmanager
     def _saving(self) -> Iterator[None]:
-        """Make what is declared durable at the end of the context, room for which is taken now."""
+        """Make the declarations durable at the end of the context; room for them is taken now."""
         with _telling(self._path):
             staged = stage(self._path, self._document())
         yield

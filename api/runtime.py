@@ -195,9 +195,9 @@ class Runtime:
                 return
 
     def _restore(self) -> None:
-        """Bring tables and views back, and forget what never was acknowledged.
+        """Bring tables and views back, and forget views that were never acknowledged.
 
-        Raises CheckpointRefused, InvalidStore, and what `Views.restore` raises.
+        Raises CheckpointRefused, InvalidStore, and as `Views.restore`.
         """
         with self._changing:
             self._restore_tables()
@@ -244,13 +244,13 @@ class Runtime:
         )
 
     def _positions(self, topics: Mapping[str, str]) -> dict[tuple[str, int], int]:
-        """Where the replay begins in the topics of these sources, unless they have others now."""
+        """The positions at which the replay begins, of sources whose topics are the same now."""
         journal = self._journal
         positions, known = journal.positions_at(journal.start), journal.tables
         return {at: end for at, end in positions.items() if known.get(at[0]) == topics.get(at[0])}
 
     def _cut(self) -> Cut | None:
-        """What a checkpoint is to hold, unless the last one does."""
+        """The cut that the next checkpoint holds; None if the last one has it."""
         with self._changing, self.applier.lock:
             known = max(self._journal.start, self.checkpoint_counts.time)
             if self.pipeline.status().state == "failed" or self.pool.frontier - 1 <= known:
@@ -259,7 +259,7 @@ class Runtime:
 
     @property
     def checkpoint_counts(self) -> CheckpointCounts:
-        """How checkpoints fare."""
+        """Counts of the checkpoints that were written, and of those that failed."""
         return self.checkpoints.counts if self.checkpoints is not None else CheckpointCounts()
 
     @property
@@ -268,7 +268,7 @@ class Runtime:
         return self._ready.is_set() and self._fault is None
 
     def faults(self) -> list[PartFault]:
-        """What keeps the service from being ready; nothing if it is."""
+        """The faults that keep the service from being ready; none if it is."""
         if self._fault is not None:
             told = (
                 f"{self._fault}; mend that, or delete the view or source at fault, and start again"
@@ -294,7 +294,7 @@ class Runtime:
         return "; ".join(fault.detail for fault in waits) or None
 
     def catching_up(self) -> dict[str, PartFault]:
-        """The sources that have yet to read what their topics held when they were declared."""
+        """The sources that have yet to read the records from before their declaration."""
         sources = list(self.registry.sources.values())
         return catching_up(sources, self._journal.held, self.offsets())
 
@@ -439,19 +439,22 @@ class Runtime:
     # --- quarantine ---
 
     def fix(self, place: Place, repair: Repair | None) -> Quarantined:
-        """What a replay decodes in a record's stead (raises UnknownRecord, RecordClosed)."""
+        """Set the bytes that a replay decodes in a record's stead.
+
+        Raises UnknownRecord, RecordClosed.
+        """
         self.wait_ready()
         with self._repairing:
             return self.quarantine.fix(place, repair)
 
     def discard(self, place: Place) -> Quarantined:
-        """Nothing is to come of a record (raises UnknownRecord, RecordClosed)."""
+        """Close a record without a replay (raises UnknownRecord, RecordClosed)."""
         self.wait_ready()
         with self._repairing:
             return self.quarantine.discard(place)
 
     def replay(self, places: Sequence[Place], overwrite: bool) -> Outcome:
-        """Apply quarantined records as corrections (raises what `Pipeline.correct` raises)."""
+        """Apply quarantined records as corrections (raises as `Pipeline.correct`)."""
         self.wait_ready()
         with self._repairing:
             return self.pipeline.correct(places, overwrite)
@@ -607,7 +610,7 @@ class Runtime:
         return {info.name for info in self.pool.arrangements()}
 
     def offsets(self, time: int | None = None) -> Offsets:
-        """What of each source is reflected at a recent time, by default at the last one."""
+        """The offsets of sources that are reflected at a recent time, by default the last one."""
         return self.applier.offsets(time)
 
 

@@ -1,4 +1,4 @@
-"""What can be configured: `ivm.toml` in the working directory, then `IVM_*` variables above it."""
+"""Settings of the service: `ivm.toml` in the working directory, overridden by `IVM_*` variables."""
 
 from pathlib import Path
 from tomllib import TOMLDecodeError
@@ -74,12 +74,12 @@ class Settings(BaseSettings):
 
     @property
     def checkpoints_place(self) -> str:
-        """Where checkpoints are kept: a path, or the URI of a filesystem that Arrow knows."""
+        """The place of checkpoints: a path, or the URI of a filesystem that Arrow knows."""
         return self.checkpoints or str(self.data.resolve() / "checkpoints")
 
     @property
     def query_limits(self) -> Limits:
-        """What a query may cost before it is compiled."""
+        """Limits on the cost of a query, which is checked before it is compiled."""
         return Limits(
             self.max_query_characters,
             self.max_query_words,

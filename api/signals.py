@@ -18,7 +18,7 @@ class Signal:
         return self._event
 
     def notify(self) -> None:
-        """Wake all who wait; from any thread."""
+        """Wake all waiting coroutines; from any thread."""
         self._loop.call_soon_threadsafe(self._wake)
 
     def _wake(self) -> None:

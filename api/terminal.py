@@ -1,4 +1,4 @@
-"""How commands talk: to the service that the settings point to, and to the terminal."""
+"""Connects commands to the service that the settings point to, and to the terminal."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,7 +34,7 @@ def plain_errors() -> Iterator[None]:
 
 @contextmanager
 def naming(file: Path) -> Iterator[None]:
-    """Tell what is wrong with what a file holds with its name (raises ValueError)."""
+    """Add the name of a file to the error of its contents (raises ValueError)."""
     try:
         yield
     except ValueError as error:

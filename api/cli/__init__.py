@@ -1,7 +1,7 @@
 """The command line `ivm`.
 
-- `apply`: `ivm view apply`: the views that a Python file defines, registered as SQL
-- `doctor`: `ivm doctor`
-- `main`: `ivm`: the command line of the service
-- `quarantine`: `ivm quarantine`: records that could not be decoded, from the command line
+- `apply`: `ivm view apply` registers the views that a Python file defines
+- `doctor`: `ivm doctor` checks that everything configured is there and answers
+- `main`: `ivm` and its commands
+- `quarantine`: `ivm quarantine` shows, repairs and replays records that could not be decoded
 """

@@ -86,7 +86,7 @@ def _words(error: Exception) -> str:
 
 
 def _place(file: Path, error: Exception) -> str:
-    """Where in `file` an error was raised, or what was called there raised it."""
+    """The line of `file` that raised an error, or that called the code that did."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == str(file)]
     if isinstance(error, SyntaxError) and error.filename == str(file):
@@ -95,14 +95,14 @@ def _place(file: Path, error: Exception) -> str:
 
 
 def _not_a_table(built: object) -> str:
-    """What is wrong with a function that answers `built`."""
+    """The error of a function that answers `built`, which is no table."""
     advice = {builder.Grouped: "end with agg()", builder.Ordered: "end with limit()"}
     ending = advice.get(type(built), "return one")
     return f"its function answers {type(built).__name__}, which is no table; {ending}"
 
 
 def _catalog(service: ServiceClient) -> Catalog:
-    """What the service has, as a builder sees it."""
+    """The catalog of the service, as a builder sees it."""
     tables = [
         Table(s["name"], _schema(s["columns"]), tuple(s["key"]))
         for s in service.get("/v1/sources")["sources"]

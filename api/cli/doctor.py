@@ -1,4 +1,4 @@
-"""`ivm doctor`: whether what is configured is there and answers, without starting the service."""
+"""`ivm doctor`: checks that everything configured is there and answers, without a service."""
 
 import tempfile
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ _NO_SUBJECT = "ivm-doctor"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A part of the configuration; `fault` says what is wrong and what to do, or is None."""
+    """A checked part of the configuration; `fault` names the error and its remedy, or is None."""
 
     part: str
     setting: str

@@ -1,14 +1,14 @@
 """The demo: change data of a shop and a follower graph, five views, a kill, and a verification.
 
-- `changes`: change records of Debezium's kind, made once and stamped with the time when they are …
+- `changes`: change records of Debezium's kind, made once and stamped when they are sent
 - `command`: `ivm demo`, where there is a demo: in a checkout
-- `graph`: A graph of followers: few are followed by many, and edges come and go
+- `graph`: a graph of followers: few are followed by many, and edges come and go
 - `ports`: ports for processes that are killed and started again at the same address
 - `queries`: the demo's tables and views, and the same views in DuckDB's SQL, written by hand
-- `report`: what the demo measured, as a table for people and as JSON for programs
-- `run`: the demo's story: start, load, kill, recover, pace, look up, verify
-- `service`: the service as a process of its own, which can be killed, and what it and its …
-- `shop`: A shop that lives: customers, products, orders and their items, changing at random
+- `report`: measurements of the demo, as a table for people and as JSON for programs
+- `run`: the demo's steps: start, load, kill, recover, pace, look up, verify
+- `service`: the service as a process of its own, which can be killed and measured
+- `shop`: a shop whose customers, products, orders and items change at random
 - `topics`: appends changes to the input topics, at once or at a rate
 - `verify`: compares the views with DuckDB, which recomputes them from the input topics alone
 - `workload`: all changes of a demo, made beforehand from a fixed seed, in the order of their …

@@ -1,4 +1,4 @@
-"""What the demo measured, as a table for people and as JSON for programs."""
+"""The report of the demo: its measurements, as a table for people and as JSON for programs."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any

@@ -174,7 +174,7 @@ class Demo:
         _until(is_reflected, text)
 
     def _applied(self) -> int:
-        """How many input records the views reflect."""
+        """The number of input records that the views reflect."""
         sources = self._client.get("/v1/sources")["sources"]
         return sum(sum(source["offsets"].values()) for source in sources)
 

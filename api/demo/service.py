@@ -1,4 +1,4 @@
-"""The service as a process of its own, which can be killed, and what it and its children hold."""
+"""Runs the service as a process of its own, which can be killed, and measures its memory."""
 
 import contextlib
 import os
@@ -95,7 +95,7 @@ class Service:
         self._process.wait()
 
     def stop(self) -> None:
-        """Ask it to stop; kill what does not."""
+        """Ask it to stop, and kill its processes that do not."""
         self.memory.stop()
         if self._process is not None and self.is_running:
             self._process.terminate()

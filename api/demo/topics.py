@@ -21,7 +21,7 @@ class Topics:
 
     @property
     def ends(self) -> Counter[str]:
-        """How many records every topic has."""
+        """The number of records in every topic."""
         return Counter({topic: writer.end for topic, writer in self._writers.items()})
 
     def append(self, changes: Sequence[Change]) -> None:

@@ -27,7 +27,7 @@ _DUCKDB_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was found about one view; `faults` is empty if all three accounts are the same."""
+    """The verdict on one view; `faults` is empty if all three accounts are the same."""
 
     view: str
     rows: int
@@ -82,7 +82,7 @@ class Judge:
 
 
 def _folded(topic: Path) -> tuple[int, Counter[Row]]:
-    """How many deltas a topic has, and the sum of them."""
+    """The number of deltas in a topic, and their sum."""
     rows: Counter[Row] = Counter()
     deltas = 0
     for segment in sorted(topic.glob("*/*.jsonl")):

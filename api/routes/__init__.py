@@ -2,8 +2,8 @@
 
 - `changes`: `/v1/views/{name}/changes`: the change feed, as server-sent events
 - `health`: liveness, readiness and metrics
-- `inspection`: what runs and what went wrong: explain, arrangements, row errors
-- `quarantine`: `/v1/quarantine`: records that could not be decoded, and what becomes of them
+- `inspection`: `/v1/explain`, `/v1/arrangements`, `/v1/errors`: plans, memory, errors of rows
+- `quarantine`: `/v1/quarantine`: shows, repairs, replays and discards undecoded records
 - `rows`: `/v1/views/{name}/rows`: look-ups, as of one consistent time
 - `sources`: `/v1/sources`: tables and the topics that carry their changes
 - `views`: `/v1/views`: definitions of views

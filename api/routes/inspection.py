@@ -1,4 +1,4 @@
-"""What runs and what went wrong: explain, arrangements, row errors."""
+"""`/v1/explain`, `/v1/arrangements`, `/v1/errors`: plans, memory, and errors of rows."""
 
 from dataclasses import asdict
 
@@ -17,7 +17,7 @@ router = APIRouter(prefix="/v1", tags=["inspection"])
 
 @router.post("/explain")
 def explain(body: ExplainBody, runtime: RuntimeDep) -> Response:
-    """What a view over this query would be: columns, key, arrangements, and each stage's plan."""
+    """The view that this query would make: columns, key, arrangements, and each stage's plan."""
     compiled, arrangements, stages = runtime.explain(
         body.query, body.language, body.key, lookups=body.lookups
     )
@@ -40,7 +40,7 @@ def explain(body: ExplainBody, runtime: RuntimeDep) -> Response:
 
 @router.get("/arrangements")
 def arrangements(runtime: RuntimeDep) -> Response:
-    """Every arrangement and state beside it: what is held, bytes, and the views that read it."""
+    """Every arrangement and state beside it: its records, bytes, and the views that read it."""
     infos = runtime.pool.arrangements()
     return answer({"arrangements": [asdict(info) for info in infos]})
 

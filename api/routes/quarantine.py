@@ -1,4 +1,4 @@
-"""`/v1/quarantine`: records that could not be decoded, and what becomes of them.
+"""`/v1/quarantine`: shows, repairs, replays and discards records that could not be decoded.
 
 Bytes are text where they are UTF-8, and base64 under a name that ends in `_base64` where not.
 """
@@ -54,7 +54,7 @@ def replay_many(body: ReplayManyBody, runtime: RuntimeDep) -> Response:
 
 @router.get(ONE)
 def get_record(table: str, partition: Number, offset: Number, runtime: RuntimeDep) -> Response:
-    """One record: its bytes, its repair if it has one, and what became of it."""
+    """One record: its bytes, its repair if it has one, and its outcome."""
     return answer(_described(runtime.quarantine.get((table, partition, offset))))
 
 
@@ -71,7 +71,7 @@ def put_repair(
     text: Annotated[bytes, Depends(_text)],
     runtime: RuntimeDep,
 ) -> Response:
-    """Say what a replay decodes in this record's stead; `{}` says the record as it is.
+    """Set the bytes that a replay decodes in this record's stead; `{}` stands for its own.
 
     A record that was discarded is open again. The record itself stays as it is.
     """

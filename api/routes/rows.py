@@ -129,7 +129,7 @@ async def _reached(wanted: Offsets, position: str, runtime: Runtime, published: 
 
 
 def _wanted(position: str, view: View, runtime: Runtime) -> Offsets:
-    """What `topic:partition:offset` or `source:partition:offset` waits for.
+    """The offsets that `topic:partition:offset` or `source:partition:offset` waits for.
 
     A topic means its sources that the view reads, or all if it reads none. A name that is both is
     taken for a topic's. Raises BadParameter.

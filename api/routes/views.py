@@ -71,7 +71,7 @@ def _described(runtime: Runtime, view: View) -> dict[str, Any]:
 
 
 def _sink(runtime: Runtime, view: View) -> dict[str, Any]:
-    """Where else a view goes, and why it does not any more, or not at present."""
+    """The sink of a view in Kafka, and the fault that keeps it from publishing, if any."""
     target = runtime.registry.targets.get(view.name)
     if target is None:
         return {}
