@@ -1,4 +1,4 @@
-"""What all tests share: property tests without deadlines, servers, and no skipping in CI.
+"""What all tests share: property tests without deadlines, servers, marks, and no skipping in CI.
 
 A test may skip where a machine cannot have what it needs; with `CI=true` that is a failure, so
 that a run which passes has run everything.
@@ -16,7 +16,27 @@ from tests.postgres import judge
 __all__ = ["broker", "judge", "kafka"]
 
 settings.register_profile("ivm", deadline=None, print_blob=True)
+settings.register_profile("quick", settings.get_profile("ivm"), max_examples=15)
 settings.load_profile("ivm")
+
+# The servers that each fixture runs.
+SERVERS = {
+    "broker": ("broker", "jvm"),
+    "kafka": ("broker", "jvm"),
+    "proxied": ("broker", "jvm"),
+    "secured": ("broker", "jvm"),
+    "spark": ("jvm",),
+    "capture": ("broker", "jvm", "postgres"),
+    "stack": ("broker", "jvm", "postgres"),
+    "judge": ("postgres",),
+}
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark a test with the servers that its fixtures run."""
+    for fixture in getattr(item, "fixturenames", ()):
+        for server in SERVERS.get(fixture, ()):
+            item.add_marker(server)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import orjson
+import pytest
 
 CHANGES = 6_000
 VIEWS = {
@@ -16,6 +17,7 @@ VIEWS = {
 }
 
 
+@pytest.mark.jvm
 def test_a_small_demo_verifies_every_view(tmp_path: Path) -> None:
     figures = tmp_path / "figures.json"
     command = [sys.executable, "-m", "api", "demo", "--changes", str(CHANGES), "--json"]

@@ -10,6 +10,8 @@ from connectors.files.layout import bases, partition_directory, segment_path
 from connectors.files.writer import TopicWriter
 from tests.e2e.test_service import Running, person
 
+pytestmark = pytest.mark.jvm
+
 RECORDS = 2_000
 
 

@@ -18,6 +18,8 @@ from api.demo.service import Service, descendants
 from connectors.files.writer import TopicWriter
 from tests.kafka.java import await_true
 
+pytestmark = pytest.mark.jvm
+
 PEOPLE = {
     "columns": [
         {"name": "id", "type": "int64"},

@@ -44,10 +44,10 @@ every_cause = pytest.mark.parametrize("cause", [FORBIDDEN, DELETED, *SETTINGS], 
 
 
 @pytest.fixture(scope="module")
-def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     """A broker that knows what its users may."""
     try:
-        with authorizing(tmp_path_factory.mktemp("judge")) as broker:
+        with authorizing(tmp_path_factory.mktemp("secured")) as broker:
             yield broker
     except NoJars as reason:
         pytest.skip(str(reason))
@@ -112,8 +112,8 @@ class World:
 
 
 @pytest.fixture
-def world(judge: Broker, tmp_path: Path) -> Iterator[World]:
-    world = World(judge, tmp_path)
+def world(secured: Broker, tmp_path: Path) -> Iterator[World]:
+    world = World(secured, tmp_path)
     yield world
     world.publishing.close()
 
@@ -203,32 +203,32 @@ def test_a_user_who_may_not_make_topics_publishes_to_one_that_is_there(world: Wo
 
 
 def test_the_service_tells_of_a_topic_that_refuses_and_resumes_by_itself(
-    judge: Broker, tmp_path: Path
+    secured: Broker, tmp_path: Path
 ) -> None:
-    service = Service(tmp_path, judge.addresses["SASL_PLAINTEXT"], **CONNECTION)
+    service = Service(tmp_path, secured.addresses["SASL_PLAINTEXT"], **CONNECTION)
     topic = f"{service.name}.totals"
-    judge.create_topic(topic)
-    FORBIDDEN.do(judge, topic)
+    secured.create_topic(topic)
+    FORBIDDEN.do(secured, topic)
     assert service.client.put("/v1/sources/orders", json=ORDERS).status_code == 201
     answer = service.put()
     assert (answer.status_code, answer.json()["code"]) == (503, "broker-refused")
     assert f"view 'totals', topic '{topic}': Broker: Topic auth" in answer.json()["detail"]
     assert service.client.get("/v1/views/totals").status_code == 404
-    FORBIDDEN.mend(judge, topic)
+    FORBIDDEN.mend(secured, topic)
     assert service.put().status_code == 201
-    FORBIDDEN.do(judge, topic)
+    FORBIDDEN.do(secured, topic)
     for i in (1, 2):
         service.pipeline.deliver("orders", (order(i, "ada", "1"), 1))
     assert _sink(service)["status"] == "stalled"
     assert repr(topic) in _sink(service)["reason"]
     assert service.client.get("/readyz").status_code == 200
     assert 'ivm_sink_running{view="totals"} 0.0' in service.client.get("/metrics").text
-    FORBIDDEN.mend(judge, topic)
+    FORBIDDEN.mend(secured, topic)
     await_true("the sink", lambda: _sink(service)["status"] == "running", 30)
     assert 'ivm_sink_running{view="totals"} 1.0' in service.client.get("/metrics").text
     service.stop()
-    await_true("the last commit", partial(judge.is_decided, topic))
-    frontiers = [value["frontier"] for value in values(judge, topic) if "frontier" in value]
+    await_true("the last commit", partial(secured.is_decided, topic))
+    frontiers = [value["frontier"] for value in values(secured, topic) if "frontier" in value]
     assert frontiers == [0, 1, 2]
 
 

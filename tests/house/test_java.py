@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import sys
@@ -15,6 +17,7 @@ print(session.range(5).count(), session._jvm.java.lang.System.getProperty("java.
 """
 
 
+@pytest.mark.jvm
 def test_spark_runs_on_the_packaged_java(tmp_path: Path) -> None:
     for folder in ("/bin", "/usr/bin"):
         for program in Path(folder).iterdir():

@@ -51,6 +51,7 @@ def service(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         process.wait(30)
 
 
+@pytest.mark.jvm
 def test_the_walk_through_answers_as_it_says(service: Path, address: str) -> None:
     for commands, answer in WALK:
         shell = ["bash", "-euo", "pipefail", "-c", commands.replace(ADDRESS, address)]

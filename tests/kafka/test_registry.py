@@ -15,7 +15,7 @@ SCHEMA = {"type": "record", "name": "person", "fields": [{"name": "id", "type": 
 WIDER = {**SCHEMA, "fields": [*SCHEMA["fields"], {"name": "age", "type": "int", "default": 0}]}
 
 
-@pytest.fixture(scope="module", params=["small", "apicurio"])
+@pytest.fixture(scope="module", params=["small", pytest.param("apicurio", marks=pytest.mark.jvm)])
 def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if request.param == "small":
         with Registry.started() as small:
