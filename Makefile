@@ -2,7 +2,9 @@
 # does, and is quick when nothing changed.
 #
 #   make demo    generate change data, maintain five views through a kill, verify them with DuckDB
-#   make test    every test
+#   make quick   in a minute: the law for each operator, views, plans, decoding
+#   make test    every test, but for those of make faults
+#   make faults  kills, stalls, full disks, refusals and short memory, amid real brokers and Spark
 #   make serve   the service, on loopback
 #   make kafka   a broker on localhost:9092, to try the service with
 #   make check   formatting, lint, types, import direction, stubs of the extensions
@@ -20,7 +22,8 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test serve kafka check checked races soak fuzz bench profile build wheel jars locks extensions
+.PHONY: help demo quick test faults serve kafka check checked races soak fuzz bench profile build wheel jars locks
+.PHONY: extensions
 
 # The architecture that the extensions are compiled for: `native`, or e.g. x86-64-v3 for an image.
 IVM_MARCH ?= native
@@ -45,6 +48,13 @@ ARITHMETIC := -fwrapv -ffp-contract=off
 export CXXFLAGS := -std=c++17 -O3 -DNDEBUG $(ARITHMETIC) -march=$(IVM_MARCH)
 # A directory of jars for each pom of docker/kafka.
 JARS := $(patsubst docker/kafka/%.xml,build/jars/%,$(wildcard docker/kafka/*.xml))
+# What an edit is tried with, by fewer examples than in `make test`.
+QUICK ?= tests/property/test_law.py::test_output_equals_recomputation_at_every_time tests/plans \
+	tests/unit/views tests/property/test_decoding.py \
+	$(wildcard tests/unit/connectors/test_*record*.py) \
+	$(patsubst %,tests/unit/connectors/test_%.py,decode avro protobuf envelopes flat)
+# What takes many processes and minutes.
+FAULTS ?= tests/faults tests/e2e/test_recovery.py tests/e2e/connectors/test_kill.py
 # What runs on the checked build.
 CHECKED ?= tests/unit/pool tests/unit/rows tests/unit/trace tests/unit/test_team.py \
 	tests/property/test_law.py tests/property/test_due.py
@@ -61,12 +71,19 @@ demo: $(BUILT)
 	$(call say,Running the demo with $(CHANGES) changes)
 	@$(BIN)/python -m api demo --changes $(CHANGES)
 
+quick: $(BUILT)
+	$(call say,Running the quick tests)
+	@$(BIN)/python -m pytest -q -n 2 --hypothesis-profile quick $(QUICK)
+
 # Without Maven, or away from Maven Central, the tests of Kafka say why they skip.
-test: $(BUILT)
+test faults: $(BUILT)
 	@! command -v mvn >/dev/null || $(MAKE) --no-print-directory --keep-going \
 		jars build/jars/spark.jsa || true
 	$(call say,Running the tests)
-	@$(BIN)/python -m pytest -n 2 --dist loadfile
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(SELECTED)
+
+test: SELECTED = $(addprefix --ignore=,$(FAULTS))
+faults: SELECTED = $(FAULTS)
 
 # Without the jars there are file topics only.
 serve: $(BUILT)

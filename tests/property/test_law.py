@@ -8,7 +8,10 @@ from tests.property.engine import Change, assert_law, frontiers, histories, run
 from tests.property.nodes import NODES
 
 thoroughly = settings(
-    max_examples=20, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+    max_examples=settings().max_examples // 5,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    derandomize=True,
 )
 every_node = pytest.mark.parametrize("name", NODES)
 

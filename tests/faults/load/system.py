@@ -46,7 +46,7 @@ class Load:
     seed: int = 1
 
 
-# The first in `make test`, the second in `make soak`.
+# The first in `make faults`, the second in `make soak`.
 LOADS = {
     "short": Load(rate=300, seconds=20, keys=2_000, points=2),
     "long": Load(rate=2_000, seconds=120, keys=200_000, points=40),

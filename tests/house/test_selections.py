@@ -1,0 +1,55 @@
+"""`make test` and `make faults` are every test; a test is marked with the servers that it runs."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def arguments(target: str) -> list[str]:
+    """What `make` gives to pytest for this target."""
+    command = ["make", "--dry-run", "--always-make", target]
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    (line,) = re.findall(r"-m pytest (.*)", printed)
+    return str(line).split()
+
+
+def collected(*options: str, folder: Path) -> set[str]:
+    """The names of the tests that pytest would run."""
+    finished = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "--collect-only", *options, str(folder)],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    return set(re.findall(r"::(\w+)", finished.stdout))
+
+
+def test_the_tests_are_divided_between_two_commands() -> None:
+    faults = [word for word in arguments("faults") if word.startswith("tests")]
+    others = [word for word in arguments("test") if "tests" in word]
+    assert others == [f"--ignore={path}" for path in faults]
+
+
+@pytest.mark.parametrize("target", ["quick", "faults"])
+def test_what_a_command_runs_is_there(target: str) -> None:
+    paths = [word.split("::")[0] for word in arguments(target) if word.startswith("tests")]
+    assert paths
+    assert all((ROOT / path).exists() for path in paths)
+
+
+def test_a_test_is_marked_with_the_servers_that_its_fixtures_run(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
+    (tmp_path / "test_it.py").write_text(
+        "def test_kafka(kafka): ...\ndef test_judge(judge): ...\ndef test_neither(): ...\n"
+    )
+    assert collected("-m", "broker", folder=tmp_path) == {"test_kafka"}
+    assert collected("-m", "jvm", folder=tmp_path) == {"test_kafka"}
+    assert collected("-m", "postgres", folder=tmp_path) == {"test_judge"}
