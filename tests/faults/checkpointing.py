@@ -93,7 +93,7 @@ def arm(point: str) -> None:
 def main(root: Path, point: str) -> None:
     """Apply everything."""
     runtime = runtime_on(root)
-    assert runtime.fault() is None, runtime.fault()
+    assert not runtime.faults()
     arm(point)
     runtime.put_source(ORDERS)
     runtime.put_view("totals", TOTALS, "sql", None)
