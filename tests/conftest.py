@@ -5,6 +5,7 @@ that a run which passes has run everything.
 """
 
 import os
+from collections import Counter
 from collections.abc import Generator
 
 import pytest
@@ -37,6 +38,16 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     for fixture in getattr(item, "fixturenames", ()):
         for server in SERVERS.get(fixture, ()):
             item.add_marker(server)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Order files so that short ones come last, and no process of several is left with a long one.
+
+    First come those that start a JVM, then those of many tests.
+    """
+    long = {item.path for item in items if item.get_closest_marker("jvm")}
+    tests = Counter(item.path for item in items)
+    items.sort(key=lambda item: (item.path not in long, -tests[item.path], item.path))
 
 
 @pytest.hookimpl(wrapper=True)
