@@ -5,7 +5,6 @@ that a run which passes has run everything.
 """
 
 import os
-from collections import Counter
 from collections.abc import Generator
 
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import settings
 
 from tests.kafka.broker import broker, kafka
 from tests.postgres import judge
+from tests.scheduling import ByStack, order
 
 __all__ = ["broker", "judge", "kafka"]
 
@@ -41,13 +41,14 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Order files so that short ones come last, and no process of several is left with a long one.
+    """Run long files first."""
+    order(items)
 
-    First come those that start a JVM, then those of many tests.
-    """
-    long = {item.path for item in items if item.get_closest_marker("jvm")}
-    tests = Counter(item.path for item in items)
-    items.sort(key=lambda item: (item.path not in long, -tests[item.path], item.path))
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> ByStack | None:
+    """With `--dist loadfile`, deal out files and stacks."""
+    return ByStack(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.hookimpl(wrapper=True)

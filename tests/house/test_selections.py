@@ -20,8 +20,8 @@ def arguments(target: str) -> list[str]:
     return str(line).split()
 
 
-def collected(*options: str, folder: Path) -> set[str]:
-    """The names of the tests that pytest would run."""
+def collected(*options: str, folder: Path) -> list[str]:
+    """The names of the tests that pytest would run, in their order."""
     finished = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "--collect-only", *options, str(folder)],
         cwd=folder,
@@ -29,7 +29,7 @@ def collected(*options: str, folder: Path) -> set[str]:
         capture_output=True,
         text=True,
     )
-    return set(re.findall(r"::(\w+)", finished.stdout))
+    return re.findall(r"::test_(\w+)", finished.stdout)
 
 
 def test_the_tests_are_divided_between_two_commands() -> None:
@@ -50,6 +50,20 @@ def test_a_test_is_marked_with_the_servers_that_its_fixtures_run(tmp_path: Path)
     (tmp_path / "test_it.py").write_text(
         "def test_kafka(kafka): ...\ndef test_judge(judge): ...\ndef test_neither(): ...\n"
     )
-    assert collected("-m", "broker", folder=tmp_path) == {"test_kafka"}
-    assert collected("-m", "jvm", folder=tmp_path) == {"test_kafka"}
-    assert collected("-m", "postgres", folder=tmp_path) == {"test_judge"}
+    assert collected("-m", "broker", folder=tmp_path) == ["kafka"]
+    assert collected("-m", "jvm", folder=tmp_path) == ["kafka"]
+    assert collected("-m", "postgres", folder=tmp_path) == ["judge"]
+
+
+def test_files_of_one_stack_are_run_together_and_short_files_last(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
+    for name, text in {
+        "test_a.py": "def test_a(): ...\n",
+        "test_b.py": "def test_b(): ...\ndef test_c(): ...\n",
+        "tests/e2e/kafka/test_d.py": "def test_d(kafka): ...\n",
+        "test_e.py": "def test_e(kafka): ...\ndef test_f(kafka): ...\n",
+        "tests/e2e/kafka/test_g.py": "def test_g(): ...\ndef test_h(): ...\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert "".join(collected(folder=tmp_path)) == "dghefbca"

@@ -8,12 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.kafka.conftest import stack
 from tests.e2e.kafka.stack import CONNECTION, Stack
 from tests.kafka.connect import Converter, debezium
 from tests.kafka.java import await_true
-
-__all__ = ["stack"]
 
 # PostgreSQL's type, and the column's.
 TYPES = {

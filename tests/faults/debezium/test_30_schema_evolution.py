@@ -8,11 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.kafka.conftest import stack
 from tests.e2e.kafka.stack import CONNECTION, Stack
 from tests.kafka.connect import Converter, debezium
-
-__all__ = ["stack"]
 
 SETUP = """
     CREATE SCHEMA {name};

@@ -1,0 +1,1 @@
+"""Faults of what Debezium captures from PostgreSQL, amid the whole stack."""
