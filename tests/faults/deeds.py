@@ -102,7 +102,7 @@ class Place:
         """Start the service."""
         runtime = self.make()
         runtime.start()
-        assert runtime.fault() is None, runtime.fault()
+        assert not runtime.faults()
         return World(self, runtime)
 
 
