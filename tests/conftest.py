@@ -10,11 +10,11 @@ from collections.abc import Generator
 import pytest
 from hypothesis import settings
 
-from tests.kafka.broker import broker, kafka
+from tests.kafka.broker import broker, kafka, secured
 from tests.postgres import judge
 from tests.scheduling import ByStack, order
 
-__all__ = ["broker", "judge", "kafka"]
+__all__ = ["broker", "judge", "kafka", "secured"]
 
 settings.register_profile("ivm", deadline=None, print_blob=True)
 settings.register_profile("quick", settings.get_profile("ivm"), max_examples=15)

@@ -212,6 +212,16 @@ def broker(tmp_path: Path) -> Iterator[Broker]:
 
 
 @pytest.fixture(scope="session")
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """A secured broker of this process; each test uses topics of its own, and leaves it running."""
+    try:
+        with Broker.started(tmp_path_factory.mktemp("secured"), secured=True) as started:
+            yield started
+    except NoJars as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture(scope="session")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
     """The broker of the test session; each test uses topics of its own, and leaves it running."""
     try:

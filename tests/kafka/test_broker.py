@@ -2,14 +2,12 @@
 
 import threading
 import uuid
-from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import KafkaException
 
 from tests.kafka.broker import PASSWORD, USER, Broker, Protocol
 from tests.kafka.client import Kafka, Record
-from tests.kafka.java import NoJars
 
 
 @pytest.fixture
@@ -20,14 +18,11 @@ def topic(kafka: Kafka) -> str:
 
 
 @pytest.fixture(scope="module")
-def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    try:
-        with Broker.started(tmp_path_factory.mktemp("secured"), secured=True) as broker:
-            broker.create_topic("greetings")
-            broker.produce("greetings", [b"hello"])
-            yield broker
-    except NoJars as reason:
-        pytest.skip(str(reason))
+def secured(secured: Broker) -> Broker:
+    """The secured broker, with a topic to read."""
+    secured.create_topic("greetings")
+    secured.produce("greetings", [b"hello"])
+    return secured
 
 
 def test_records_come_back_with_their_coordinates(kafka: Kafka, topic: str) -> None:

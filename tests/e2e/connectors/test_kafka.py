@@ -29,7 +29,7 @@ from tests.e2e.connectors.conftest import PATIENCE, Service
 from tests.e2e.connectors.test_pipeline import times, wait_failed, write
 from tests.kafka.broker import PASSWORD, USER, Broker
 from tests.kafka.client import Kafka, Record
-from tests.kafka.java import NoJars, await_true
+from tests.kafka.java import await_true
 from tests.unit.connectors.records import SCHEMA, insert, record, table
 
 
@@ -409,26 +409,23 @@ def test_a_frozen_broker_is_waited_for_15(service: Service, broker: Broker) -> N
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-512"])
 def test_credentials_and_certificates_are_used_by_both_clients(
-    service: Service, tmp_path: Path, mechanism: str
+    service: Service, secured: Broker, mechanism: str
 ) -> None:
-    try:
-        with Broker.started(tmp_path / "secured", secured=True) as broker:
-            assert broker.certificates is not None
-            broker.create_topic("t")
-            broker.produce("t", [insert(1)])
-            options = {
-                "security_protocol": "SASL_SSL",
-                "sasl_mechanism": mechanism,
-                "sasl_username": USER,
-                "ssl_ca_location": broker.certificates.ca,
-            }
-            address = broker.addresses["SASL_SSL"]
-            connect(service, address, **options, sasl_password="wrong")
-            with pytest.raises(BrokerRefused, match=r"connections\.main\.sasl_password"):
-                service.pipeline.preflight(kafka_table("t"))
-            connect(service, address, **options, sasl_password=PASSWORD)
-            start(service, kafka_table("t"))
-            service.collector.wait(lambda: service.collector.ids("t") == [1])
-            service.pipeline.stop()
-    except NoJars as reason:
-        pytest.skip(str(reason))
+    topic = f"read-with-{mechanism}"
+    assert secured.certificates is not None
+    secured.create_topic(topic)
+    secured.produce(topic, [insert(1)])
+    options = {
+        "security_protocol": "SASL_SSL",
+        "sasl_mechanism": mechanism,
+        "sasl_username": USER,
+        "ssl_ca_location": secured.certificates.ca,
+    }
+    address = secured.addresses["SASL_SSL"]
+    connect(service, address, **options, sasl_password="wrong")
+    with pytest.raises(BrokerRefused, match=r"connections\.main\.sasl_password"):
+        service.pipeline.preflight(kafka_table("t", topic))
+    connect(service, address, **options, sasl_password=PASSWORD)
+    start(service, kafka_table("t", topic))
+    service.collector.wait(lambda: service.collector.ids("t") == [1])
+    service.pipeline.stop()
