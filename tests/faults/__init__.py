@@ -1,1 +1,4 @@
-"""Tests of the engine where memory is short: allocations that fail, one after another."""
+"""Tests of the matrix of faults: kills, stalls, full disks, refusals and short memory.
+
+`make faults` runs them. In a name, a number is the row of the matrix that it tests.
+"""
