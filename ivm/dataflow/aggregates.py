@@ -7,7 +7,7 @@
 
 from dataclasses import dataclass
 from typing import Literal as OneOf
-from typing import TypeAlias, assert_never, get_args
+from typing import TypeAlias, TypeGuard, assert_never, get_args
 
 import pyarrow as pa
 
@@ -21,9 +21,10 @@ class Order:
     nulls_first: bool = False
 
 
+LinearFunction: TypeAlias = OneOf["count", "sum", "avg", "comoment"]
 AggregateFunction: TypeAlias = OneOf[
-    "count", "sum", "avg", "comoment", "min", "max", "first",
-    "percentile_cont", "percentile_disc", "list", "set", "join",
+    LinearFunction,
+    "min", "max", "first", "percentile_cont", "percentile_disc", "list", "set", "join",
 ]  # fmt: skip
 
 AggregateKind: TypeAlias = OneOf["linear", "first", "percentile", "collection"]
@@ -49,7 +50,7 @@ def aggregate_kind(function: AggregateFunction) -> AggregateKind:
 
 
 AGGREGATES: frozenset[AggregateFunction] = frozenset(get_args(AggregateFunction))
-LINEAR = frozenset(f for f in AGGREGATES if aggregate_kind(f) == "linear")
+LINEAR: frozenset[LinearFunction] = frozenset(get_args(LinearFunction))
 """Functions whose states are added up."""
 
 
@@ -135,7 +136,7 @@ WindowFunction: TypeAlias = OneOf[
     "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile",
     "lag", "lead",
     "first_value", "last_value", "nth_value",
-    "count", "sum", "avg", "comoment", "min", "max",
+    LinearFunction, "min", "max",
 ]  # fmt: skip
 
 WindowKind: TypeAlias = OneOf["number", "neighbour", "pick", "linear", "extreme"]
@@ -163,6 +164,11 @@ def window_kind(function: WindowFunction) -> WindowKind:
 
 
 WINDOW_FUNCTIONS: frozenset[WindowFunction] = frozenset(get_args(WindowFunction))
+
+
+def is_window_function(function: str) -> TypeGuard[WindowFunction]:
+    """Whether windows have `function`, which may be the name of an aggregate."""
+    return function in WINDOW_FUNCTIONS
 
 
 @dataclass(frozen=True, slots=True)

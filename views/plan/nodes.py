@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
+from ivm.dataflow import aggregates as agg
 from ivm.dataflow.aggregates import UP_TO_PEERS, Frame, WindowFunction
 from ivm.dataflow.expressions import Column, Expression, Value
 from views.plan.scalars import TRUE
@@ -164,10 +165,7 @@ class Apply:
         return joined(self.kind, self.left.attributes, self.right.attributes, self.mark)
 
 
-AggregateFunction: TypeAlias = OneOf[
-    "count", "sum", "avg", "comoment", "min", "max", "first", "mode",
-    "percentile_cont", "percentile_disc", "list", "join",
-]  # fmt: skip
+AggregateFunction: TypeAlias = OneOf[agg.AggregateFunction, "mode"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,12 @@ Any construct not listed here is refused with its name and place, never approxim
   and left);
 - subqueries: derived tables, EXISTS, [NOT] IN, comparison with ANY and ALL, scalar ones and rows,
   all of them correlated at will;
-- aggregates, with DISTINCT, ORDER BY and FILTER inside: count, sum, avg, min, max, any_value,
-  bool_and, bool_or, every; stddev, variance, corr, covar and regr in all their forms; array_agg,
-  string_agg, jsonb_agg, jsonb_object_agg; mode, percentile_cont and percentile_disc WITHIN GROUP;
-  arg_min, arg_max, min_by, max_by; in a subquery also those of the queries around it;
+- the aggregates that `aggregates.calls.AGGREGATES` lists, with DISTINCT, ORDER BY and FILTER
+  inside, and WITHIN GROUP; in a subquery also those of the queries around it;
 - windows (OVER, WINDOW) with PARTITION BY, ORDER BY and frames by ROWS, GROUPS or RANGE whose ends
   are constant: row_number, rank, dense_rank, percent_rank, cume_dist, ntile, lag, lead,
-  first_value, last_value, nth_value with constant numbers; of the aggregates those up to regr,
-  with FILTER;
+  first_value, last_value, nth_value with constant numbers; of the aggregates those
+  that sums and extremes make, with FILTER;
 - now() compared with an expression of the row in WHERE: rows come and go as time passes;
 - functions in FROM, LATERAL or not, WITH ORDINALITY: unnest, generate_series, jsonb_array_elements,
   jsonb_each, jsonb_object_keys, regexp_matches, regexp_split_to_table, string_to_table;

@@ -90,6 +90,49 @@ cdef int128 _bound(type_):
     return (bound << <int> bits) - 1
 
 
+# Says how `term` computes the aggregate `a`; returns how many words it keeps besides the count of values.
+cdef int _lay_out(Term* term, a, fields, source) except -1:
+    if term.function in (SUM, AVERAGE):
+        return _lay_out_sum(term, fields[a.column].type, a.type)
+    if a.type != (pa.float64() if term.function == COMOMENT else pa.int64()):
+        raise Unsupported(f"a {a.function} as {a.type}")
+    return _lay_out_comoment(term, a, fields, source) if term.function == COMOMENT else 0
+
+
+cdef int _lay_out_sum(Term* term, given, wanted) except -1:
+    term.kind = _kind(given)
+    term.out_kind = _out_kind(term.kind, given, wanted)
+    term.narrow = pa.types.is_float32(wanted)
+    term.bound = _bound(wanted)
+    term.scale = getattr(given, "scale", 0)
+    term.more = _more_digits(given, wanted)
+    term.limit = term.bound / power_of_ten(term.more)
+    return EXACT_WORDS if term.kind == FLOAT else WIDE_WORDS
+
+
+cdef int _lay_out_comoment(Term* term, a, fields, source) except -1:
+    given = fields[a.column].type
+    term.kind = _kind(given)
+    term.scale = getattr(given, "scale", 0)
+    if a.other is None:
+        return FLOAT_WORDS if term.kind == FLOAT else NUMBER_WORDS
+    other = fields[a.other].type
+    if not (pa.types.is_floating(given) and pa.types.is_floating(other)):
+        raise Unsupported(f"a comoment of {given} and {other}: cast them to floats")
+    term.other_null = source.places[a.other].null_word
+    term.other = source.places[a.other].word
+    return PAIR_WORDS
+
+
+def _more_digits(given, wanted) -> int:
+    if pa.types.is_floating(given) or pa.types.is_floating(wanted):
+        return 0
+    up = getattr(wanted, "scale", 0) - getattr(given, "scale", 0)
+    if up < 0:
+        raise Unsupported(f"a sum or average of {given} as {wanted}, which has fewer decimal places")
+    return up
+
+
 cdef class Accumulation(Logic):
     """Accumulates `aggregates` over the columns of `fields`, which lie in `source` (an ordered format).
 
@@ -98,12 +141,12 @@ cdef class Accumulation(Logic):
 
     def __init__(self, aggregates, fields, source, target, uint64_t overflow):
         cdef Term term
-        cdef int at = 1
         self.overflow = overflow
         self.nets = True
+        self.state_words = 1
         for a, out in zip(aggregates, target.places, strict=True):
             memset(&term, 0, sizeof(Term))
-            term.state = at
+            term.state = self.state_words
             term.out_null = out.null_word + 1 if out.null_word >= 0 else -1
             term.out = out.word + 1
             term.function = COUNT_ROWS
@@ -114,42 +157,10 @@ cdef class Accumulation(Logic):
                 term.null_word = place.null_word
                 term.word = place.word
                 term.words = place.words
-                at += 1
-            if term.function >= SUM:
-                term.kind = _kind(fields[a.column].type)
-            if term.function in (SUM, AVERAGE):
-                term.out_kind = _out_kind(term.kind, fields[a.column].type, a.type)
-                term.narrow = pa.types.is_float32(a.type)
-                term.bound = _bound(a.type)
-                term.scale = getattr(fields[a.column].type, "scale", 0)
-                term.more = self._more_digits(fields[a.column].type, a.type)
-                term.limit = term.bound / power_of_ten(term.more)
-                at += EXACT_WORDS if term.kind == FLOAT else WIDE_WORDS
-            elif a.type != (pa.float64() if term.function == COMOMENT else pa.int64()):
-                raise Unsupported(f"a {a.function} as {a.type}")
-            if term.function == COMOMENT:
-                term.scale = getattr(fields[a.column].type, "scale", 0)
-                at += NUMBER_WORDS if term.kind != FLOAT else FLOAT_WORDS
-                if a.other is not None:
-                    self._check_pair(fields[a.column].type, fields[a.other].type)
-                    term.other_null = source.places[a.other].null_word
-                    term.other = source.places[a.other].word
-                    at += PAIR_WORDS - FLOAT_WORDS
+                self.state_words += 1
+            self.state_words += _lay_out(&term, a, fields, source)
             self.terms.push_back(term)
-        self.state_words = at
         self.out_words = target.words + 1
-
-    def _more_digits(self, given, wanted) -> int:
-        if pa.types.is_floating(given) or pa.types.is_floating(wanted):
-            return 0
-        up = getattr(wanted, "scale", 0) - getattr(given, "scale", 0)
-        if up < 0:
-            raise Unsupported(f"a sum or average of {given} as {wanted}, which has fewer decimal places")
-        return up
-
-    def _check_pair(self, one, other):
-        if not (pa.types.is_floating(one) and pa.types.is_floating(other)):
-            raise Unsupported(f"a comoment of {one} and {other}: cast them to floats")
 
     cdef void add(self, uint64_t* state, const uint64_t* val, int64_t diff) noexcept nogil:
         cdef Term* t

@@ -5,7 +5,8 @@ scale; of floats it is one of the same width. An average of exact numbers has th
 PostgreSQL gives it, of 20 after the point.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 from sqlglot import exp
@@ -34,16 +35,32 @@ from views.sql.base.coercion import promoted as promoted_type
 from views.sql.base.digits import average
 
 _MOST_BITS = 31  # keys of grouping(), whose result is an int32
-_FUNCTIONS: dict[type[exp.Expr] | str, AggregateFunction] = {
-    exp.Count: "count",
-    exp.Sum: "sum",
-    exp.Avg: "avg",
-    exp.Min: "min",
-    exp.Max: "max",
-    exp.LogicalAnd: "min",
-    exp.LogicalOr: "max",
-    "every": "min",
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """The arguments that an aggregate takes, and the refusal of others with {} for their type."""
+
+    fits: Callable[[pa.DataType], bool]
+    refusal: str
+
+
+_ANY = _Taken(lambda kind: True, "")
+_ORDERED = _Taken(lambda kind: kind != JSON, "cannot take the min or max of {}")
+_NUMBER = _Taken(is_number, "cannot take a sum or average of {}")
+_CONDITION = _Taken(lambda kind: kind == BOOL, "a condition is needed here, not {}")
+_FUNCTIONS: dict[type[exp.Expr] | str, tuple[AggregateFunction, _Taken]] = {
+    exp.Count: ("count", _ANY),
+    exp.Sum: ("sum", _NUMBER),
+    exp.Avg: ("avg", _NUMBER),
+    exp.Min: ("min", _ORDERED),
+    exp.Max: ("max", _ORDERED),
+    exp.LogicalAnd: ("min", _CONDITION),
+    exp.LogicalOr: ("max", _CONDITION),
+    "every": ("min", _CONDITION),
 }
+_IDEMPOTENT: frozenset[AggregateFunction] = frozenset(("min", "max"))
+"""Aggregates to which copies of a value make no difference."""
 
 
 def aggregate(b: Binder, node: exp.Expr, only_if: exp.Expr | None = None) -> Bound:
@@ -60,8 +77,8 @@ def aggregate(b: Binder, node: exp.Expr, only_if: exp.Expr | None = None) -> Bou
 
 def simple(o: Occurrence, node: exp.Func) -> Bound:
     """Binds an aggregate of one argument whose order does not matter, or `count(*)`."""
-    function = _FUNCTIONS[key_of(node)]
-    value, distinct = _argument(o, node)
+    function, taken = _FUNCTIONS[key_of(node)]
+    value, distinct = _argument(o, node, taken)
     if function == "count" and value is None:
         counted = None if o.condition is None else o.counted(TRUE_ROW)
         return o.compute(Computation("count", counted), BIGINT)
@@ -69,11 +86,11 @@ def simple(o: Occurrence, node: exp.Func) -> Bound:
     counted = o.counted(value)
     if function == "count" and not counted.nullable and not distinct and not o.over_groups:
         return o.compute(Computation("count", None), BIGINT)
-    distinct = distinct and function not in ("min", "max")
+    distinct = distinct and function not in _IDEMPOTENT
     return o.compute(Computation(function, counted, distinct), result_type(function, value.type))
 
 
-def _argument(o: Occurrence, node: exp.Func) -> tuple[Expression | None, bool]:
+def _argument(o: Occurrence, node: exp.Func, taken: _Taken) -> tuple[Expression | None, bool]:
     """Binds the aggregated value (None: rows), and tells whether each value counts once."""
     named = isinstance(node, exp.Anonymous)
     given = node.expressions if named else [node.this, *node.expressions]
@@ -84,14 +101,9 @@ def _argument(o: Occurrence, node: exp.Func) -> tuple[Expression | None, bool]:
     argument = o.argument(given[0])
     o.ordering(argument.order)
     value = o.binder.value(argument.node)
-    conditional = not isinstance(node, exp.Count | exp.Sum | exp.Avg | exp.Min | exp.Max)
-    if conditional and value.type != BOOL:
-        raise o.binder.mismatch(f"a condition is needed here, not {name(value)}", argument.node)
-    if isinstance(node, exp.Min | exp.Max) and value.type == JSON:
-        raise o.binder.mismatch("cannot take the min or max of jsonb", argument.node)
-    if isinstance(node, exp.Sum | exp.Avg):
-        if not is_number(value.type):
-            raise o.binder.mismatch(f"cannot take a sum or average of {name(value)}", argument.node)
+    if not taken.fits(value.type):
+        raise o.binder.mismatch(taken.refusal.format(name(value)), argument.node)
+    if taken is _NUMBER:
         value = cast(value, promoted_type(value.type))
     return value, argument.distinct
 
@@ -100,7 +112,7 @@ def result_type(function: AggregateFunction, argument: pa.DataType) -> pa.DataTy
     """Gives the type of an aggregate over values of type `argument`."""
     if function == "count":
         return BIGINT
-    if function in ("min", "max"):
+    if function in _IDEMPOTENT:
         return argument
     if pa.types.is_floating(argument):
         return argument if function == "sum" else DOUBLE

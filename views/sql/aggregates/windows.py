@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 from sqlglot import exp
 
-from ivm.dataflow.aggregates import WindowFunction
+from ivm.dataflow.aggregates import WindowFunction, is_window_function
 from ivm.dataflow.expressions import Call, Column, Expression, Literal
 from views.errors import DuplicateColumn, GroupingError, UnknownTable
 from views.plan.nodes import Attribute, Map, Plan, Window, WindowCall
@@ -36,14 +36,6 @@ _VALUES: dict[type[exp.Expr], WindowFunction] = {
     exp.NthValue: "nth_value",
     exp.Lag: "lag",
     exp.Lead: "lead",
-}
-_AGGREGATES: Mapping[str, WindowFunction] = {
-    "count": "count",
-    "sum": "sum",
-    "avg": "avg",
-    "comoment": "comoment",
-    "min": "min",
-    "max": "max",
 }
 
 
@@ -157,9 +149,9 @@ def _aggregate(b: Binder, inner: Binder, node: exp.Window) -> Bound:
     bound = made.bind(node.this)
     b.pending.extend(found.pending)
     for computation, attribute in found.calls.items():
-        function = _AGGREGATES.get(computation.function)
+        function = computation.function
         extra = computation.order or computation.parameter is not None
-        if function is None or extra or computation.distinct:
+        if not is_window_function(function) or extra or computation.distinct:
             what = "DISTINCT" if computation.distinct else describe(node.this)
             raise b.session.source.unsupported(f"{what} over a window", node)
         over = _over(inner, node, attribute, function)
