@@ -40,6 +40,7 @@ from connectors.errors import (
 )
 from connectors.health import PartFault
 from connectors.ingest.apply import Applier
+from connectors.ingest.feed import declare_input
 from connectors.ingest.meter import Meter
 from connectors.ingest.pipeline import Pipeline, PipelineSettings
 from connectors.ingest.restore import Tables, cut
@@ -368,7 +369,7 @@ class Runtime:
                 )
             beginning = self.pipeline.preflight(spec)
             held = self.pipeline.held(spec, beginning)
-            self.pool.create_input(spec.name, spec.schema, spec.key or spec.schema.names)
+            declare_input(self.pool, spec)
             try:
                 with self.registry.adding_source(spec):
                     self._journal.declare_table(spec.name, held)

@@ -19,6 +19,7 @@ from connectors.ingest.upsert import Changes, Indices, emptied, fold
 from connectors.progress.batches import Origin, TableUpdates, TimedBatch
 from connectors.progress.journal import Journal
 from connectors.quarantine.store import Quarantine, Rejected
+from connectors.tables.spec import TableSpec
 from ivm.pool import Pool
 
 # What a diff of a keyed table says.
@@ -35,6 +36,16 @@ class _Waiting:
     indices: Indices
     changes: Changes
     committed: bool
+
+
+def declare_input(pool: Pool, spec: TableSpec) -> None:
+    """Declare the input that a table is fed into (raises what `Pool.create_input` raises).
+
+    Nothing ever takes a row out of a table whose envelope says that rows stay, no correction or
+    restored checkpoint either, so that distinct rows and recursion over it keep no history.
+    """
+    key = spec.key or spec.schema.names
+    pool.create_input(spec.name, spec.schema, key, insert_only=spec.rows_stay)
 
 
 class Feeder:

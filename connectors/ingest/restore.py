@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from connectors.checkpoint.files import Rows
 from connectors.checkpoint.writer import Cut, TableCut
 from connectors.ingest.apply import Applier
+from connectors.ingest.feed import declare_input
 from connectors.progress.journal import Journal
 from connectors.tables.spec import TableSpec
 from ivm.pool import Pool
@@ -23,7 +24,7 @@ class Tables:
         for spec in self._specs:
             if self._begun:
                 self._pool.drop_input(spec.name)
-            self._pool.create_input(spec.name, spec.schema, spec.key or spec.schema.names)
+            declare_input(self._pool, spec)
         self._begun = True
 
     def feed(self, table: str, rows: Rows, time: int) -> None:

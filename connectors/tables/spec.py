@@ -105,8 +105,12 @@ class TableSpec(Declaration):
     @property
     def is_keyed(self) -> bool:
         """Whether a change sets or deletes the row of its primary key, whatever stood there."""
-        rows_stay = ENVELOPES[self.envelope].rows_stay
-        return not rows_stay and self.replica_identity == "default"
+        return not self.rows_stay and self.replica_identity == "default"
+
+    @property
+    def rows_stay(self) -> bool:
+        """Whether rows are added and never taken away, as its envelope says."""
+        return ENVELOPES[self.envelope].rows_stay
 
     @property
     def is_remote(self) -> bool:
