@@ -1,4 +1,4 @@
-"""Envelopes turn a change record into the rows that it adds and takes away.
+"""Envelopes: which rows a change record adds and takes away, each behind `Envelope`.
 
 - `append`: every record is a row, and none is ever taken away
 - `canal`: records of Canal, each with the rows of one statement

@@ -1,4 +1,4 @@
-"""Formats read the bytes of records as values, each behind the contract `Format`.
+"""Formats: the bytes of records read as values, each behind the contract `Format`.
 
 - `avro`: reads Avro records, each by its writer's schema out of a registry
 - `csv`: cuts lines of separated values into one text for each column

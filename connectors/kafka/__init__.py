@@ -1,4 +1,4 @@
-"""Kafka: the topics of a cluster, and the offsets at which reading begins.
+"""Kafka: topics as the broker has them, and where reading begins.
 
 - `clusters`: finds the positions from which the tables of each cluster are read on
 - `confirmation`: checks, beside the work, that topics are still those that reading began with

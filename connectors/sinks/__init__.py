@@ -1,4 +1,4 @@
-"""Sinks: publish the deltas of views, to file topics and to Kafka.
+"""Sinks: where the deltas of views go, and how they become bytes.
 
 - `avro`: encodes changes as Avro, in the framing of Confluent's registry
 - `avro_columns`: derives the Avro schema of a row, and writes values in Avro's binary form

@@ -1,4 +1,4 @@
-"""Declared tables, and the checks of a declaration.
+"""Declared tables: what they are, and what a declaration must satisfy.
 
 - `connector`: the contract `Connector`, and the tuple of those that there are
 - `spec`: a declared table, complete as it travels to executors and into files

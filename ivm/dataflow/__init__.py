@@ -1,4 +1,4 @@
-"""Dataflows are described by nodes, expressions and aggregates, which are checked here.
+"""Descriptions of dataflows: nodes, expressions, aggregates, and the checks and traversals of them.
 
 - `aggregates`: aggregates, calls over windows, and the orders that they follow
 - `arguments`: arguments of a pool, checked with typed errors before any change

@@ -1,4 +1,4 @@
-"""Expressions are compiled to straight-line code over vectors of rows.
+"""Expressions compiled to straight code over vectors of rows.
 
 - `compiler`: compiler of expression trees to straight-line code over registers
 - `error_text`: texts of row errors, interned as words, with the row's values

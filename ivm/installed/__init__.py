@@ -1,4 +1,4 @@
-"""The installed dataflows and inputs of a pool: collections, pieces, holds, accounts of memory.
+"""What a pool has installed: collections, pieces, holds, and accounts of their memory.
 
 - `accounting`: accounts of a pool's memory, by arrangement and operator's state
 - `assembly`: builds a physical plan for a pool, as pieces that others can find

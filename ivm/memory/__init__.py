@@ -1,4 +1,4 @@
-"""Memory is kept in arenas, slabs and huge pages, which give it back for reuse.
+"""Memory management: arenas, buffers, huge pages, and slabs of many small arrays.
 
 - `arena`: contents of strings, one after another, in blocks that double
 - `buffers`: pointers to the contiguous data of NumPy arrays

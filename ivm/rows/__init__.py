@@ -1,4 +1,4 @@
-"""Rows are 64-bit words: here are their layouts, strings and hashes, and Arrow in and out.
+"""Rows as 64-bit words: layouts, interned strings, hashes, and Arrow in and out.
 
 - `arrow`: export of arrays by Arrow's C data interface
 - `calendar`: the proleptic Gregorian calendar on days since 1970-01-01, without the GIL

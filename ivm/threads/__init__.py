@@ -1,4 +1,4 @@
-"""Threads share a step's work as a team, steal parts from one another, and lock a pool.
+"""Threads: the team that shares a step's work, work stealing, and the locks of a pool.
 
 - `locks`: locks under which a pool's steps and changes exclude one another
 - `team`: the team of threads that shares the parts of a step

@@ -1,4 +1,4 @@
-"""Values have types, texts and arithmetic, which callers and the engine share.
+"""Values and their types, as callers of the engine give and get them.
 
 - `calendar`: days since 1970-01-01 and dates of the proleptic Gregorian calendar
 - `documents`: JSON documents and their canonical texts

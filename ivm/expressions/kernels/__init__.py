@@ -1,4 +1,4 @@
-"""Kernels compute one operation over vectors of a type; compiled expressions call them.
+"""Kernels: the typed functions over vectors that compiled expressions call.
 
 - `arithmetic`: integer and float arithmetic
 - `cast_numeric`: casts between booleans and numbers

@@ -1,4 +1,4 @@
-"""Functions written in Python are called row by row; each file has those of one family of types.
+"""Functions of expressions that are written in Python, by families of types.
 
 - `arrays`: functions of arrays, whose elements count from 1, and their texts
 - `documents`: functions of JSON documents, as of jsonb

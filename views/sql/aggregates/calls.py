@@ -18,7 +18,7 @@ from views.plan.nodes import AggregateFunction
 from views.plan.scalars import columns_of
 from views.sql.aggregates import documents, ordered, statistics
 from views.sql.aggregates.occurrence import TRUE_ROW, AggregateHandler, Occurrence, ordering_of
-from views.sql.base.binder import Binder, Computation, Handler, Ordering, key_of, name
+from views.sql.base.binder import Binder, Handler, key_of, name
 from views.sql.base.coercion import (
     BIGINT,
     BOOL,
@@ -32,6 +32,7 @@ from views.sql.base.coercion import (
     scale_of,
 )
 from views.sql.base.coercion import promoted as promoted_type
+from views.sql.base.computations import Computation, Ordering
 from views.sql.base.digits import average
 
 _MOST_BITS = 31  # keys of grouping(), whose result is an int32

@@ -10,8 +10,8 @@ from ivm.dataflow.expressions import Call, Expression, Literal
 from ivm.values.types import JSON
 from views.plan.scalars import call
 from views.sql.aggregates.occurrence import AggregateHandler, Occurrence
-from views.sql.base.binder import Computation, Ordering
 from views.sql.base.coercion import BIGINT, INT, TEXT, Bound, cast
+from views.sql.base.computations import Computation, Ordering
 
 _NULL = Literal("null", TEXT)
 _EMPTY_OBJECT = Literal("{}", JSON)

@@ -15,8 +15,9 @@ from ivm.dataflow.aggregates import UP_TO_PEERS, Frame, FrameUnit
 from ivm.dataflow.expressions import Literal
 from ivm.values.types import INTERVAL
 from views.errors import InvalidLiteral, SqlSyntaxError
-from views.sql.base.binder import Binder, Ordering, name
+from views.sql.base.binder import Binder, name
 from views.sql.base.coercion import BIGINT, Bound, is_integer, scale_of
+from views.sql.base.computations import Ordering
 
 _DAY = 86_400_000_000  # microseconds
 

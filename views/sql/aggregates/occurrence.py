@@ -11,8 +11,9 @@ from ivm.dataflow.expressions import Call, Expression, Literal
 from ivm.values.types import JSON
 from views.errors import GroupingError, UnsupportedSql
 from views.plan.trees import free_columns
-from views.sql.base.binder import Aggregates, Binder, Computation, Ordering
+from views.sql.base.binder import Binder
 from views.sql.base.coercion import BOOL, Bound
+from views.sql.base.computations import Aggregates, Computation, Ordering
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,9 @@ from views.errors import InvalidLiteral
 from views.plan.nodes import AggregateFunction
 from views.plan.scalars import test
 from views.sql.aggregates.occurrence import AggregateHandler, Argument, Occurrence, only_where
-from views.sql.base.binder import Computation, Ordering, name
+from views.sql.base.binder import name
 from views.sql.base.coercion import DOUBLE, TEXT, Bound, cast, is_number
+from views.sql.base.computations import Computation, Ordering
 
 
 def array_agg(o: Occurrence, node: exp.ArrayAgg) -> Bound:

@@ -14,8 +14,9 @@ from sqlglot import exp
 from ivm.dataflow.expressions import Call, Expression, Literal
 from views.plan.scalars import predicate, test
 from views.sql.aggregates.occurrence import AggregateHandler, Occurrence, only_where
-from views.sql.base.binder import Computation, name
+from views.sql.base.binder import name
 from views.sql.base.coercion import BIGINT, DOUBLE, Bound, cast, is_number, promoted
+from views.sql.base.computations import Computation
 
 _ZERO, _ONE = Literal(0.0, DOUBLE), Literal(1.0, DOUBLE)
 _POPULATION = (exp.VariancePop, exp.StddevPop)

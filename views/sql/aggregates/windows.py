@@ -17,8 +17,9 @@ from views.errors import DuplicateColumn, GroupingError, UnknownTable
 from views.plan.nodes import Attribute, Map, Plan, Window, WindowCall
 from views.sql.aggregates.calls import ordering
 from views.sql.aggregates.frames import bind_frame, constant
-from views.sql.base.binder import Aggregates, Binder, Computation, Handler, WindowUse
+from views.sql.base.binder import Binder, Handler
 from views.sql.base.coercion import BIGINT, BOOL, DOUBLE, INT, Bound
+from views.sql.base.computations import Aggregates, Computation, WindowUse
 from views.sql.base.scope import Session
 from views.sql.source.text import describe
 

@@ -1,7 +1,8 @@
-"""The base of every expression's binding: scopes, conversions between types, literals, signatures.
+"""What binding any expression needs: scopes, types that meet, literals, signatures.
 
 - `binder`: the binder of scalar expressions: names, conversions and errors with their place
 - `coercion`: implicit conversions, as PostgreSQL's, between Arrow's types
+- `computations`: the subqueries, aggregates and window calls that a query collects while it binds
 - `digits`: precision and scale of products, quotients and averages, within 38 digits
 - `literals`: numeric literals, and exact conversions of constants between number types
 - `scope`: name resolution: from names to columns, the innermost query first

@@ -12,7 +12,6 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ivm.constants import read
-from ivm.dataflow.aggregates import UP_TO_PEERS, Frame, WindowFunction
 from ivm.dataflow.expressions import Call, Expression, Literal
 from views.errors import (
     AmbiguousColumn,
@@ -23,17 +22,7 @@ from views.errors import (
     UnknownFunction,
     suggestion,
 )
-from views.plan.failures import may_fail
-from views.plan.nodes import (
-    AggregateFunction,
-    Apply,
-    Attribute,
-    JoinKind,
-    Plan,
-    SortKey,
-)
-from views.plan.scalars import TRUE, columns_of, conjunction, conjuncts, test
-from views.plan.trees import numbers_of
+from views.plan.scalars import test
 from views.sql.base.coercion import (
     BOOL,
     TEXT,
@@ -45,128 +34,14 @@ from views.sql.base.coercion import (
     common_type,
     fitted,
 )
+from views.sql.base.computations import (
+    Aggregates,
+    Pending,
+    WindowUse,
+)
 from views.sql.base.scope import Environment, Scope, Session
 from views.sql.source.text import QUERIES, describe
 from views.types import type_name
-
-
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """A subquery met in an expression: an Apply that its clause still has to put in its plan.
-
-    Its values matter only for rows where `guard` holds, so that it need not be evaluated for
-    others.
-    """
-
-    kind: JoinKind
-    plan: Plan
-    predicate: Expression = TRUE
-    mark: Attribute | None = None
-    guard: Expression = TRUE
-
-    @property
-    def numbers(self) -> set[int]:
-        """The numbers of the subquery's columns."""
-        return {a.number for a in self.plan.attributes} | (
-            {self.mark.number} if self.mark else set()
-        )
-
-    def attach(self, plan: Plan) -> Apply:
-        """Joins `plan` with the subquery.
-
-        Its guard keeps the conditions that read columns of `plan` alone. After one that is left
-        out, a condition that may fail is left out too, since it may where that one does not hold.
-        """
-        own, holds = numbers_of(plan), list[Expression]()
-        for i, part in enumerate(conjuncts(self.guard)):
-            if columns_of(part) <= own and (len(holds) == i or not may_fail(part)):
-                holds.append(part)
-        guard = conjunction(holds)
-        return Apply(self.kind, plan, self.plan, self.predicate, self.mark, guard)
-
-
-def attach(plan: Plan, pending: Sequence[Pending]) -> Plan:
-    """Joins `plan` with all the subqueries."""
-    for subquery in pending:
-        plan = subquery.attach(plan)
-    return plan
-
-
-@dataclass(frozen=True, slots=True)
-class Ordering:
-    """A sort key whose expression is not yet a column."""
-
-    value: Expression
-    descending: bool
-    nulls_first: bool
-
-    def key(self, attribute: Attribute) -> SortKey:
-        """Makes the key, once its expression is the column `attribute`."""
-        return SortKey(attribute.column, self.descending, self.nulls_first)
-
-
-@dataclass(frozen=True, slots=True)
-class Computation:
-    """Describes an `AggregateCall` over expressions that are not yet columns."""
-
-    function: AggregateFunction
-    argument: Expression | None
-    distinct: bool = False
-    other: Expression | None = None
-    order: tuple[Ordering, ...] = ()
-    where: Expression | None = None
-    parameter: float | str | None = None
-
-    def reads(self) -> list[Expression]:
-        """Lists the expressions that it reads of each row."""
-        given = [self.argument, self.other, self.where, *(o.value for o in self.order)]
-        return [e for e in given if e is not None]
-
-
-@dataclass(slots=True)
-class Aggregates:
-    """Collects a grouped query's computations, each once, and the subqueries in their arguments.
-
-    `groupings` are the columns of `grouping(…)`, by its arguments, and its first place.
-    """
-
-    calls: dict[Computation, Attribute] = field(default_factory=dict)
-    groupings: dict[tuple[Expression, ...], tuple[Attribute, exp.Expr]] = field(
-        default_factory=dict
-    )
-    pending: list[Pending] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class WindowUse:
-    """Describes a `WindowCall` over expressions that are not yet columns."""
-
-    keys: tuple[Expression, ...]
-    order: tuple[Ordering, ...]
-    attribute: Attribute
-    function: WindowFunction
-    argument: Expression | None = None
-    default: Expression | None = None
-    count: int = 1
-    frame: Frame = UP_TO_PEERS
-    other: Expression | None = None
-
-    def reads(self) -> list[Expression]:
-        """Lists the expressions that it reads of each row."""
-        given = [self.argument, self.default, self.other]
-        order = [o.value for o in self.order]
-        return [*self.keys, *order, *(e for e in given if e is not None)]
-
-    def mapped(self, to: Callable[[Expression], Expression]) -> "WindowUse":
-        """Makes the same over other expressions."""
-        return replace(
-            self,
-            keys=tuple(to(k) for k in self.keys),
-            order=tuple(replace(o, value=to(o.value)) for o in self.order),
-            argument=None if self.argument is None else to(self.argument),
-            default=None if self.default is None else to(self.default),
-            other=None if self.other is None else to(self.other),
-        )
 
 
 @dataclass(slots=True)

@@ -2,17 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from views.catalog import Catalog
 from views.plan.nodes import Attribute, Plan
 from views.plan.trees import Numbers
+from views.sql.base.computations import Aggregates
 from views.sql.source.text import Source
-
-if TYPE_CHECKING:
-    from views.sql.base.binder import Aggregates
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +44,7 @@ class Scope:
     relations: list[Relation] = field(default_factory=list)
     visible: list[tuple[str, Attribute]] = field(default_factory=list)
     clause: str = "FROM"
-    aggregates: "Aggregates | None" = None
+    aggregates: Aggregates | None = None
 
     def lookup(self, column: str, table: str | None) -> list[Attribute]:
         """Finds the columns of this scope alone that the name may mean."""

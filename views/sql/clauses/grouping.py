@@ -20,7 +20,7 @@ from views.errors import GroupingError
 from views.plan.nodes import AggregateCall, Attribute, Map, Plan, Reduce, SortKey, Union
 from views.plan.scalars import columns_of, rebuild
 from views.plan.trees import free_columns, replace_free
-from views.sql.base.binder import Aggregates, Computation, Pending, attach
+from views.sql.base.computations import Aggregates, Computation, Pending, attach
 from views.sql.base.scope import Session
 from views.sql.clauses.grouping_sets import Set
 

@@ -14,8 +14,9 @@ from views.errors import AmbiguousColumn, UnknownColumn
 from views.plan.nodes import Apply, Attribute, Filter, JoinKind, Map, Plan
 from views.plan.scalars import TRUE, columns_of, conjunction
 from views.plan.trees import free_columns, numbers_of
-from views.sql.base.binder import Binder, Pending, attach
+from views.sql.base.binder import Binder
 from views.sql.base.coercion import cast, common_type
+from views.sql.base.computations import Pending, attach
 from views.sql.base.scope import Environment, Relation, Scope, Session
 from views.sql.clauses.handlers import HANDLERS
 from views.sql.clauses.quantifiers import decided

@@ -20,8 +20,9 @@ from views.plan.nodes import (
     Union,
 )
 from views.plan.scalars import conjunction, test
-from views.sql.base.binder import Binder, attach
+from views.sql.base.binder import Binder
 from views.sql.base.coercion import TEXT, cast, common_type
+from views.sql.base.computations import attach
 from views.sql.base.scope import BoundQuery, Environment, Scope, Session
 from views.sql.clauses.ctes import bind_with
 from views.sql.clauses.handlers import HANDLERS

@@ -17,7 +17,8 @@ from views.plan.scalars import TRUE, columns_of, conjunction
 from views.plan.trees import free_columns
 from views.sql.aggregates.occurrence import ordering_of
 from views.sql.aggregates.windows import check_named, computed
-from views.sql.base.binder import Aggregates, Binder, Ordering, Pending, WindowUse, attach
+from views.sql.base.binder import Binder
+from views.sql.base.computations import Aggregates, Ordering, Pending, WindowUse, attach
 from views.sql.base.scope import BoundQuery, Environment, Scope, Session
 from views.sql.clauses.grouping import Grouping
 from views.sql.clauses.grouping_sets import Outputs, Set, grouping_sets

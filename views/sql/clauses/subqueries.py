@@ -13,8 +13,9 @@ from views.plan.failures import may_fail, plan_may_fail
 from views.plan.keys import has_at_most_one_row, has_one_row
 from views.plan.nodes import AggregateCall, Attribute, Map, Plan, Reduce
 from views.plan.scalars import TRUE, conjunction, predicate
-from views.sql.base.binder import Binder, Handler, Pending
+from views.sql.base.binder import Binder, Handler
 from views.sql.base.coercion import BIGINT, BOOL, TEXT, Bound, cast
+from views.sql.base.computations import Pending
 from views.sql.base.scope import BoundQuery, Environment
 
 _TOO_MANY = "more than one row returned by a subquery used as an expression"
