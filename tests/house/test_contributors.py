@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.house.test_exhaustive import TABLES
+
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("api", "connectors", "ivm", "views")
 DECISIONS = sorted((ROOT / "docs/decisions").glob("[0-9]*.md"))
@@ -106,3 +108,11 @@ def test_the_example_of_a_wrong_answer_compares_the_engine_with_the_oracle() -> 
     exec(example, found)
     assert found["engine"] == found["truth"] == {("ada", 2): 1, ("bob", 1): 1}
     assert [stage.name for stage in found["stages"]][-1] == "dataflow"
+
+
+@pytest.mark.parametrize(
+    ("recipe", "kind"), [("An operator", "a node"), ("An aggregate", "an aggregate")]
+)
+def test_a_recipe_names_the_files_that_mypy_refuses_without_it(recipe: str, kind: str) -> None:
+    steps = CONTRIBUTING.partition(f"\n## {recipe}\n")[2].partition("\n## ")[0]
+    assert TABLES[kind] - set(NAMED_PATH.findall(steps)) == set()
