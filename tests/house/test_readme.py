@@ -1,4 +1,4 @@
-"""Every command of README.md works as it stands there.
+"""Every command of README.md works as it stands there, and every target of CONTRIBUTING.md exists.
 
 The `make` targets that take minutes have tests of their own; of them it is only checked that they
 exist. The walk-through runs block after block against a service started for it, in an empty
@@ -24,7 +24,8 @@ README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(
     r"^```sh\n(?P<commands>.*?)^```$(?:\n\n```json\n(?P<answer>.*?)^```$)?", README, re.M | re.S
 )
-TARGETS = sorted(set(re.findall(r"\bmake ([a-z]+)\b", README)))
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
+TARGETS = sorted(set(re.findall(r"\bmake ([a-z]+)\b", README + CONTRIBUTING)))
 WALK = [(commands, answer) for commands, answer in BLOCKS if "make " not in commands]
 ADDRESS = "127.0.0.1:8080"
 STARTS_WITHIN = 90.0
@@ -62,7 +63,7 @@ def test_the_walk_through_answers_as_it_says(service: Path, address: str) -> Non
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_a_make_target_of_the_readme_exists(target: str) -> None:
+def test_a_make_target_that_pages_name_exists(target: str) -> None:
     subprocess.run(["make", "--dry-run", target], cwd=ROOT, check=True, capture_output=True)
 
 
