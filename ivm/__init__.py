@@ -8,13 +8,13 @@ up to date. Nothing here knows of SQL, Kafka, Spark or HTTP.
 - `dataflow/`: nodes, expressions and aggregates that describe dataflows, with checks and traversals
 - `errors`: errors raised to callers: each carries a stable code that the REST API repeats
 - `expressions/`: compiler of expressions to straight-line code, and its kernels
-- `installed/`: what a pool has installed: collections, pieces, holds, and accounts of their memory
+- `installed/`: the collections, pieces and holds of a pool, and accounts of their memory
 - `memory/`: arenas, slabs, huge pages and buffers
 - `operators/`: operators: one shard's work for one node of a dataflow in one activation
-- `physical/`: physical plans: the stages of a dataflow with every decision made, and their …
+- `physical/`: physical plans: the stages of a dataflow with every decision made, and their operators
 - `planner/`: the planner: from nodes to physical plans, over the arrangements that exist
 - `pool`: the pool, which runs dataflows: the face for `views`, `connectors` and `api`
-- `results`: what a pool answers: deltas, snapshots, and accounts of its arrangements
+- `results`: the answers of a pool: deltas, snapshots, and accounts of its arrangements
 - `rows/`: rows as 64-bit words: layouts, interned strings, hashes, and Arrow in and out
 - `runtime/`: the runtime: schedules of stages, hydration, and what enters and leaves a pool
 - `threads/`: the team that shares a step's work, work stealing, and locks

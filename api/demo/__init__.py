@@ -11,5 +11,5 @@
 - `shop`: a shop whose customers, products, orders and items change at random
 - `topics`: appends changes to the input topics, at once or at a rate
 - `verify`: compares the views with DuckDB, which recomputes them from the input topics alone
-- `workload`: all changes of a demo, made beforehand from a fixed seed, in the order of their …
+- `workload`: all changes of a demo, made beforehand from a fixed seed, in phases
 """
