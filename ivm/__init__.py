@@ -11,7 +11,7 @@ up to date. Nothing here knows of SQL, Kafka, Spark or HTTP.
 - `installed/`: the collections, pieces and holds of a pool, and accounts of their memory
 - `memory/`: arenas, slabs, huge pages and buffers
 - `operators/`: operators: one shard's work for one node of a dataflow in one activation
-- `physical/`: physical plans: the stages of a dataflow with every decision made, and their operators
+- `physical/`: physical plans: the stages of a dataflow, with every decision made
 - `planner/`: the planner: from nodes to physical plans, over the arrangements that exist
 - `pool`: the pool, which runs dataflows: the face for `views`, `connectors` and `api`
 - `results`: the answers of a pool: deltas, snapshots, and accounts of its arrangements
