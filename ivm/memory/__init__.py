@@ -1,6 +1,6 @@
 """Memory management: arenas, buffers, huge pages, and slabs of many small arrays.
 
-- `arena`: contents of strings, one after another, in blocks that double
+- `arena`: contents of strings, one after another in growing blocks
 - `buffers`: pointers to the contiguous data of NumPy arrays
 - `huge_pages`: large blocks of huge pages, mapped once and reused by the next taker
 - `slab`: allocator of many small arrays, with a free list for each size

@@ -1,4 +1,4 @@
-# Contents of strings, one after another in blocks that grow with what they hold.
+# An arena holds the contents of strings, one after another in blocks that grow with the whole.
 
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc

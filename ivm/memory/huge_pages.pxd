@@ -1,4 +1,4 @@
-# Large blocks of memory, of whole huge pages, which are kept for the next taker.
+# A pool of huge pages keeps large blocks that were given back for the next taker.
 
 cdef enum:
     PAGE = 4096

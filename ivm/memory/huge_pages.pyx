@@ -1,12 +1,13 @@
-"""Large blocks of memory: mapped, and kept for the next taker when they are given back.
+"""A pool of huge pages keeps large blocks that were given back for the next taker.
 
-The kernel clears what it maps, at first touch, which costs more than merging two batches into it, and a
-huge page is cleared at once: 0.1 ms, or 5 where a virtual machine has to find the memory first. So as
-much as a KEPT_SHARE-th of the memory that the process may have waits here, and what nobody has needed
-for PATIENCE goes back when the next block comes or goes, or a step ends. They lie in the order of their
-addresses, neighbours as one, so that a block of any size can be cut from them. Where none of them is
-large enough, the huge pages of several are moved to where a block begins, which the kernel does without
-touching them. Safe from several threads.
+The kernel clears mapped memory at first touch, which costs more than merging two batches into it: 0.1 ms
+for each huge page of 2 MiB, 5 ms where a virtual machine must find the memory first. So up to one
+KEPT_SHARE-th of the process's memory is kept here; pages unused for PATIENCE seconds go back to the kernel
+when a block is taken or given back, or a step ends.
+
+The kept spans are ordered by address and coalesced, so that a block of any size can be cut from them. Where
+no span is large enough, the kernel moves the huge pages of several spans to where a block begins (mremap),
+without touching them. Any thread may call.
 """
 
 import os

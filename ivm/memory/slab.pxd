@@ -1,4 +1,4 @@
-# Memory for many small arrays that grow and go: what one no longer needs waits for the next of its size.
+# A slab allocates many small arrays; a freed one waits in the free list of its size for the next taker.
 #
 # Sizes have four classes between powers of two. Arrays are cut from chunks, one beside the other, of which
 # each is as large as all before it, up to MOST_CHUNK; an array of more than MOST_WORDS is malloc's.

@@ -1,7 +1,7 @@
 from types import TracebackType
 
 class Lock:
-    """A re-entrant lock, as a context; whoever waits for it lets other threads run Python."""
+    """A re-entrant lock, as a context manager; a thread that waits for it releases the GIL."""
 
     def __enter__(self) -> None: ...
     def __exit__(
@@ -12,21 +12,21 @@ class Lock:
     ) -> None: ...
 
 class Gate(Lock):
-    """A lock that nobody passes any more once `failure` says what went wrong.
+    """A gate is a lock that closes for good on a failure.
 
-    Entering it then raises PoolFailed.
+    Once `failure` is not empty, entering raises PoolFailed with that text.
     """
 
     failure: str
     def __init__(self) -> None: ...
     def try_enter(self) -> bool:
-        """Take it if it is free and nothing went wrong; whether it is now to be left."""
+        """Take the lock if it is free and has not failed; True if `leave` must follow."""
 
     def leave(self) -> None:
-        """Give back what `try_enter` took."""
+        """Release the lock that `try_enter` took."""
 
 class Both:
-    """Two locks as one context, taken in this order."""
+    """Two locks as one context manager, taken in this order."""
 
     def __init__(self, first: Lock, second: Gate) -> None: ...
     def __enter__(self) -> None: ...

@@ -1,7 +1,7 @@
-"""The locks under which a pool's steps and changes exclude one another.
+"""Locks exclude a pool's steps and changes from one another.
 
-`threading.RLock` reads the clock whenever it is taken, which a pool does twice for each update and ten
-times for a dataflow that comes and goes.
+`threading.RLock` reads the clock on every acquisition; a pool acquires twice for each update, and ten
+times for a dataflow that is installed and dropped.
 """
 
 from ivm.errors import PoolFailed
@@ -14,7 +14,7 @@ cdef extern from "<mutex>" namespace "std" nogil:
 
 
 cdef class Lock:
-    """A re-entrant lock, as a context; whoever waits for it lets other threads run Python."""
+    """A re-entrant lock, as a context manager; a thread that waits for it releases the GIL."""
 
     cdef recursive_mutex mutex
 
@@ -32,9 +32,9 @@ cdef class Lock:
 
 
 cdef class Gate(Lock):
-    """A lock that nobody passes any more once `failure` says what went wrong.
+    """A gate is a lock that closes for good on a failure.
 
-    Entering it then raises PoolFailed.
+    Once `failure` is not empty, entering raises PoolFailed with that text.
     """
 
     cdef public str failure
@@ -43,7 +43,7 @@ cdef class Gate(Lock):
         self.failure = ""
 
     def try_enter(self):
-        """Take it if it is free and nothing went wrong; whether it is now to be left."""
+        """Take the lock if it is free and has not failed; True if `leave` must follow."""
         if not self.mutex.try_lock():
             return False
         if self.failure:
@@ -52,7 +52,7 @@ cdef class Gate(Lock):
         return True
 
     def leave(self):
-        """Give back what `try_enter` took."""
+        """Release the lock that `try_enter` took."""
         self.mutex.unlock()
 
     cdef int take(self) except -1:
@@ -64,7 +64,7 @@ cdef class Gate(Lock):
 
 
 cdef class Both:
-    """Two locks as one context, taken in this order."""
+    """Two locks as one context manager, taken in this order."""
 
     cdef Lock first
     cdef Gate second

@@ -1,6 +1,6 @@
-# Threads that share what can be done in parts.
+# A team of threads shares a task's parts.
 
-# Does the i-th part of something.
+# Does part i of a task.
 ctypedef int (*Task)(void* context, Py_ssize_t i) except -1 nogil
 
 # Does all of so many parts, each once: the caller does, and the helpers that are awake in time, of which `threads` - 1
@@ -14,14 +14,14 @@ cdef int share_work(Task task, void* context, Py_ssize_t parts, int threads) exc
 cdef void end_step() noexcept nogil
 
 
-# Parts that helpers do beside who has begun them.
+# A chore: parts that helpers do while the caller that began it goes on.
 cdef extern from *:
     """
     namespace ivm { struct Chore; }
     """
     cdef cppclass Chore "ivm::Chore"
 
-# The same of what cannot fail.
+# Does part i of a task that cannot fail.
 ctypedef void (*SafeTask)(void* context, Py_ssize_t i) noexcept nogil
 
 # Lets up to `threads` - 1 helpers do all of so many parts, at least one, while the caller goes on; NULL where memory is

@@ -1,9 +1,9 @@
-"""A team of threads: whoever is free takes the next part of a step's work, and nobody is waited for.
+"""A team of threads shares the parts of a step: each thread that is free takes the next part.
 
-The caller takes parts as its helpers do. At the end it waits for those that helpers have begun, and not
-for helpers that have not come: one that sleeps, or that the system lets wait since others want the
-processor, costs nothing. A parallel loop of OpenMP waits for each of its threads twice; with a busy process
-beside, a step took six times as long by two threads as by one.
+The caller takes parts as its helpers do. At the end it waits for the parts that helpers have begun, not
+for helpers that have begun none: one that sleeps, or waits for a processor, costs nothing. A parallel loop
+of OpenMP waits for each of its threads twice; with a busy process beside, a step took six times as long by
+two threads as by one.
 
 A helper that finds nothing to do stays awake for two milliseconds within a step that has shared something: to
 wake it takes the caller longer than many a part does. After such a step it stays awake for a fifth of one if the
@@ -11,8 +11,8 @@ next one has come as soon lately, and else falls asleep: its waiting takes from 
 have one core of the machine. While it waits it lets others have the processor, the caller first of all. Helpers
 need the GIL only to hand an error on.
 
-A chore is done beside its caller, by helpers that have nothing else to do: nobody waits for it until its result is
-needed, and what no helper has begun by then the caller does. It needs no GIL, and raises nothing.
+A chore is done beside its caller, by helpers that have nothing else to do: the caller waits for it only when its
+result is needed, and then does the parts that no helper has begun. It needs no GIL, and raises nothing.
 
 There is one team, which one thread has at a time: one that shares a large step meanwhile does it alone.
 """

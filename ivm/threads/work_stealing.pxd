@@ -1,10 +1,10 @@
-# Slices of what several threads share, one for each, that they take part by part.
+# Work stealing over slices of an index range, one for each thread.
 
 from libc.stdint cimport uint64_t
 
 cdef struct Slice:
     int begin           # its first part
-    uint64_t waiting    # those that nobody has begun, the first one and the end behind the last: changed atomically
+    uint64_t waiting    # parts not begun, as (first, end): changed atomically
 
 # Makes it one of the parts from `begin` to before `end`. Nobody may take any meanwhile.
 cdef void fill_slice(Slice* slice, int begin, int end) noexcept nogil

@@ -1,4 +1,4 @@
 from collections.abc import Iterable
 
 def parts_taken(slices: int, parts: int, takers: Iterable[int]) -> list[int | None]:
-    """Which part each of `takers`, numbers of slices of `parts` parts, takes in turn: for tests."""
+    """List the part that each of `takers`, numbers of slices, takes in turn: for tests."""

@@ -1,9 +1,9 @@
-"""Slices of what threads share, and their parts: who is done with his own slice helps with those of others.
+"""Work stealing: a thread that has finished its slice of a shared index range takes parts of other threads' slices.
 
-Equal slices do not take equal times: a thread may come late, or have a processor that others want as well.
-Each takes his own parts from the first one on and those of others from their ends, so that what he makes of
-them is nearly in order, and wholly if nobody needs help. A slice of which nothing has been begun is left alone:
-whoever comes to it will begin at its beginning.
+Equal slices do not take equal times: a thread may start late, or share its processor. A thread takes its own
+parts from the first one on, and those of another slice from its end, so that its output is nearly in order, and
+wholly in order if it steals nothing. With slices {0..3} and {4..7}, a thread that has done 0 to 3 takes 7, then
+6. A slice of which no part has been begun is left alone, for its own thread to begin at its first part.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -61,7 +61,7 @@ cdef inline int _end(uint64_t waiting) noexcept nogil:
 
 
 def parts_taken(int slices, int parts, takers) -> list[int | None]:
-    """Which part each of `takers`, numbers of slices of `parts` parts, takes in turn: for tests."""
+    """List the part that each of `takers`, numbers of slices, takes in turn: for tests."""
     cdef vector[Slice] all
     cdef int s, own, part
     all.resize(slices)
