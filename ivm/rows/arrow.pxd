@@ -1,4 +1,4 @@
-# The C data interface of Arrow, as its specification has it, and arrays that are handed over by it.
+# Arrow export by the C data interface: its structs, and functions that fill them.
 
 from libc.stdint cimport int64_t
 

@@ -1,7 +1,7 @@
-"""Arrays that are handed to Arrow by its C data interface.
+"""Arrow export: hands a whole batch to Arrow by its C data interface, in one call.
 
-A batch goes over in one call, without a Python object for each column and buffer: of what a few rows
-cost, these were nearly all. Whoever imports an array releases it, and then its memory goes.
+No column and no buffer has a Python object of its own, which would be nearly all the cost of a few rows.
+The importer owns an array; its release callback frees the memory.
 """
 
 from libc.stdint cimport int64_t

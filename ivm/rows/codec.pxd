@@ -1,4 +1,4 @@
-# Arrow batches to updates and back.
+# The codec encodes Arrow batches as updates and decodes them.
 
 from libc.stdint cimport int64_t, uint64_t
 

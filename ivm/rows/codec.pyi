@@ -7,25 +7,25 @@ from numpy.typing import NDArray
 from ivm.rows.interner import Interner
 
 def plain(array: pa.Array, type_: pa.DataType) -> pa.Array:
-    """`array` without dictionary or wide offsets, where that is all that differs from `type_`."""
+    """Drop a dictionary or wide offsets from `array`, if only these differ from `type_`."""
 
 def fitted(batch: pa.RecordBatch, schema: pa.Schema) -> list[pa.Array]:
-    """The arrays of `batch`, which must fit `schema` (raises SchemaMismatch)."""
+    """Check that `batch` fits `schema` and give its arrays (raises SchemaMismatch)."""
 
 def pack_lists(array: pa.Array, interner: Interner) -> pa.Array:
-    """A list array as a binary array, as in `ivm.rows.nested`."""
+    """Pack a list array as a binary array, as in `ivm.rows.nested`."""
 
 def pack_structs(array: pa.Array, interner: Interner) -> pa.Array:
-    """A struct array as a binary array, as in `ivm.rows.nested`."""
+    """Pack a struct array as a binary array, as in `ivm.rows.nested`."""
 
 def pack_intervals(array: pa.Array) -> pa.Array:
-    """An interval array as a binary array, as in `ivm.rows.intervals`."""
+    """Pack an interval array as a binary array, as in `ivm.rows.intervals`."""
 
 def packed(array: pa.Array, interner: Interner) -> pa.Array:
-    """An array as the strings that its values are in rows, where it has such."""
+    """Pack an array of lists, structs or intervals as the strings that rows hold; others stay."""
 
 def round_trip(batch: pa.RecordBatch, schema: pa.Schema, interner: Interner) -> pa.RecordBatch:
-    """`batch` encoded as rows of `schema` and decoded again."""
+    """Encode `batch` as rows of `schema`, and decode them again."""
 
 def words_of_rows(
     batch: pa.RecordBatch,
@@ -34,7 +34,7 @@ def words_of_rows(
     times: NDArray[np.uint64],
     diffs: NDArray[np.int64],
 ) -> list[list[int]]:
-    """Every update's words, as lists: the row's, then its time and diff."""
+    """List every update's words: the row's, then its time and diff."""
 
 def words_of_key(values: Sequence[object], schema: pa.Schema, interner: Interner) -> list[int]:
-    """The words of one row of Python values."""
+    """List the words of one row of Python values."""

@@ -1,4 +1,4 @@
-"""Arrow record batches to updates and back, straight from and to Arrow's buffers, without the GIL."""
+"""The codec encodes Arrow record batches as updates and decodes them, buffer to buffer, without the GIL."""
 
 from libc.stdint cimport (
     int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t,
@@ -39,7 +39,7 @@ cdef extern from *:
 
 
 def plain(array, type_):
-    """`array` without dictionary or wide offsets, where that is all that differs from `type_`."""
+    """Drop a dictionary or wide offsets from `array`, if only these differ from `type_`."""
     given = array.type
     if pa.types.is_dictionary(given) and given.value_type == type_:
         return array.cast(type_)
@@ -53,7 +53,7 @@ def plain(array, type_):
 
 
 def fitted(batch, schema):
-    """The arrays of `batch`, which must fit `schema` (raises SchemaMismatch)."""
+    """Check that `batch` fits `schema` and give its arrays (raises SchemaMismatch)."""
     if batch.num_columns != len(schema):
         raise SchemaMismatch(f"{batch.num_columns} columns were given; the schema has {len(schema)}")
     arrays = []
@@ -318,7 +318,7 @@ cdef object unpacked(
 
 
 def packed(array, Interner interner):
-    """An array as the strings that its values are in rows, where it has such."""
+    """Pack an array of lists, structs or intervals as the strings that rows hold; others stay."""
     if pa.types.is_list(array.type):
         return pack_lists(array, interner)
     if pa.types.is_struct(array.type):
@@ -327,7 +327,7 @@ def packed(array, Interner interner):
 
 
 def pack_intervals(array):
-    """An interval array as a binary array, as in `ivm.rows.intervals`; parts of a microsecond are cut off."""
+    """Pack an interval array as a binary array, as in `ivm.rows.intervals`; parts of a microsecond are cut off."""
     cdef Py_ssize_t n = len(array), i
     cdef const int32_t* given
     cdef int64_t nanos
@@ -366,12 +366,12 @@ cdef object unpack_intervals(const uint64_t* words, Py_ssize_t n, Py_ssize_t str
 
 
 cdef Layout element_layout(type_):
-    """The layout of a list type's elements."""
+    """Lay out the elements of a list type."""
     return Layout(pa.schema([pa.field("element", type_.value_type)]))
 
 
 def pack_lists(array, Interner interner):
-    """A list array as a binary array, as in `ivm.rows.nested`."""
+    """Pack a list array as a binary array, as in `ivm.rows.nested`."""
     cdef Py_ssize_t n = len(array), i, j
     cdef Layout layout = element_layout(array.type)
     cdef Element element = element_of(array.type.value_type)
@@ -418,12 +418,12 @@ cdef object _contents(const Bytes* content, ends, valid):
 
 
 cdef Layout struct_layout(type_):
-    """The layout of a struct type's fields, each of which may be NULL."""
+    """Lay out the fields of a struct type, each of which may be NULL."""
     return Layout(pa.schema([pa.field(f.name, f.type) for f in type_]))
 
 
 cdef vector[Element] elements_of(type_) except *:
-    """How the fields of a struct type lie in words."""
+    """Describe the words of a struct type's fields."""
     cdef vector[Element] elements
     for f in type_:
         elements.push_back(element_of(f.type))
@@ -431,7 +431,7 @@ cdef vector[Element] elements_of(type_) except *:
 
 
 def pack_structs(array, Interner interner):
-    """A struct array as a binary array, as in `ivm.rows.nested`."""
+    """Pack a struct array as a binary array, as in `ivm.rows.nested`."""
     cdef Py_ssize_t n = len(array), i
     cdef Layout layout = struct_layout(array.type)
     cdef vector[Element] elements = elements_of(array.type)
@@ -549,7 +549,7 @@ cdef int encode_key(object values, Layout layout, Interner interner, uint64_t* o
 
 
 def round_trip(batch, schema, Interner interner):
-    """`batch` encoded as rows of `schema` and decoded again."""
+    """Encode `batch` as rows of `schema`, and decode them again."""
     cdef Layout layout = Layout(schema)
     cdef Updates updates = empty_updates(layout.words, 1)
     try:
@@ -560,7 +560,7 @@ def round_trip(batch, schema, Interner interner):
 
 
 def words_of_rows(batch, schema, Interner interner, times, diffs):
-    """Every update's words, as lists: the row's, then its time and diff."""
+    """List every update's words: the row's, then its time and diff."""
     cdef Layout layout = Layout(schema)
     cdef Updates updates = empty_updates(layout.words, 1)
     cdef uintptr_t time_data = times.ctypes.data, diff_data = diffs.ctypes.data
@@ -579,7 +579,7 @@ def words_of_rows(batch, schema, Interner interner, times, diffs):
 
 
 def words_of_key(values, schema, Interner interner):
-    """The words of one row of Python values."""
+    """List the words of one row of Python values."""
     cdef Layout layout = Layout(schema)
     cdef uint64_t words[256]
     encode_key(values, layout, interner, words)

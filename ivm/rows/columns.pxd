@@ -1,4 +1,4 @@
-# Arrow columns, and how their values become words.
+# Arrow columns, and their encoding in words.
 
 from libc.stdint cimport (
     int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,

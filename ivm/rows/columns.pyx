@@ -1,6 +1,6 @@
-"""Arrow columns to words, straight from Arrow's buffers, without the GIL.
+"""Column encoders read Arrow's buffers and write order-preserving words, without the GIL.
 
-Rows are handled in blocks, so that a block's rows stay in the cache while its columns come and go.
+Rows are written in blocks, so that the rows of a block stay in the cache from column to column.
 """
 
 from libc.stdint cimport (

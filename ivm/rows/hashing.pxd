@@ -1,4 +1,4 @@
-# Hashes of rows that are equal in every process, to shard by.
+# Key hashes assign rows to shards, and are equal in every process.
 #
 # They depend on the key's values only: a key hashes alike whether its columns are nullable or not,
 # and wherever they lie in the row.
@@ -22,7 +22,7 @@ cdef extern from *:
     const uint64_t FACTOR "IVM_FACTOR"
     uint64_t fold "ivm_fold"(uint64_t a, uint64_t b) noexcept nogil
 
-# Says which shard owns a row, by the columns of its key.
+# A partitioner gives the shard that owns a row, by the columns of its key.
 cdef class Partitioner:
     cdef vector[int] key
     cdef int plain          # the word whose hash is the key's, as for most; -1 where there is more to it
@@ -35,7 +35,7 @@ cdef class Partitioner:
 # Hash of the first `n` columns of a row.
 cdef uint64_t hash_prefix(const uint64_t* row, int n, Layout layout, Interner interner) noexcept nogil
 
-# The shard, of `shards`, that owns what has this hash.
+# The shard, of `shards`, that owns this hash.
 cdef inline size_t shard_of(uint64_t hash, size_t shards) noexcept nogil:
     return ((hash >> 32) * shards) >> 32
 

@@ -1,4 +1,4 @@
-"""Stable hashes of keys: column by column, NULL as a value of its own, strings by content."""
+"""Key hashes are equal in every process: column by column, NULL as a value, strings by content."""
 
 from libc.stdint cimport uint64_t
 
@@ -28,7 +28,7 @@ cdef inline bint is_plain(const Slot* slot) noexcept nogil:
 
 
 cdef class Partitioner:
-    """Says which shard owns a row of `layout`: by its columns `key`, in that order."""
+    """A partitioner gives the shard that owns a row of `layout`, by its columns `key` in order."""
 
     def __init__(self, Layout layout, key, Interner interner):
         cdef const Slot* slot

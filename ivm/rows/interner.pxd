@@ -13,7 +13,7 @@ cdef extern from *:
     """
     #define IVM_NO_STRING UINT64_MAX
     """
-    # What `encode` returns where memory is short, or 2^28 strings of one stripe are in use.
+    # The error of `encode`: memory is short, or 2^28 strings of one stripe are in use.
     const uint64_t NO_STRING "IVM_NO_STRING"
 
 

@@ -1,11 +1,11 @@
-"""Interned strings: a striped hash table whose entries never move.
+"""An interner gives equal strings equal words, by a striped hash table whose entries never move.
 
 An id names a stripe and an entry of it, so a reader that got the id from another thread (which
 orders memory between them) finds the content without a lock: the entry was written before the
 id was given out, and nothing moves it. Only `intern` locks, and only one stripe.
 
-Each stripe is open addressed, and a slot holds half of the hash beside the entry's number: what is new
-looks at no foreign entry, which would be a cache miss.
+Each stripe is open addressed, and a slot holds half of the hash beside the entry's number: a new
+string compares no foreign entry, which would be a cache miss.
 
 Contents lie one after another in the blocks of their stripe. Only a sweep moves them, when nobody
 reads: it packs a stripe of which a quarter is no longer in use into one block.

@@ -1,6 +1,6 @@
-# Which words of a row hold which column.
+# A layout maps each column to its words in a row.
 
-# How a column's words relate to its values. Words of every kind but STRING compare as unsigned
+# The encoding of a column's values in words. Words of every kind but STRING compare as unsigned
 # integers, two words in turn; see `ivm.rows.interner` for STRING.
 cdef enum Kind:
     BOOL      # 0 or 1
@@ -11,7 +11,7 @@ cdef enum Kind:
     STRING    # utf8, binary and JSON; lists and structs as in `ivm.rows.nested`, intervals as in `ivm.rows.intervals`
 
 
-# How Arrow stores a column.
+# The physical type of a column in Arrow.
 cdef enum Storage:
     BITS
     INT8

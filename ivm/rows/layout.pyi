@@ -9,7 +9,7 @@ def storage_of(type_: pa.DataType) -> int:
     """How Arrow stores columns of a supported type, as in layout.pxd."""
 
 class Layout:
-    """Which words of a row hold which column; raises Unsupported for a type or too many columns.
+    """A layout maps columns to words of a row; raises Unsupported for a type or too many columns.
 
     Rows are in `form` if they have another format with NULL bits than that of a row.
     """

@@ -1,4 +1,4 @@
-"""The layout of a schema's rows, for kernels: `ivm.rows.format` as C structs, with column kinds."""
+"""A layout holds the format of a schema's rows as C structs for kernels, with the kind of each column."""
 
 from functools import lru_cache
 

@@ -1,17 +1,17 @@
-# Lists and structs as strings of bytes that compare as these do.
+# Nested values, lists and structs, become byte strings in the order of the values.
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from ivm.rows.interner cimport Strings
 from ivm.rows.updates cimport Updates
 
-# Bytes that grow.
+# A growable buffer of bytes.
 cdef struct Bytes:
     char* data
     size_t length
     size_t capacity
 
-# How elements of a list, or a field of a struct, lie in words.
+# The words of a list's element, or of a struct's field.
 cdef struct Element:
     int words           # of one element
     bint interned       # a string's word, a list's or a struct's

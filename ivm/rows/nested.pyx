@@ -1,9 +1,11 @@
-"""Lists and structs as strings of bytes that are equal and order as PostgreSQL's arrays and composites do.
+"""Nested values, lists and structs, become byte strings in the order of PostgreSQL's arrays and composites.
 
 An element of a list, or a field of a struct, is a byte 1 and its value, or a byte 2 for NULL, so that
 NULL is the greatest; the end is below any element. A number is its order-preserving words, big-endian.
 A string, a list or a struct is its content with each byte 0 followed by 255, and two bytes 0 after it:
-what comes next cannot change the order of contents, and no process's ids are in it.
+so no later byte changes the order of contents, and the string has no id of this process.
+
+The list {1, NULL} of bigint is 01 8000000000000001 02: a value, its word, and NULL.
 """
 
 from libc.stdint cimport int64_t, uint64_t

@@ -1,4 +1,4 @@
-"""Moving columns between row formats, decided once and then a straight loop over moves."""
+"""A packing moves columns between row formats by a list of moves that is compiled once."""
 
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy

@@ -1,4 +1,4 @@
-# Rows of Arrow's columns behind those of queues.
+# The queue writer appends rows of Arrow columns to queues.
 
 from libc.stdint cimport int64_t, uint64_t
 

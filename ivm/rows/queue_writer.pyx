@@ -1,7 +1,7 @@
-"""Rows of Arrow's columns behind those of queues.
+"""The queue writer appends rows of Arrow columns to the queues of an input.
 
-A few go to the first queue. Of many each queue gets as many as the others, which a thread of its own
-writes: threads have nothing to tell each other, since it does not matter yet which row is where.
+A few rows go to the first queue. Many are split evenly, and a thread for each queue writes its share: the
+threads need not communicate, since rows are sharded only later.
 """
 
 from libc.stdint cimport int64_t, uint64_t

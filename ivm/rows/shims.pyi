@@ -10,14 +10,14 @@ MOVES_TOGETHER: bool
 """Whether the kernel lets a block be made of the pages of several."""
 
 def share_work(do: Callable[[int], object], parts: int, threads: int) -> None:
-    """Let threads call `do` with each number below `parts`."""
+    """Call `do` with each number below `parts`, by several threads."""
 
 class Chore:
-    """Helpers call `do`, which must not raise, with each number below `parts`, until `end`."""
+    """A chore lets helpers call `do`, which must not raise, with each number below `parts`."""
 
     def __init__(self, do: Callable[[int], object], parts: int, threads: int) -> None: ...
     def end(self) -> None:
-        """Do what nobody has begun, and wait for the rest: once."""
+        """Do the parts that no helper has begun, and wait for the rest: once."""
 
 class Block:
     """A block with room for so many bytes, given back by `close`, or when nothing refers to it."""
@@ -37,22 +37,22 @@ class Block:
 def hash_of(
     values: Sequence[object], schema: pa.Schema, key: Sequence[int], interner: Interner
 ) -> int:
-    """The hash of the columns at positions `key` of one row of Python values."""
+    """Hash the columns at positions `key` of one row of Python values."""
 
 def hash_of_first(values: Sequence[object], schema: pa.Schema, n: int, interner: Interner) -> int:
-    """The hash of the first `n` columns of one row of Python values."""
+    """Hash the first `n` columns of one row of Python values."""
 
 def content_of(interner: Interner, word: int) -> bytes:
-    """The content of a word."""
+    """Give the content of a word."""
 
 def order_of(interner: Interner, a: int, b: int) -> int:
-    """Negative, zero or positive, as content a is below, equal to or above content b."""
+    """Compare contents: negative, zero or positive, as a is below, equal to or above b."""
 
 def order_prefix_of(interner: Interner, word: int) -> int:
-    """The word that orders the content of `word` among all but those that share it."""
+    """Give the prefix word that orders the content of `word` among all that have another prefix."""
 
 def content_hash_of(interner: Interner, word: int) -> int:
-    """The hash of a word's content."""
+    """Hash a word's content."""
 
 def keep_only(interner: Interner, words: Iterable[int]) -> None:
     """Release every string but those of `words` and those pinned."""

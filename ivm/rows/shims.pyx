@@ -1,4 +1,4 @@
-"""Python's face of what the engine uses without the GIL, threads, blocks, hashes and strings: for tests."""
+"""Shims let tests call threads, blocks, hashes and strings from Python, which the engine uses without the GIL."""
 
 from cpython.buffer cimport PyBUF_WRITE
 from cpython.memoryview cimport PyMemoryView_FromMemory
@@ -24,7 +24,7 @@ cdef int _do(void* context, Py_ssize_t i) except -1 nogil:
 
 
 def share_work(do, Py_ssize_t parts, int threads):
-    """Let threads call `do` with each number below `parts`."""
+    """Call `do` with each number below `parts`, by several threads."""
     with nogil:
         share(_do, <void*> do, parts, threads)
 
@@ -35,7 +35,7 @@ cdef void _do_safely(void* context, Py_ssize_t i) noexcept nogil:
 
 
 cdef class Chore:
-    """Helpers call `do`, which must not raise, with each number below `parts`, until `end`."""
+    """A chore lets helpers call `do`, which must not raise, with each number below `parts`."""
 
     cdef Posted* posted
     cdef object do
@@ -47,7 +47,7 @@ cdef class Chore:
             raise MemoryError("no memory for a chore")
 
     def end(self):
-        """Do what nobody has begun, and wait for the rest: once."""
+        """Do the parts that no helper has begun, and wait for the rest: once."""
         with nogil:
             end_chore(self.posted)
 
@@ -88,7 +88,7 @@ cdef class Block:
 
 
 def hash_of(values, schema, key, Interner interner):
-    """The hash of the columns at positions `key` of one row of Python values."""
+    """Hash the columns at positions `key` of one row of Python values."""
     cdef Layout layout = Layout(schema)
     cdef uint64_t row[256]
     cdef uint64_t hashed
@@ -99,7 +99,7 @@ def hash_of(values, schema, key, Interner interner):
 
 
 def hash_of_first(values, schema, int n, Interner interner):
-    """The hash of the first `n` columns of one row of Python values."""
+    """Hash the first `n` columns of one row of Python values."""
     cdef Layout layout = Layout(schema)
     cdef uint64_t row[256]
     encode_key(values, layout, interner, row)
@@ -107,7 +107,7 @@ def hash_of_first(values, schema, int n, Interner interner):
 
 
 def content_of(Interner interner, uint64_t word):
-    """The content of a word."""
+    """Give the content of a word."""
     cdef char buffer[8]
     cdef Py_ssize_t n
     cdef const char* data = interner.view(word, buffer, &n)
@@ -115,17 +115,17 @@ def content_of(Interner interner, uint64_t word):
 
 
 def order_of(Interner interner, uint64_t a, uint64_t b):
-    """Negative, zero or positive, as content a is below, equal to or above content b."""
+    """Compare contents: negative, zero or positive, as a is below, equal to or above b."""
     return interner.compare(a, b)
 
 
 def order_prefix_of(Interner interner, uint64_t word):
-    """The word that orders the content of `word` among all but those that share it."""
+    """Give the prefix word that orders the content of `word` among all that have another prefix."""
     return prefix_of(interner.strings, word)
 
 
 def content_hash_of(Interner interner, uint64_t word):
-    """The hash of a word's content."""
+    """Hash a word's content."""
     return interner.hash(word)
 
 

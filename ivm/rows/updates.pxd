@@ -1,11 +1,10 @@
-# Updates in motion, row-major, so that they sort and exchange as whole rows.
+# A buffer of updates, row-major, so that they are sorted and exchanged as whole rows.
 #
 # An update is `stride` words: the row's words, then its time's coordinates (root first, then one
 # for each enclosing loop), then its diff as a two's complement word.
 #
-# Many rows that were inserted at one time may be bare: there is nothing beside their words. Inputs queue such
-# ones, and arrangements seal them; no other operator meets them. What is kept in rows of one width may lie in
-# such memory too.
+# Rows that were inserted at one time, diff 1, may be bare: they have their words alone. Inputs queue bare rows, and
+# arrangements seal them; no other operator meets them. Other rows of one width may use such a buffer too.
 
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, realloc

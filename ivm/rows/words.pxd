@@ -1,4 +1,4 @@
-# Values to words and back, one at a time; see `Kind` in layout.pxd.
+# Word codecs: one value to order-preserving words and back; see `Kind` in layout.pxd.
 
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
