@@ -1,4 +1,4 @@
-"""Errors' texts as words: what went wrong, and in which row."""
+"""Error texts are interned as words: the message, and the row's values."""
 
 from libc.stdint cimport uint64_t
 

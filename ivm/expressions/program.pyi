@@ -9,10 +9,10 @@ from ivm.rows.layout import Layout
 LOADS: dict[str, int]
 
 def number_of(message: str | None, numbers: dict[str, int]) -> int:
-    """The number of a message, from 1; 0 for None."""
+    """Number a message, from 1; 0 for None."""
 
 class Program:
-    """Filters and maps rows of `schema` (raises Unsupported for what it cannot run)."""
+    """A program filters and maps rows of `schema` (raises Unsupported)."""
 
     def __init__(
         self,
@@ -35,4 +35,4 @@ def evaluate(
     batch: pa.RecordBatch,
     interner: Interner | None = None,
 ) -> tuple[pa.RecordBatch, list[str]]:
-    """The rows of `batch` that pass, as outputs, and the errors' messages."""
+    """Give the outputs of the rows of `batch` that pass, and the errors' messages."""

@@ -1,7 +1,7 @@
-"""Predicates and outputs over updates: vectors of 1024 rows through straight code.
+"""A program filters and maps updates by straight-line code, over vectors of 1024 rows.
 
-A block of updates is narrowed by one predicate after another and only then are outputs computed,
-for the rows that are left: what a predicate removed can no longer fail.
+One predicate after another narrows a vector; outputs are computed only for the rows that pass all of
+them, so a row that a predicate removed cannot fail.
 """
 
 cimport cython
@@ -128,7 +128,7 @@ cdef int make_code(
 
 
 def number_of(message, dict numbers):
-    """The number of a message, from 1; 0 for None."""
+    """Number a message, from 1; 0 for None."""
     if message is None:
         return 0
     return numbers.setdefault(message, len(numbers) + 1)
@@ -152,7 +152,7 @@ cdef void free_code(Code* code) noexcept:
 
 @cython.no_gc_clear  # the interner is needed until the pins are gone
 cdef class Program:
-    """Filters and maps rows of `schema`; raises Unsupported for an expression that it cannot run.
+    """A program filters and maps rows of `schema`; raises Unsupported for an expression that it cannot run.
 
     `outputs` are (name, expression) pairs, or None to keep the rows. Literals stay interned while
     the program lives.
@@ -397,7 +397,7 @@ cdef void store_values(
 
 
 def evaluate(schema, predicates, outputs, batch, Interner interner=None):
-    """The rows of `batch` that pass, as outputs, and the errors' messages."""
+    """Give the outputs of the rows of `batch` that pass, and the errors' messages."""
     cdef Program program = Program(schema, predicates, outputs, interner or Interner())
     cdef Layout messages = Layout(pa.schema([pa.field("error", pa.string(), False)]))
     cdef Updates source = empty_updates(program.input.words, 1)

@@ -1,4 +1,4 @@
-"""Kernels of integer and float arithmetic.
+"""Arithmetic kernels compute on integers and floats.
 
 Integers are computed in 128 bits and must then lie in `p` to `q`, the range of the result's type.
 A float result that is infinite although its arguments are finite is an overflow, and so is a product or

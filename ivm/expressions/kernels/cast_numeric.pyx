@@ -1,4 +1,4 @@
-"""Kernels that cast between booleans and numbers.
+"""Numeric casts convert between booleans and numbers.
 
 To an integer type, `p` to `q` is its range. To decimal, `p` is the precision and `q` the scale; from
 decimal, `q` is the scale. To float, `p` is 1 for float32.

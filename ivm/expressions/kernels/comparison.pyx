@@ -1,4 +1,4 @@
-"""Kernels that compare, decide and choose: comparisons, three-valued logic, `case`, `coalesce`.
+"""Comparison kernels compare values, combine truth values (three-valued logic) and choose among arguments.
 
 `p` of a comparison is a truth mask over the order of its arguments: bit 0 below, 1 equal, 2 above.
 """

@@ -1,4 +1,4 @@
-"""Kernels of decimal arithmetic: integers of up to 38 digits, rounded half away from zero.
+"""Decimal kernels compute on integers of up to 38 digits, and round half away from zero.
 
 `p` is the precision of the result's type; a result with more digits is an overflow.
 """

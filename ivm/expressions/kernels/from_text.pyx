@@ -1,4 +1,4 @@
-"""Kernels that cast text to values.
+"""Casts from text parse values without the GIL.
 
 Dates are year-month-day, times hour:minute[:second[.fraction]] and a zone that has no effect, timestamps a
 date, optionally followed by a time, a zone (Z or an offset) and BC. To an integer type, `p` to `q` is its range.

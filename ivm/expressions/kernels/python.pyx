@@ -1,4 +1,4 @@
-"""The kernel that calls a Python function for each row, with the GIL once for a whole vector.
+"""The Python kernel calls a function for each row, and takes the GIL once for a vector.
 
 The function gets and answers Python objects: booleans, integers, floats, Decimals, texts, bytes, UUIDs,
 `ivm.values.types.Interval`s, and lists of these; a document is its text. Dates count days from 1970-01-01,

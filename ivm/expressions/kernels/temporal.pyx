@@ -1,4 +1,4 @@
-"""Kernels on dates and timestamps, which count days and microseconds since 1970-01-01 (UTC).
+"""Temporal kernels compute on dates and timestamps: days and microseconds since 1970-01-01 (UTC).
 
 `q` is the microseconds of the argument's unit: 1 for a timestamp, those of a day for a date.
 """

@@ -1,4 +1,4 @@
-# What kernels that make strings share.
+# Shared code of kernels that make strings.
 
 from ivm.rows.interner cimport NO_STRING, intern
 from ivm.expressions.kernels.vectors cimport Frame, Instruction, wanted

@@ -1,4 +1,4 @@
-"""Kernels on strings. Positions and lengths count characters of UTF-8, from 1.
+"""Text kernels compute on strings; positions and lengths count characters of UTF-8, from 1.
 
 Every row gets a valid word, '' where it is NULL or an error.
 """

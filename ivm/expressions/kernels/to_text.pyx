@@ -1,4 +1,4 @@
-"""Kernels that cast values to text, in PostgreSQL's forms."""
+"""Casts to text write values in PostgreSQL's forms."""
 
 from libc.math cimport isinf
 from libc.stdint cimport int64_t, uintptr_t

@@ -1,4 +1,4 @@
-# What expression kernels work on: vectors of words with NULLs and errors beside them.
+# Vectors of words, NULLs and errors are the registers of expression kernels.
 #
 # Row i of a register is in this order: an error if errors[i] is not 0, else NULL if nulls[i] is 1,
 # else its words, in the row format. Words of a NULL or an error mean nothing but are initialised,
@@ -34,7 +34,7 @@ cdef struct Instruction
 
 ctypedef void (*Kernel)(Frame* frame, const Instruction* it) noexcept nogil
 
-# One application of a kernel. What `p` and `q` mean is the kernel's.
+# One application of a kernel, which defines its parameters `p` and `q`.
 cdef struct Instruction:
     Kernel run
     Register* out
