@@ -8,16 +8,16 @@ up to date. Nothing here knows of SQL, Kafka, Spark or HTTP.
 - `dataflow/`: nodes, expressions and aggregates that describe dataflows, with checks and traversals
 - `errors`: errors raised to callers: each carries a stable code that the REST API repeats
 - `expressions/`: compiler of expressions to straight-line code, and its kernels
-- `installed/`: the collections, pieces and holds of a pool, and accounts of their memory
+- `installed/`: the catalog of a pool: collections, their pieces, holds, and accounts of memory
 - `memory/`: arenas, slabs, huge pages and buffers
-- `operators/`: operators: one shard's work for one node of a dataflow in one activation
+- `operators/`: operators, each of which does one shard's work for one node in an activation
 - `physical/`: physical plans: the stages of a dataflow, with every decision made
-- `planner/`: the planner: from nodes to physical plans, over the arrangements that exist
+- `planner/`: the planner from nodes to physical plans, over the arrangements that exist
 - `pool`: the pool, which runs dataflows: the face for `views`, `connectors` and `api`
-- `results`: the answers of a pool: deltas, snapshots, and accounts of its arrangements
+- `results`: answers of a pool: deltas, snapshots, and accounts of its arrangements
 - `rows/`: rows as 64-bit words: layouts, interned strings, hashes, and Arrow in and out
-- `runtime/`: the runtime: schedules of stages, hydration, and what enters and leaves a pool
+- `runtime/`: schedules of stages, hydration, feeds and readers
 - `threads/`: the team that shares a step's work, work stealing, and locks
-- `trace/`: traces: immutable sorted batches of updates in a spine, and the handles that read them
+- `trace/`: immutable sorted batches of updates in spines, and handles that read them
 - `values/`: types, texts and arithmetic of values, shared with callers
 """

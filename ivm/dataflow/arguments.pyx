@@ -1,7 +1,7 @@
-"""What callers hand to a pool, refused with a typed error before anything is changed.
+"""Arguments of a pool are checked before any change, with a typed error for a wrong one.
 
-Times go from 0 to `LAST_TIME`: readers are told them as signed words. Compiled, since some of it is
-looked at for each update.
+Times go from 0 to `LAST_TIME`: readers get them as signed words. Compiled, since some checks run
+for each update.
 """
 
 from collections.abc import Iterable

@@ -1,5 +1,7 @@
-"""Nodes that know their hash: they share inputs, so that hashing by structure each time would walk
-a dataflow's every path. Compiled, since a pool finds what it maintains by its node.
+"""A node computes its structural hash once, since it may be reached by exponentially many paths.
+
+Nodes share inputs, so hashing by structure each time would walk every path of a dataflow. Compiled, since
+a pool finds the arrangements that it maintains by their nodes.
 """
 
 from dataclasses import fields
