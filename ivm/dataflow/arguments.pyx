@@ -17,7 +17,7 @@ cdef object INT64 = np.dtype(np.int64)
 
 
 def one_time(value, last=LAST_TIME):
-    """A time as an integer (raises InvalidTime for what is none, or not from 0 to `last`)."""
+    """Check a time: an integer from 0 to `last` (raises InvalidTime for any other)."""
     if type(value) is not int and (
             not isinstance(value, int | np.integer) or isinstance(value, bool)):
         raise InvalidTime(f"{value!r} is not a time: times are integers")
@@ -27,7 +27,7 @@ def one_time(value, last=LAST_TIME):
 
 
 def times_of_rows(given, Py_ssize_t rows):
-    """One time for all `rows`, or one for each, as uint64; and the earliest of them.
+    """Check times: one for all rows, or integers of shape (rows,); gives uint64 and the earliest.
 
     Raises InvalidTime, SchemaMismatch. Of no rows the earliest time is the last one.
     """
@@ -44,7 +44,7 @@ def times_of_rows(given, Py_ssize_t rows):
 
 
 def diffs_of_rows(given, Py_ssize_t rows):
-    """One diff for each of `rows` (raises SchemaMismatch for what int64 does not hold safely)."""
+    """Check diffs: an array of shape (rows,) whose dtype int64 holds (raises SchemaMismatch)."""
     if type(given) is np.ndarray and given.dtype is INT64 and given.shape == (rows,) and (
             given.flags.c_contiguous):
         return given
@@ -65,7 +65,7 @@ cdef int _one_for_each(str what, given, Py_ssize_t rows) except -1:
 
 
 def key_names(name, key):
-    """The names of a key's columns (raises SchemaMismatch for what is not a sequence of names)."""
+    """List the names of a key's columns (raises SchemaMismatch for anything but names)."""
     if not isinstance(key, (list, tuple, Iterable)):    # the first two are quickly told
         raise SchemaMismatch(f"{name}: {key!r} is no key: keys are names of columns")
     names = tuple(key)
@@ -76,7 +76,7 @@ def key_names(name, key):
 
 
 def key_positions(name, schema, names):
-    """Where a key's columns lie in `schema` (raises SchemaMismatch for a wrong or repeated one)."""
+    """Find a key's columns in `schema` (raises SchemaMismatch for a wrong or repeated one)."""
     for i, column in enumerate(names):
         if schema.get_field_index(column) == -1:
             raise SchemaMismatch(
@@ -88,7 +88,7 @@ def key_positions(name, schema, names):
 
 
 def unrepeated(name, schema):
-    """Raise SchemaMismatch where two columns have one name, or for what is no schema."""
+    """Check that `schema` is one whose columns differ in name (raises SchemaMismatch)."""
     if not isinstance(schema, pa.Schema):
         raise SchemaMismatch(f"{name}: columns are given as a Schema, not a {type(schema).__name__}")
     names = schema.names

@@ -13,7 +13,7 @@ cimport cython
 
 @cache
 def _compared(kind):
-    """What gets a node's fields by which it compares."""
+    """Make the getter of the fields by which a node compares."""
     return attrgetter(*[field.name for field in fields(kind) if field.compare])
 
 

@@ -14,7 +14,7 @@ cdef struct Code:
     Py_ssize_t register_count
 
 
-# How one column of the output comes about.
+# The source of one output column.
 cdef struct Output:
     const Register* source  # the values; or NULL: they are copied from the input row
     int from_word           # of the input row

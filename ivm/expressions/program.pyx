@@ -24,7 +24,7 @@ from ivm.expressions.kernels.vectors cimport VECTOR, Frame, Instruction, Kernel,
 
 
 cdef void load(Frame* f, const Instruction* it) noexcept nogil:
-    """Word `p` of the rows; NULL where bit `q` of the mask is set, if `q` is not -1."""
+    """Loads word `p` of the rows; NULL where bit `q` of the mask is set, if `q` is not -1."""
     cdef const uint64_t* row
     cdef Py_ssize_t i
     if f.selected == NULL:
@@ -42,7 +42,7 @@ cdef void load(Frame* f, const Instruction* it) noexcept nogil:
 
 
 cdef void load_wide(Frame* f, const Instruction* it) noexcept nogil:
-    """As `load`, of the words `p` and `p` + 1."""
+    """Loads the words `p` and `p` + 1, as `load` does one."""
     cdef const uint64_t* row
     cdef Py_ssize_t i
     for i in range(f.n):

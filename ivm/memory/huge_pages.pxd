@@ -27,5 +27,5 @@ cdef void give_needless_back() noexcept nogil
 # Says that the pages wholly within these bytes of a block are not needed while it is in use.
 cdef void forget_pages(void* start, size_t bytes) noexcept nogil
 
-# Whether a block that no other can hold is made of the pages of several.
+# True if a block that no kept span can hold is made of the pages of several.
 cdef bint moves_together

@@ -124,7 +124,7 @@ cdef void* _map_over(size_t bytes) noexcept nogil:
     return block
 
 
-# Whether the kernel moves what was mapped apart in one go, as Linux does since 6.17. Before, it unmaps what
+# Tests that one mremap moves several mappings, as Linux does since 6.17. Before, it unmaps what
 # is to be replaced and then fails.
 cdef bint _tries_to_move_together() noexcept nogil:
     cdef char* pages = <char*> mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE,

@@ -41,7 +41,7 @@ cdef inline int class_of(size_t words) noexcept nogil:
     return 4 * shift + <int> (last >> shift)
 
 
-# How many words an array has that has room for `words`, at least 1.
+# Rounds `words`, at least 1, up to the words of its size class.
 cdef inline size_t room_for(size_t words) noexcept nogil:
     cdef int number = class_of(words)
     if number < 4:

@@ -403,7 +403,7 @@ def pack_lists(array, Interner interner):
         release_bytes(&content)
 
 
-# Where the next content begins (raises Unsupported beyond what offsets reach).
+# Gives the offset of the next content (raises Unsupported beyond 2 GiB).
 cdef int32_t _end_of(const Bytes* content) except -1:
     if content.length > MOST_TEXT:
         raise Unsupported(f"{content.length} bytes of lists or structs in one batch: at most 2 GiB fit")

@@ -32,8 +32,8 @@ cdef struct Column:
 # The column of an Arrow array, which must outlive it.
 cdef Column describe(object array, const Slot* slot)
 
-# Fills in the columns of an exported record batch, which must outlive them; False, with nothing to be
-# used, if one that is never NULL may have one.
+# Describes the columns of an exported record batch, which must outlive them. False, and nothing may be
+# used, if a column without NULLs may have one.
 cdef bint describe_all(const ArrowArray* batch, Layout layout, Column* columns) noexcept
 
 # Writes the rows from `start` to `end` of `count` columns to `rows`, `stride` words apart; -1 where memory

@@ -22,7 +22,7 @@ cdef inline uint64_t add_column(
     return h
 
 
-# Whether a column's hash is that of one word.
+# True if a column's hash is that of one word.
 cdef inline bint is_plain(const Slot* slot) noexcept nogil:
     return slot.width == 1 and not slot.nullable and slot.kind != STRING
 

@@ -192,7 +192,7 @@ cdef uint64_t intern(Strings* strings, const char* data, Py_ssize_t n) noexcept 
     return word
 
 
-# Which of the recent contents one of more than INLINE bytes is compared with.
+# Chooses the recent content with which one of more than INLINE bytes is compared.
 cdef inline int recent_of(const char* data, Py_ssize_t n) noexcept nogil:
     cdef uint64_t first, last
     memcpy(&first, data, 8)

@@ -6,7 +6,7 @@ def kind_of(type_: pa.DataType) -> int:
     """The kind of a type's words, as in layout.pxd (raises Unsupported)."""
 
 def storage_of(type_: pa.DataType) -> int:
-    """How Arrow stores columns of a supported type, as in layout.pxd."""
+    """Give the physical type of a supported column in Arrow, as in layout.pxd."""
 
 class Layout:
     """A layout maps columns to words of a row; raises Unsupported for a type or too many columns.

@@ -41,7 +41,7 @@ def kind_of(type_):
 
 
 def storage_of(type_):
-    """How Arrow stores columns of a supported type."""
+    """Give the physical type of a supported column in Arrow."""
     if pa.types.is_boolean(type_):
         return BITS
     if pa.types.is_decimal(type_):

@@ -27,7 +27,7 @@ cdef enum:
 
 
 cdef Element element_of(object type_) except *:
-    """How elements, or a field, of this type lie in words."""
+    """Describe the words of elements, or of a field, of this type."""
     return Element(words_of(type_), is_interned(type_))
 
 

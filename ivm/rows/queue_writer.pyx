@@ -18,7 +18,7 @@ cdef enum:
     MANY_NUMBERS = 1 << 18  # in all columns, from which on several threads write them
     TEXT = 64               # numbers, which are written while one text is interned
 
-# What rows are written from, and where to.
+# The source columns of rows, and the target queues.
 cdef struct Appending:
     const Column* columns
     int count
@@ -48,7 +48,7 @@ cdef int append_rows(
     return 0
 
 
-# How many numbers are written while a row is.
+# Counts the numbers that are written for a row.
 cdef Py_ssize_t numbers_in_row(const Column* columns, int count) noexcept nogil:
     cdef Py_ssize_t numbers = 0
     cdef int c

@@ -41,7 +41,7 @@ cdef inline Updates empty_bare(int row_words, uint64_t time) noexcept nogil:
     return updates
 
 
-# Of the format of others.
+# Makes an empty buffer of the same format.
 cdef inline Updates empty_like(const Updates* others) noexcept nogil:
     cdef Updates updates = others[0]
     updates.words = NULL

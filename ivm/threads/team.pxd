@@ -24,8 +24,8 @@ cdef extern from *:
 # Does part i of a task that cannot fail.
 ctypedef void (*SafeTask)(void* context, Py_ssize_t i) noexcept nogil
 
-# Lets up to `threads` - 1 helpers do all of so many parts, at least one, while the caller goes on; NULL where memory is
-# short, when nothing is begun.
+# Begins a chore of at least one part, done by up to `threads` - 1 helpers while the caller goes on. NULL where memory
+# is short; then no part is begun.
 cdef Chore* begin_chore(SafeTask task, void* context, Py_ssize_t parts, int threads) noexcept nogil
 
 # Does what no helper has begun, waits for the rest, and frees the chore.
@@ -34,5 +34,5 @@ cdef void end_chore(Chore* chore) noexcept nogil
 # Waits for what helpers have begun, and frees the chore; the rest is not done.
 cdef void drop_chore(Chore* chore) noexcept nogil
 
-# Whether all is done.
+# True once every part is done.
 cdef bint is_over(const Chore* chore) noexcept nogil

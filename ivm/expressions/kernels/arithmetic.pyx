@@ -248,7 +248,7 @@ cdef void ceil_float(Frame* f, const Instruction* it) noexcept nogil:
 
 
 cdef void round_float(Frame* f, const Instruction* it) noexcept nogil:
-    """To `p` digits after the point, half to even; a scale that overflows changes nothing."""
+    """Rounds to `p` digits after the point, half to even; a scale that overflows changes nothing."""
     cdef double scale = pow(10.0, fabs(<double> it.p)), value, scaled
     cdef Py_ssize_t i
     start_strict(f, it)

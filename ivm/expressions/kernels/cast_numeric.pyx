@@ -149,7 +149,7 @@ cdef void unsigned_to_decimal(Frame* f, const Instruction* it) noexcept nogil:
 
 
 cdef void decimal_to_signed(Frame* f, const Instruction* it) noexcept nogil:
-    """Of a decimal without digits after the point."""
+    """Casts a decimal without digits after the point."""
     cdef Py_ssize_t i
     start_strict(f, it)
     for i in range(f.n):
@@ -157,7 +157,7 @@ cdef void decimal_to_signed(Frame* f, const Instruction* it) noexcept nogil:
 
 
 cdef void decimal_to_unsigned(Frame* f, const Instruction* it) noexcept nogil:
-    """Of a decimal without digits after the point."""
+    """Casts a decimal without digits after the point."""
     cdef Py_ssize_t i
     start_strict(f, it)
     for i in range(f.n):
@@ -190,7 +190,7 @@ cdef void decimal_to_float(Frame* f, const Instruction* it) noexcept nogil:
 cdef inline void float_to_digits(
     Frame* f, const Instruction* it, const char* form
 ) noexcept nogil:
-    """As many digits as the float type always keeps, as in PostgreSQL."""
+    """Keeps the digits that the float type always keeps, as PostgreSQL: 15 or 6."""
     cdef int128_t value = 0
     cdef char digits[64]
     cdef Py_ssize_t i

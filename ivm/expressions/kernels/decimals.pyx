@@ -76,7 +76,7 @@ cdef inline int leading_limb(uint128_t value, int scale, int* weight) noexcept n
 
 
 cdef inline int digits_of(int128_t value, int scale, int least) noexcept nogil:
-    """How many digits after the point count, or `least` if that is more."""
+    """Counts the digits after the point without zeros at the end, but at least `least`."""
     while scale > least and value % 10 == 0:
         value /= 10
         scale -= 1
@@ -84,7 +84,7 @@ cdef inline int digits_of(int128_t value, int scale, int least) noexcept nogil:
 
 
 cdef int quotient_digits(int128_t a, int a_scale, int128_t b, int b_scale) noexcept nogil:
-    """As `select_div_scale` in PostgreSQL's numeric.c."""
+    """Counts the digits of a quotient after the point, as `select_div_scale` in PostgreSQL's numeric.c."""
     cdef int a_weight = 0, b_weight = 0, digits
     cdef int a_limb = leading_limb(magnitude(a), a_scale, &a_weight)
     cdef int b_limb = leading_limb(magnitude(b), b_scale, &b_weight)

@@ -11,5 +11,5 @@ cdef bint parse_decimal(
 # False also where a double cannot hold it.
 cdef bint parse_float(const char* data, Py_ssize_t n, double* value) noexcept nogil
 
-# Whether the float32 nearest to a double is infinite or zero, and the double is not.
+# True if the float32 nearest to a double is infinite or zero, and the double is not.
 cdef bint leaves_single(double value) noexcept nogil

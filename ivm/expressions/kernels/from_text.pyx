@@ -29,7 +29,7 @@ cdef enum:
     LONGEST_EXPONENT = 100000   # beyond it every number is 0 or out of range
 
 
-# What is left to read.
+# The rest of a text that is still to be read.
 cdef struct Scanner:
     const char* at
     const char* end
@@ -82,7 +82,7 @@ cdef int read_number(Scanner* s, int most, int64_t* number) noexcept nogil:
 
 
 cdef bint parse_integer(const char* data, Py_ssize_t n, int128_t* value) noexcept nogil:
-    """Of at most 30 digits: more are out of every range."""
+    """Parses an integer of at most 30 digits; more are out of every range."""
     cdef Scanner s = scan(data, n)
     cdef bint negative = accept_sign(&s)
     cdef int128_t result = 0

@@ -311,7 +311,7 @@ cdef void starts_with(Frame* f, const Instruction* it) noexcept nogil:
         it.out.words[i] = what.n <= text.n and memcmp(text.data, what.data, what.n) == 0
 
 
-# How many bytes of a pattern stand for themselves before something special comes.
+# Counts the literal bytes at the beginning of a pattern.
 cdef inline Py_ssize_t literal_length(const char* pattern, const char* end) noexcept nogil:
     cdef const char* p = pattern
     while p < end and p[0] != b"%" and p[0] != b"_" and p[0] != b"\\":

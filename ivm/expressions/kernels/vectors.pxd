@@ -86,7 +86,7 @@ cdef inline bint has_null(const Register* r, Py_ssize_t i) noexcept nogil:
     return r.nulls != NULL and r.nulls[i] != 0
 
 
-# Whether row i of a started register still wants a value.
+# True if row i of a started register still wants a value.
 cdef inline bint wanted(const Register* r, Py_ssize_t i) noexcept nogil:
     return not has_null(r, i) and not has_error(r, i)
 
