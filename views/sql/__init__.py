@@ -25,15 +25,15 @@ Any construct not listed here is refused with its name and place, never approxim
   intervals, jsonb and arrays. Patterns, templates and time zones are constants.
 
 Unlike PostgreSQL: time zones are UTC; numeric has 38 digits, and scales as in `base.coercion`;
-numeric results of roots, powers and logarithms have 16 digits after the point; jsonb keeps no zeros at the
-end of a fraction, has no order, and is json too; equal intervals that are grouped show their normal
-form, and an interval's part below a day is at most 292 years; a recursive query's integer columns
-are as wide as its step's; grouping by a table's primary key allows its other columns anywhere they
-are read directly; an ORDER BY without LIMIT has no effect, as a view is a bag of rows; text
-compares by code points; rows that tie in the ORDER BY of a window, LIMIT or DISTINCT ON are in the
-order of the columns that the query reads beside it, and those over the same window agree on it;
-where PostgreSQL leaves an aggregate's order open, it is that of `aggregates.ordered`; variances are
-double precision.
+numeric results of roots, powers and logarithms have 16 digits after the point; jsonb keeps no zeros
+at the end of a fraction, has no order, and is json too; equal intervals that are grouped show their
+normal form, and an interval's part below a day is at most 292 years; a recursive query's integer
+columns are as wide as its step's; grouping by a table's primary key allows its other columns
+anywhere they are read directly; an ORDER BY without LIMIT has no effect, as a view is a bag of
+rows; text compares by code points; rows that tie in the ORDER BY of a window, LIMIT or DISTINCT ON
+are in the order of the columns that the query reads beside it, and those over the same window agree
+on it; where PostgreSQL leaves an aggregate's order open, it is that of `aggregates.ordered`;
+variances are double precision.
 
 - `aggregates/`: aggregates and window functions: their syntax, and the calls that a query computes
 - `base/`: the base of every expression's binding: scopes, conversions, literals, signatures
