@@ -314,7 +314,7 @@ class TopK(Hashed):
 
 @dataclass(frozen=True, slots=True)
 class TemporalFilter(Hashed):
-    """Temporal filter keeps the rows of `events` whose moment, their first column, has come, without it.
+    """The rows of `events` whose moment, their first column, has come; without that column.
 
     `clock` is a collection of one row and column of the moment's type, never NULL either: the
     present moment, which may only grow. While it is empty nothing has come. SQL's filter, with a
