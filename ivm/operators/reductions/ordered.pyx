@@ -15,7 +15,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
-from ivm.operators.reductions.touched_groups cimport TouchedGroups, Run, add_counts
+from ivm.operators.reductions.touched_groups cimport Run, TouchedGroups, add_counts
 from ivm.operators.base.state_table cimport Groups
 from ivm.operators.aggregates.aggregate cimport Logic
 from ivm.operators.base.operator cimport Reader, Region

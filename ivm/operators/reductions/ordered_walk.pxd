@@ -1,7 +1,7 @@
 from libc.stdint cimport int64_t, uint64_t
 from libcpp.vector cimport vector
 
-from ivm.operators.reductions.touched_groups cimport TouchedGroups, Run
+from ivm.operators.reductions.touched_groups cimport Run, TouchedGroups
 from ivm.operators.aggregates.ordering cimport Candidate, Ordering
 
 # One value with its copies just before a time and at it, of which at least one has some.

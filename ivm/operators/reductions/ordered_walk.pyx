@@ -8,7 +8,7 @@ want more to be together.
 from libc.stdint cimport uint64_t
 from libcpp.algorithm cimport reverse
 
-from ivm.operators.reductions.touched_groups cimport TouchedGroups, Run, add_counts
+from ivm.operators.reductions.touched_groups cimport Run, TouchedGroups, add_counts
 from ivm.operators.aggregates.ordering cimport Candidate
 from ivm.trace.batch cimport val_at
 from ivm.trace.times cimport compare_words

@@ -25,7 +25,7 @@ from ivm.operators.base.state_table cimport Groups
 from ivm.operators.base.operator cimport KEPT_UPDATES, Reader, Region
 from ivm.operators.aggregates.ordering cimport Ordering
 from ivm.operators.windows.rows cimport Stretch
-from ivm.operators.reductions.ordered_walk cimport Step, OrderedWalk
+from ivm.operators.reductions.ordered_walk cimport OrderedWalk, Step
 from ivm.operators.windows.functions cimport NEAR, ONWARD, WHOLE, WindowFunction
 from ivm.rows.hashing cimport Partitioner
 from ivm.rows.updates cimport Updates, empty_updates, push, release
