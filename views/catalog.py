@@ -36,7 +36,7 @@ class View:
     """A view as declared and compiled; `key` names the columns it is looked up by.
 
     `dependencies` are the tables and views that it reads directly, sorted. Without `lookups` only
-    its changes are kept: nobody looks it up, and no view reads it. `is_unique` says that no two
+    its changes are kept: it has no look-ups, and no view reads it. `is_unique` says that no two
     rows agree in `key`.
     """
 

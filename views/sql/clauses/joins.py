@@ -185,7 +185,7 @@ class From:
         pairs: Sequence[tuple[Attribute, Attribute, Expression]],
         node: exp.Join,
     ) -> Item:
-        """Let each USING column stand for both: the preserved side's, or whichever is not NULL."""
+        """Merges each pair of USING columns: the preserved side's, or the one that is not NULL."""
         merged: list[tuple[str, Attribute]] = []
         computed: list[tuple[Attribute, Expression]] = []
         for name, (left, right, _) in zip(names, pairs, strict=True):

@@ -124,7 +124,7 @@ def _cast_columns(
 
 
 def _check_step(session: Session, cte: exp.CTE, step: Plan, label: str, distinct: bool) -> None:
-    """See that the step can only add rows as the rows found grow."""
+    """Checks that the step can only add rows as the rows found grow."""
     references = list(_references(step, label, monotone=True))
     if not references:
         raise session.source.unsupported("a recursive query that reads itself in its base", cte)

@@ -197,7 +197,7 @@ def bind_select(session: Session, env: Environment, node: exp.Select) -> BoundQu
 
 
 def _check_lengths(session: Session, node: exp.Select) -> None:
-    """See that no list is longer than PostgreSQL has them."""
+    """Checks that no list is longer than PostgreSQL has them."""
     clauses = (node, node.args.get("group"), node.args.get("order"))
     for clause in clauses:
         listed = clause.expressions if clause is not None else []
@@ -249,7 +249,7 @@ def _read_by(numbers: set[int], pending: Sequence[Pending]) -> list[Pending]:
 
 
 def _refuse_aggregates(select: Select, keys: Sequence[Pending]) -> None:
-    """See that no subquery to group by reads an aggregate."""
+    """Checks that no subquery to group by reads an aggregate."""
     made = _made(select)
     for subquery in keys:
         if made & (columns_of(subquery.predicate) | free_columns(subquery.plan).keys()):

@@ -46,7 +46,7 @@ def one_row(b: Binder, plan: Plan, attributes: Sequence[Attribute]) -> list[Expr
 
 
 def _add(b: Binder, subquery: Pending) -> bool:
-    """Let the clause of `b` have a subquery; whether that is evaluated for some rows only.
+    """Adds a subquery to the clause of `b`; true if it is evaluated for some rows only.
 
     One that cannot fail is simpler if it is evaluated for all.
     """
