@@ -34,6 +34,6 @@ def _detail(spec: TableSpec, wanted: Offsets, offsets: Offsets) -> str:
         if reached.get(partition, 0) < end
     ]
     return (
-        f"source {spec.name!r} is still reading what topic {spec.topic!r} held when it was "
-        f"declared: {'; '.join(places)}"
+        f"source {spec.name!r} is still reading the records that topic {spec.topic!r} held when "
+        f"the source was declared: {'; '.join(places)}"
     )

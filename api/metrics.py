@@ -37,7 +37,7 @@ class RuntimeCollector(Collector):
         yield CounterMetricFamily("ivm_batches", "Logical times applied.", meter.batches)
         outcomes = CounterMetricFamily(
             "ivm_input_records",
-            "Input records by what became of them.",
+            "Input records by their outcome.",
             labels=["table", "outcome"],
         )
         for table in tuple(meter.outcomes):
@@ -96,7 +96,9 @@ class RuntimeCollector(Collector):
         delivering = self._runtime.pipeline.status().delivering
         spent["hand-over"] = max(delivering - sum(spent.values()), 0.0)
         stages = CounterMetricFamily(
-            "ivm_stage_seconds", "What the thread that applies batches does.", labels=["stage"]
+            "ivm_stage_seconds",
+            "Time of the thread that applies batches, by stage.",
+            labels=["stage"],
         )
         for stage, seconds in spent.items():
             stages.add_metric([stage], seconds)
@@ -108,7 +110,7 @@ class RuntimeCollector(Collector):
             "ivm_arrangement_records", "Updates, rows or groups held.", labels=labels
         )
         memory = GaugeMetricFamily(
-            "ivm_arrangement_bytes", "Memory of what is held.", labels=labels
+            "ivm_arrangement_bytes", "Memory held by each arrangement and state.", labels=labels
         )
         totals: dict[str, tuple[int, int]] = {}
         for info in self._runtime.pool.arrangements():
@@ -153,7 +155,7 @@ class RuntimeCollector(Collector):
         )
         yield GaugeMetricFamily("ivm_checkpoint_time", "Its logical time.", counts.time)
         yield GaugeMetricFamily("ivm_checkpoint_seconds", "How long it took.", counts.seconds)
-        yield GaugeMetricFamily("ivm_checkpoint_bytes", "What was written for it.", counts.bytes)
+        yield GaugeMetricFamily("ivm_checkpoint_bytes", "Bytes written for it.", counts.bytes)
         yield GaugeMetricFamily(
             "ivm_checkpoint_timestamp_seconds", "When the last one stood.", counts.stood
         )

@@ -281,7 +281,7 @@ class Runtime:
         faults = [*status.faults, *self.kafka.faults(), *self._letters.faults()]
         is_started = self._ready.is_set()
         if status.state in ("stalled", "failed") or (is_started and status.state == "stopped"):
-            when = "" if is_started else " amid the replay of what was applied before"
+            when = "" if is_started else " amid the replay of the journal"
             detail = f"the pipeline is {status.state}{when}: {status.error}"
             faults.append(PartFault("pipeline", None, detail))
         elif not is_started:

@@ -34,7 +34,7 @@ FINDING = ("part", "setting", "fault")
 
 Key = Annotated[list[str] | None, typer.Option(help="A column to look the view up by; repeatable.")]
 Query = Annotated[str, typer.Argument(help="The query, or @FILE to read it from a file.")]
-Written = Annotated[Language, typer.Option(help="What the query is written in.")]
+Written = Annotated[Language, typer.Option(help="The language of the query.")]
 
 
 @app.callback()

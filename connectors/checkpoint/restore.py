@@ -91,7 +91,7 @@ def _read(store: Store, name: str, journal: Journal) -> Manifest:
         )
     if manifest.time < journal.base:
         raise CheckpointCorrupt(
-            f"{name}: it is too old; the journal has what follows time {journal.base}"
+            f"{name}: it is too old; the journal begins after time {journal.base}"
         )
     return manifest
 

@@ -41,7 +41,7 @@ def row_of_key(key: Any, shape: Shape) -> Row | Fault:
     if not shape.key:
         return {}
     if key is None:
-        return Fault(NULL_KEY, "the record has no key, so it says of no row what it is")
+        return Fault(NULL_KEY, "the record has no key, so its row cannot be told")
     if type(key) is not dict:
         if len(shape.key) == 1:
             return {shape.key[0]: key}

@@ -171,7 +171,7 @@ def _refuse_unbounded(
         return known[node["name"]]
     if kind == "array":
         if _refuse_unbounded(node["items"], named, path, known):
-            raise ValueError("an array of what takes no bytes")
+            raise ValueError("an array whose elements take no bytes")
         return False
     if kind == "map":
         _refuse_unbounded(node["values"], named, path, known)

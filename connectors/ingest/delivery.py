@@ -196,7 +196,7 @@ class Delivery:
         with self._running:
             if not self._open or self._progress.pending:
                 raise ReplayUnderWay(
-                    "corrections wait until the pipeline runs and what was journaled is applied; "
+                    "corrections wait until the pipeline runs and all journaled times are applied; "
                     "try again in a few seconds"
                 )
             found = [self._quarantine.get(place) for place in places]

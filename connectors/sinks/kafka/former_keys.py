@@ -73,9 +73,9 @@ def _read(consumer: Consumer, topic: str, wanted: dict[int, int]) -> dict[bytes,
             heard = clock.monotonic()
         elif clock.monotonic() > heard + _SECONDS:
             raise BrokerFault(
-                f"topic {topic!r}: what a former view left there could not be read to its ends, "
-                f"{wanted} by partition, within {_SECONDS:g} s. If somebody's transaction is open "
-                "there, try again once it has ended"
+                f"topic {topic!r}: the messages of a former view could not be read to the ends "
+                f"{wanted} by partition, within {_SECONDS:g} s. If another program has a "
+                "transaction open there, try again once it has ended"
             )
     return found
 

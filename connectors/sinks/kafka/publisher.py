@@ -203,7 +203,7 @@ class Publisher:
         elif state.complete is not None and state.failed is None:
             view.fail(
                 f"{SinkLagging.code}: its topic could not be written when the service ended, and "
-                f"what came after time {state.complete} is not held any more; drop the view and "
+                f"the changes after time {state.complete} are no longer held; drop the view and "
                 "make it anew, to publish it from a snapshot"
             )
         return view
