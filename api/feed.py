@@ -21,7 +21,7 @@ LINES = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Deltas of `time`, or a part of them; the last part has what the time reflects.
+    """Deltas of `time`, or a part of them; the last part has the offsets that the time reflects.
 
     That is `offsets` by topic and `sources` by source, unless the line is of before there were any.
     """

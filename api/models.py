@@ -141,7 +141,7 @@ class SinkBody(Body):
 
 
 class ViewBody(Body):
-    """A view; without `key` it is looked up by what is known to be unique in it.
+    """A view; without `key` it is looked up by columns that are known to be unique in it.
 
     Every view has a delta topic of its own among the file topics; `sink` publishes it besides. With
     `lookups` false its rows are not kept, which takes no memory: it can be followed, but neither
@@ -170,7 +170,7 @@ def _number(digits: str) -> orjson.Fragment:
 
 
 class RepairBody(Body):
-    """What to decode in a quarantined record's stead; what is not given is as in the record.
+    """A repair of a quarantined record: parts that are decoded in the stead of its own.
 
     A key or value is text, or `_base64`, or `_json`: any JSON, written compactly. NULL as text is
     no key or value at all.

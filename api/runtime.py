@@ -319,7 +319,7 @@ class Runtime:
         return self._views.fault is not None or (is_stalled and not self.pipeline.wait_replayed(0))
 
     def _refusal(self) -> str:
-        """Why nothing can be looked up or declared, and what to do."""
+        """The reason why nothing can be looked up or declared, and the remedy."""
         again = "once that is mended" if self._is_held_up() else "in a few seconds"
         return f"{self.fault()}; try again {again}"
 

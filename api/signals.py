@@ -4,7 +4,7 @@ import asyncio
 
 
 class Signal:
-    """A repeated event: take `next()`, look at the state, and then await what was taken.
+    """A repeated event: take `next()`, look at the state, and then await the event taken.
 
     Taken in that order, no change between the look and the wait is missed.
     """

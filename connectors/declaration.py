@@ -52,7 +52,7 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """One table: its topic, how records are read, its columns, and those of its primary key.
+    """One table: its topic, the form of its records, its columns, and its primary key.
 
     `connection` names one of the operator's connections. `metadata` says which columns come from
     a record's coordinates, and from which. `start` is where a topic that was never read begins.

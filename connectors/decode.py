@@ -40,7 +40,7 @@ PASSED = pa.schema(_PASSED_FIELDS)
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Records with their contents read: what any cut of them is decoded from.
+    """Records with their contents read, from which any slice of them is decoded.
 
     The columns of the primary key come out of `keys` for the records that `has_key` names.
     """
@@ -121,7 +121,7 @@ def _is_one(writers: Sequence[Logical | None] | None) -> bool:
 
 
 def _decoded(block: _Block, start: int, stop: int) -> Decoded:
-    """What the records from index `start` up to `stop`, of one writer, come to."""
+    """The records from index `start` up to `stop`, of one writer, decoded."""
     records, table = block.records.slice(start, stop), block.table
     values = block.values.values[start:stop]
     has_keys = any(block.has_key[start:stop])

@@ -61,7 +61,7 @@ def _column(
     truncations: int,
     deleted: int,
 ) -> pa.Array:
-    """One column; beside what its field allows, rows without values may have NULL in it."""
+    """One column; rows without values may have NULL in it, though its field does not allow it."""
     field, name = column.field, column.field.name
     if column.source == "absent":
         nulls: pa.Array = pa.nulls(len(changes.rows), field.type)

@@ -68,7 +68,7 @@ def doctor(
 
 @app.command()
 def explain(query: Query, key: Key = None, language: Written = "sql") -> None:
-    """Show what a view over QUERY would be, without making it."""
+    """Show the view that QUERY would make, without making it."""
     with connected() as service:
         body = {"query": _text(query), "language": language, "key": key}
         answer = service.post("/v1/explain", body)

@@ -76,7 +76,7 @@ def fix(
     replay: Annotated[bool, typer.Option("--replay", help="And replay it at once.")] = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Say what is to be decoded in a record's stead."""
+    """Set the key or value that is decoded in a record's stead."""
     if original == (value is not None or key is not None or no_value):
         raise typer.BadParameter("give --value, --key or --no-value; or --original alone")
     if no_value and value is not None:
@@ -150,7 +150,7 @@ def _given(name: str, text: str | None) -> dict[str, str]:
 
 
 def _text(part: dict[str, Any], name: str) -> str:
-    """A key or value for people: what is not UTF-8 with escapes."""
+    """A key or value for people: bytes that are not UTF-8 are escaped."""
     if (encoded := part.get(f"{name}_base64")) is not None:
         return b64decode(encoded).decode(errors="backslashreplace")
     return "(none)" if part[name] is None else str(part[name])

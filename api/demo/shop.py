@@ -16,7 +16,7 @@ RANDOM_NUMBERS = 1 << 16
 
 
 class Shop:
-    """Makes changes that are right one after the other: only what exists is changed or deleted."""
+    """Makes changes that are right one after the other: only rows that exist change or go."""
 
     def __init__(self, random: np.random.Generator, recorder: Recorder) -> None:
         self._random = random

@@ -46,7 +46,7 @@ def delete_source(name: str, runtime: RuntimeDep) -> None:
 
 
 def _described(runtime: Runtime, specs: Sequence[TableSpec]) -> list[dict[str, Any]]:
-    """Sources, what of their topics is reflected, and what became of their records.
+    """Sources, the reflected offsets of their topics, and the outcomes of their records.
 
     `offsets` and `lag`, the records that are still to come, are by partition. `caught_up`: it has
     read what its topic held when it was declared. `records` counts those since the service started,

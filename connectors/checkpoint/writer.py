@@ -43,7 +43,7 @@ class Batch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TableCut:
-    """A table as of a cut: the life of its name, its positions, what was seen, and its batches.
+    """A table as of a cut: the life of its name, its positions, seen records, and batches.
 
     Whoever writes it takes the batches out of the list, so that each goes as soon as it can.
     """

@@ -177,7 +177,7 @@ def lists(element: Converter | None) -> Converter:
 
 
 def read(values: Values, make: Callable[[Any], Any], dtype: pa.DataType, what: str) -> pa.Array:
-    """What `make` makes of the values that are not NULL; where it raises ValueError, `what`."""
+    """Applies `make` to the values that are not NULL; its ValueError becomes a fault on `what`."""
     try:
         return pa.array([None if v is None else make(v) for v in values], dtype)
     except (ValueError, OverflowError, RecursionError) as error:

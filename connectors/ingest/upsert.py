@@ -160,9 +160,9 @@ def fold(table: str, key: tuple[str, ...], changes: Changes, prior: Prior) -> Fo
 
 
 def emptied(table: str, changes: Changes, prior: Prior) -> tuple[Exact, ...]:
-    """What `changes` of a table that is not keyed, with truncations among them, do to its rows.
+    """The exact updates of `changes` of a table that is not keyed, with truncations among them.
 
-    Each truncation takes back what was there before the changes, and what they did before it.
+    Each truncation takes back the rows from before the changes, and the changes before it.
     """
     snapshot = prior.scan(table)
     there = Exact(snapshot.rows, -snapshot.counts, changes.times[:0])

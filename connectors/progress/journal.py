@@ -105,7 +105,7 @@ class Journal:
 
     @property
     def start(self) -> int:
-        """The time beyond which entries are replayed (0: all are)."""
+        """The time after which entries are replayed (0: all are)."""
         return self._start
 
     @property

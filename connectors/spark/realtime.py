@@ -63,9 +63,9 @@ class RealTime(Query):
         hear: Callable[[Unavailable], None],
         feeds: Sequence[Feed],
     ) -> None:
-        """Start reading what `feeds` say (raises TooFewSlots).
+        """Start reading the topics of `feeds` (raises TooFewSlots).
 
-        `hear` is told what tasks wait for.
+        `hear` is called with each fault that tasks wait for.
         """
         _check_slots(spark, feeds)
         super().__init__(work, deliver, ROOM)

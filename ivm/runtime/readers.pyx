@@ -30,9 +30,9 @@ cdef uint64_t ALL = 0xFFFFFFFFFFFFFFFF
 
 
 def drain(captures, Layout layout, Interner interner):
-    """Take what `captures` (one for each shard) hold: (RecordBatch, times, diffs), consolidated.
+    """Take the updates of `captures` (one for each shard): (RecordBatch, times, diffs), consolidated.
 
-    They are in the order of times; within a time, what takes rows out comes before what adds rows.
+    They are in the order of times; within a time, updates that take rows out come before those that add rows.
     """
     cdef Updates all = empty_updates(layout.words, 1)
     cdef Capture capture
