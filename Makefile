@@ -4,7 +4,7 @@
 #   make demo    generate change data, maintain five views through a kill, verify them with DuckDB
 #   make quick   in a minute: the law for each operator, views, plans, decoding
 #   make test    every test, but for those of make faults
-#   make faults  kills, stalls, full disks, refusals and short memory, amid real brokers and Spark
+#   make faults  kills, stalls, refusals, full disks, short memory; Debezium with all that belongs to it
 #   make serve   the service, on loopback
 #   make kafka   a broker on localhost:9092, to try the service with
 #   make check   formatting, lint, types, import direction, stubs of the extensions
@@ -54,7 +54,7 @@ QUICK ?= tests/property/test_law.py::test_output_equals_recomputation_at_every_t
 	$(wildcard tests/unit/connectors/test_*record*.py) \
 	$(patsubst %,tests/unit/connectors/test_%.py,decode avro protobuf envelopes flat)
 # What takes many processes and minutes.
-FAULTS ?= tests/faults tests/e2e/test_recovery.py tests/e2e/connectors/test_kill.py
+FAULTS ?= tests/faults tests/e2e/kafka tests/e2e/test_recovery.py tests/e2e/connectors/test_kill.py
 # What runs on the checked build.
 CHECKED ?= tests/unit/pool tests/unit/rows tests/unit/trace tests/unit/test_team.py \
 	tests/property/test_law.py tests/property/test_due.py
