@@ -21,7 +21,9 @@ class Order:
     nulls_first: bool = False
 
 
-LinearFunction: TypeAlias = OneOf["count", "sum", "avg", "comoment"]
+LinearFunction: TypeAlias = OneOf[
+    "count", "sum", "avg", "comoment", "bit_and", "bit_or", "bit_xor",
+]  # fmt: skip
 AggregateFunction: TypeAlias = OneOf[
     LinearFunction,
     "min", "max", "first", "percentile_cont", "percentile_disc", "list", "set", "join",
@@ -37,7 +39,7 @@ def aggregate_kind(function: AggregateFunction) -> AggregateKind:
     The others need the values in order: their first one, the one at a fraction, or all of them.
     """
     match function:
-        case "count" | "sum" | "avg" | "comoment":
+        case "count" | "sum" | "avg" | "comoment" | "bit_and" | "bit_or" | "bit_xor":
             return "linear"
         case "min" | "max" | "first":
             return "first"
@@ -67,6 +69,8 @@ class Aggregate:
     - `comoment`: the sum of (x - avg x) (y - avg y) over the rows where neither x, which is
       `column`, nor y, column `other`, is NULL. A number by itself, or two floats; the sums behind
       it are exact, and it is a float64, NaN where a value is not finite.
+    - `bit_and`, `bit_or` and `bit_xor` take integers and have their type: a bit is set where all
+      values have it, some, or an odd number of them, copies among them.
     - `min` and `max` take any type: of booleans they are "all" and "any".
     - `first` has the value of the first row in `order`, NULL or not; of rows that tie the least.
     - `percentile_cont` and `percentile_disc`: where the fraction `parameter`, 0 to 1, of the values
@@ -104,7 +108,7 @@ def may_be_null(aggregate: Aggregate, of_nulls: bool) -> bool:
             return aggregate.where is not None
         case "sum" | "avg" | "comoment" | "min" | "max" | "first" | "join":
             return of_nulls or aggregate.where is not None
-        case "percentile_cont" | "percentile_disc":
+        case "percentile_cont" | "percentile_disc" | "bit_and" | "bit_or" | "bit_xor":
             return of_nulls or aggregate.where is not None
         case _:
             assert_never(aggregate.function)
@@ -155,7 +159,7 @@ def window_kind(function: WindowFunction) -> WindowKind:
             return "neighbour"
         case "first_value" | "last_value" | "nth_value":
             return "pick"
-        case "count" | "sum" | "avg" | "comoment":
+        case "count" | "sum" | "avg" | "comoment" | "bit_and" | "bit_or" | "bit_xor":
             return "linear"
         case "min" | "max":
             return "extreme"

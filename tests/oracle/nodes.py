@@ -9,7 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cmp_to_key, reduce
 from itertools import accumulate, pairwise
-from operator import add
+from operator import add, and_, or_, xor
 from typing import Any, TypeAlias, assert_never
 
 import pyarrow as pa
@@ -353,6 +353,10 @@ def aggregate(spec: agg.Aggregate, members: Sequence[tuple[Row, int]]) -> Outcom
             order = _key(lambda a, b: compare(a, b) * sign)
             extreme: Outcome = max((v for v, _ in values), key=order)
             return extreme
+        case "bit_and" | "bit_or" | "bit_xor":
+            combine = {"bit_and": and_, "bit_or": or_, "bit_xor": xor}[spec.function]
+            combined: Outcome = reduce(combine, (v for v, n in values for _ in range(n)))
+            return combined
         case "percentile_cont" | "percentile_disc":
             return _percentile(spec, members)
         case _:

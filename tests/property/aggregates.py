@@ -40,6 +40,16 @@ def _comoment(column: int, other: int | None = None) -> Aggregate:
     return Aggregate("comoment", column, f"c{column}{other}", DOUBLE, True, other)
 
 
+def bits(column: int) -> tuple[Aggregate, ...]:
+    """Every aggregate of the bits of an integer column of people."""
+    type_ = people.schema.field(column).type
+    return (
+        Aggregate("bit_and", column, "all", type_, True),
+        Aggregate("bit_or", column, "some", type_, True),
+        Aggregate("bit_xor", column, "odd", type_, True),
+    )
+
+
 # Two floats, the second one from the scores.
 pairs = Map(
     people,
@@ -51,6 +61,8 @@ pairs = Map(
 )
 
 AGGREGATES: dict[str, Node] = {
+    "bits": Reduce(people, (TEAM,), bits(SCORE)),
+    "bits of all rows": Reduce(people, (), bits(0)),
     "comoments": Reduce(people, (TEAM,), (_comoment(SCORE), _comoment(PAY), _comoment(WEIGHT))),
     "comoments of pairs": Reduce(pairs, (0,), (_comoment(1, 2), _comoment(2, 1), _comoment(2, 2))),
     "first": Reduce(

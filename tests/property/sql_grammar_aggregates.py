@@ -53,6 +53,10 @@ class AggregateGenerator(Generator):
                 f"stddev(distinct {number})",
                 f"regr_count({number}, {money})",
                 f"avg({money})",
+                f"bit_and({number})",
+                f"bit_or(distinct {number})",
+                f"bit_xor({number})",
+                f"bit_xor(distinct {number})",
             )
             + only
         )

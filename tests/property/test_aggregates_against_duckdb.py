@@ -108,8 +108,19 @@ where c.id = o.customer_id) as cities from orders o;
 select name, any_value(id) as a from customers group by name having count(*) = 1;
 """
 
+BITS = """
+select status, bit_and(id) as a, bit_or(customer_id) as o, bit_xor(id) as x from orders
+group by status;
 
-@pytest.mark.parametrize("query", (GROUPING_SETS + IN_ORDER).split(";")[:-1])
+select bit_xor(distinct customer_id) as x, bit_or(distinct id) filter (where total > 5) as o,
+bit_and(-customer_id) as a from orders;
+
+select id, bit_xor(customer_id) over (partition by status order by id) as x, bit_and(id) over (order
+by id rows between 2 preceding and current row) as a from orders;
+"""
+
+
+@pytest.mark.parametrize("query", (GROUPING_SETS + IN_ORDER + BITS).split(";")[:-1])
 @given(given=tables)
 @settings(max_examples=8, deadline=None)
 def test_a_query_answers_as_in_duckdb(query: str, given: Tables) -> None:

@@ -127,6 +127,16 @@ WINDOWS: dict[str, Node] = {
             WindowCall("comoment", WEIGHT, "c", DOUBLE, True, RUNNING, other=WEIGHT),
         ),
     ),
+    "moving bits": Window(
+        people,
+        (TEAM,),
+        (BY_ID,),
+        (
+            _value("bit_and", SCORE, _rows(-1, 1)),
+            _value("bit_or", SCORE),
+            _value("bit_xor", SCORE, _rows(None, -1)),
+        ),
+    ),
     "totals": Window(
         people,
         (TEAM,),

@@ -1,9 +1,10 @@
-"""Linear aggregates: counts, sums, averages and comoments, whose states add up: S(A + B) = S(A) + S(B).
+"""Linear aggregates: counts, sums, averages, comoments, bits, whose states add up: S(A + B) = S(A) + S(B).
 
 So a state holds a group, without a history: a sum of 5 and 7 with the 5 retracted is the state of 7. Integers
 and decimals add up in 192 bits: an overflow of a type must be seen, and may come back into its range. Floats
 add up exactly, in a fixed-point number as wide as the format's range, so that a sum depends on the values
-only and not on the order in which they came and went.
+only and not on the order in which they came and went. Of bits the state counts the values that have each (of
+3, 6 and 7 all three have bit 1); for `bit_xor` it is the parity of that.
 """
 
 from libc.math cimport isinf
@@ -42,6 +43,9 @@ cdef enum:
     SUM = 2
     AVERAGE = 3
     COMOMENT = 4
+    BIT_AND = 5
+    BIT_OR = 6
+    BIT_XOR = 7
 
 cdef enum:
     SIGNED = 0      # one word, sign bit flipped
@@ -51,12 +55,21 @@ cdef enum:
 
 cdef enum:
     WIDE_WORDS = 3  # of an exact sum, the highest first
+    WORD_BITS = 64
     DIGITS_AT_ONCE = 9      # of an average: their product mostly stays within 64 bits
 
 cdef uint64_t SIGN = <uint64_t> 1 << 63
 
 
-_FUNCTIONS = {"count": COUNT, "sum": SUM, "avg": AVERAGE, "comoment": COMOMENT}
+_FUNCTIONS = {
+    "count": COUNT,
+    "sum": SUM,
+    "avg": AVERAGE,
+    "comoment": COMOMENT,
+    "bit_and": BIT_AND,
+    "bit_or": BIT_OR,
+    "bit_xor": BIT_XOR,
+}
 check_complete("the table of accumulated aggregates", _FUNCTIONS, _LINEAR)
 
 
@@ -94,6 +107,8 @@ cdef int128 _bound(type_):
 cdef int _lay_out(Term* term, a, fields, source) except -1:
     if term.function in (SUM, AVERAGE):
         return _lay_out_sum(term, fields[a.column].type, a.type)
+    if term.function >= BIT_AND:
+        return _lay_out_bits(term, a, fields[a.column].type)
     if a.type != (pa.float64() if term.function == COMOMENT else pa.int64()):
         raise Unsupported(f"a {a.function} as {a.type}")
     return _lay_out_comoment(term, a, fields, source) if term.function == COMOMENT else 0
@@ -122,6 +137,13 @@ cdef int _lay_out_comoment(Term* term, a, fields, source) except -1:
     term.other_null = source.places[a.other].null_word
     term.other = source.places[a.other].word
     return PAIR_WORDS
+
+
+cdef int _lay_out_bits(Term* term, a, given) except -1:
+    if not pa.types.is_integer(given) or a.type != given:
+        raise Unsupported(f"a {a.function} of {given} as {a.type}: it takes integers and has their type")
+    term.kind = _kind(given)
+    return 1 if term.function == BIT_XOR else WORD_BITS
 
 
 def _more_digits(given, wanted) -> int:
@@ -176,6 +198,9 @@ cdef class Accumulation(Logic):
             state[t.state] += <uint64_t> diff
             if t.function == COUNT:
                 continue
+            if t.function >= BIT_AND:
+                _add_bits(t, state + t.state + 1, val[t.word], diff)
+                continue
             if t.kind == FLOAT:
                 _add_float(t, state + t.state + 1, val, diff)
                 continue
@@ -208,6 +233,8 @@ cdef class Accumulation(Logic):
                 out[t.out] = _comoment(t, state + t.state + 1, count)
                 if isinf(decode_double(out[t.out])):
                     out[0] = self.overflow
+            elif t.function >= BIT_AND:
+                out[t.out] = _bits(t, state + t.state + 1, count)
             elif t.kind == FLOAT:
                 if not exact_value(state + t.state + 1, count if t.function == AVERAGE else 1,
                                    &out[t.out]) or (t.narrow and not _narrow(&out[t.out])):
@@ -244,6 +271,33 @@ cdef void _add_float(const Term* t, uint64_t* sums, const uint64_t* val, int64_t
         add_float(sums, val[t.word], diff)
     else:
         add_pair(sums, val[t.word], val[t.other], diff)
+
+
+# Bits are those of two's complement; as words, the sign of a signed number is flipped.
+cdef inline uint64_t _flipped(const Term* t, uint64_t word) noexcept nogil:
+    return word ^ SIGN if t.kind == SIGNED else word
+
+
+cdef inline void _add_bits(const Term* t, uint64_t* state, uint64_t word, int64_t diff) noexcept nogil:
+    cdef uint64_t bits = _flipped(t, word)
+    cdef int i
+    if t.function == BIT_XOR:
+        state[0] ^= bits if diff & 1 else 0
+        return
+    for i in range(WORD_BITS):
+        state[i] += <uint64_t> diff * (bits >> i & 1)
+
+
+cdef inline uint64_t _bits(const Term* t, const uint64_t* state, int64_t count) noexcept nogil:
+    cdef int64_t least = count if t.function == BIT_AND else 1
+    cdef uint64_t bits = 0
+    cdef int i
+    if t.function == BIT_XOR:
+        return _flipped(t, state[0])
+    for i in range(WORD_BITS):
+        if <int64_t> state[i] >= least:
+            bits |= <uint64_t> 1 << i
+    return _flipped(t, bits)
 
 
 cdef uint64_t _comoment(const Term* t, const uint64_t* sums, int64_t count) noexcept nogil:

@@ -107,6 +107,9 @@ REFUSED: dict[str, Node] = {
     "a sum without a sign": _reduced("sum", ID, pa.uint64()),
     "a sum of texts": _reduced("sum", NAME, INT),
     "a comoment as an integer": _reduced("comoment", WEIGHT, INT),
+    "bits of an integer in a narrower one": _reduced("bit_or", ID, pa.int32()),
+    "bits of a float": _reduced("bit_xor", WEIGHT, DOUBLE),
+    "bits of a truth": _reduced("bit_and", SURE, pa.bool_()),
     "a least value of another type": _reduced("min", ID, MONEY),
     "a first value of another type": _reduced("first", ID, TEXT, order=(Order(ID),)),
     "a list of another type": _reduced("list", ID, pa.list_(TEXT)),
@@ -161,6 +164,7 @@ MAYBE_NULL: dict[str, Node] = {
         f"{function} of what may be NULL": _reduced_without_null(function, WEIGHT)
         for function in ("sum", "avg", "comoment", "min", "max", "first", "percentile_cont")
     },
+    "bits of what may be NULL": _reduced_without_null("bit_and", AGE),
     "a comoment with what may be NULL": Reduce(
         given, (), (Aggregate("comoment", ID, "a", DOUBLE, False, other=WEIGHT),)
     ),

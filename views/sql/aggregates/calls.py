@@ -49,6 +49,7 @@ class _Taken:
 _ANY = _Taken(lambda kind: True, "")
 _ORDERED = _Taken(lambda kind: kind != JSON, "cannot take the min or max of {}")
 _NUMBER = _Taken(is_number, "cannot take a sum or average of {}")
+_INTEGER = _Taken(pa.types.is_integer, "bits are those of an integer, not of {}")
 _CONDITION = _Taken(lambda kind: kind == BOOL, "a condition is needed here, not {}")
 _FUNCTIONS: dict[type[exp.Expr] | str, tuple[AggregateFunction, _Taken]] = {
     exp.Count: ("count", _ANY),
@@ -56,11 +57,14 @@ _FUNCTIONS: dict[type[exp.Expr] | str, tuple[AggregateFunction, _Taken]] = {
     exp.Avg: ("avg", _NUMBER),
     exp.Min: ("min", _ORDERED),
     exp.Max: ("max", _ORDERED),
+    exp.BitwiseAndAgg: ("bit_and", _INTEGER),
+    exp.BitwiseOrAgg: ("bit_or", _INTEGER),
+    exp.BitwiseXorAgg: ("bit_xor", _INTEGER),
     exp.LogicalAnd: ("min", _CONDITION),
     exp.LogicalOr: ("max", _CONDITION),
     "every": ("min", _CONDITION),
 }
-_IDEMPOTENT: frozenset[AggregateFunction] = frozenset(("min", "max"))
+_IDEMPOTENT: frozenset[AggregateFunction] = frozenset(("min", "max", "bit_and", "bit_or"))
 """Aggregates to which copies of a value make no difference."""
 
 
@@ -113,7 +117,7 @@ def result_type(function: AggregateFunction, argument: pa.DataType) -> pa.DataTy
     """Gives the type of an aggregate over values of type `argument`."""
     if function == "count":
         return BIGINT
-    if function in _IDEMPOTENT:
+    if function in _IDEMPOTENT or function == "bit_xor":
         return argument
     if pa.types.is_floating(argument):
         return argument if function == "sum" else DOUBLE
