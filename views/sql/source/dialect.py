@@ -5,7 +5,7 @@ were written. The functions of `PLAIN` are left as they are written, for
 `views.sql.functions.named`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import sqlglot
@@ -56,6 +56,25 @@ def _unit_first(arguments: list[Any]) -> list[Any]:
     return [*first, *arguments[1:]]
 
 
+# Spellings of other dialects that sqlglot takes, and PostgreSQL's.
+_FOREIGN = {"==": "=", "??": "coalesce()", "RLIKE": "~", "REGEXP": "~"}
+_FOREIGN_TOKENS = frozenset({TokenType.EQ, TokenType.DQMARK, TokenType.RLIKE})
+
+_CLOSING = {TokenType.L_BRACKET: TokenType.R_BRACKET, TokenType.L_PAREN: TokenType.R_PAREN}
+
+
+def _nested_brackets(tokens: list[Token]) -> Iterator[int]:
+    """Where the brackets begin that stand right inside brackets, as in ARRAY[[1], [2]]."""
+    around: list[TokenType] = []
+    for token in tokens:
+        if token.token_type in _CLOSING:
+            if token.token_type == TokenType.L_BRACKET and around[-1:] == [token.token_type]:
+                yield token.start
+            around.append(token.token_type)
+        elif around and token.token_type == _CLOSING[around[-1]]:
+            around.pop()
+
+
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 
 
@@ -89,6 +108,11 @@ class ViewsParser(PostgresParser):
 
     def parse(self, raw_tokens: list[Token], sql: str) -> list[exp.Expr | None]:
         """Parses the statements; however a text is quoted, it is the same constant."""
+        for token in raw_tokens:
+            ours = _FOREIGN.get(token.text.upper())
+            if ours is not None and token.token_type in _FOREIGN_TOKENS:
+                self.raise_error(f"PostgreSQL has no {token.text}; write {ours}", token)
+        self._nested = frozenset(_nested_brackets(raw_tokens))
         return super().parse([as_text(token, sql) for token in raw_tokens], sql)
 
     def reset(self) -> None:
@@ -173,6 +197,27 @@ class ViewsParser(PostgresParser):
             return self.expression(plain) if special is None else special(self, literal, kind)
         self._retreat(start)
         return None
+
+    def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
+        """A subscript, or the elements of an array; brackets stand alone in brackets only."""
+        alone = this is None and self._match(TokenType.L_BRACKET, advance=False)
+        if alone and self._curr.start not in self._nested:
+            self.raise_error("An array is written ARRAY[…]", self._curr)
+        return super()._parse_bracket(this)
+
+    def _parse_limit(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
+        limit = super()._parse_limit(*args, **kwargs)
+        if isinstance(limit, exp.Limit) and limit.args.get("offset"):
+            self.raise_error("LIMIT takes one number; write LIMIT count OFFSET start", self._prev)
+        return limit
+
+    def _parse_interval(self, *args: Any, **kwargs: Any) -> exp.Add | exp.Interval | None:
+        begun, after = self._curr, self._next
+        interval = super()._parse_interval(*args, **kwargs)
+        named = begun.token_type == TokenType.INTERVAL and after.token_type != TokenType.STRING
+        if interval is not None and named:
+            self.raise_error("INTERVAL takes a text; write INTERVAL '1 day'", begun)
+        return interval
 
     def _parse_interval_span(
         self, this: exp.Expr, parse_function_unit: bool = True
