@@ -2,6 +2,7 @@
 
 A rule maps a plan to one of the same meaning with the same columns.
 
+- `asking`: evaluation on demand: subqueries that may fail are evaluated for the rows that ask
 - `context`: the context of rules: fresh column numbers, and the arrangements that exist
 - `decorrelate`: decorrelation: every Apply becomes a join of two independent plans
 - `factoring`: factoring: a condition that every alternative of an OR has stands before the OR

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from ivm.dataflow.expressions import Call, Column, Expression, Literal
-from views.plan.failures import may_fail
+from views.plan.failures import may_fail, plan_may_fail
 from views.plan.nodes import (
     AggregateCall,
     Apply,
@@ -45,7 +45,6 @@ from views.plan.scalars import (
     columns_of,
     conjunction,
     conjuncts,
-    rebuild,
     substitute,
     test,
 )
@@ -62,6 +61,7 @@ from views.plan.trees import (
     walk,
     with_inputs,
 )
+from views.rewrites.asking import guarded, has_a_row, on_demand, where
 from views.rewrites.context import Context
 
 Names = Mapping[int, Attribute]
@@ -98,53 +98,55 @@ def _conditions_first(plan: Plan) -> Plan:
 def _eliminate(apply: Apply, numbers: Numbers) -> Plan:
     left, right, guard = apply.left, apply.right, apply.guard
     outer = numbers_of(left)
-    right, pulled = pull(right, outer)
+    below, pulled = pull(right, outer)
+    if plan_may_fail(below):
+        pulled = []
+    else:
+        right = below
     tested = conjuncts(conjunction([apply.predicate, *pulled]))
-    predicate = conjunction(_guarded(condition, guard, outer) for condition in tested)
+    predicate = conjunction(
+        condition if guard == TRUE else guarded(condition, guard, outer) for condition in tested
+    )
     free = {n: c for n, c in free_columns(right).items() if n in outer}
-    if not free:
+    is_asked = guard == TRUE and has_a_row(left)
+    if not free and (is_asked or not plan_may_fail(right)):
         return Join(apply.kind, left, right, predicate, apply.mark)
     if apply.kind == "left" and predicate == guard == TRUE:
         kept = _outer(left, right)
         if kept is not None:
             return kept
-    unnesting = Unnesting(_asking(left, guard), free, numbers)
     if apply.kind == "inner":
-        lifted = _lift(unnesting, left, right, guard)
+        lifted = _lift(left, right, guard, numbers)
         if lifted is not None:
             return lifted if predicate == TRUE else Filter(lifted, predicate)
-    rows, names = unnesting.unnest(right, frozenset(free))
+    unnesting, right = _unnesting(_asking(left, guard), free, right, numbers)
+    if apply.kind == "inner" and isinstance(right, Reduce) and not right.keys:
+        whole = unnesting.with_defaults(left, right, frozenset(unnesting.free), free)
+        return whole if predicate == TRUE else Filter(whole, predicate)
+    rows, names = unnesting.unnest(right, frozenset(unnesting.free))
     on = conjunction([predicate, *_equal(free, names)])
     kind = "left" if apply.kind == "inner" and guard != TRUE else apply.kind
     return Join(kind, left, rows, on, apply.mark)
 
 
+def _unnesting(
+    asking: Plan, free: Mapping[int, Column], right: Plan, numbers: Numbers
+) -> tuple["Unnesting", Plan]:
+    """The way out of the right side, which reads a column more of `asking` where it may fail."""
+    if not plan_may_fail(right):
+        return Unnesting(asking, free, numbers), right
+    asked = numbers.fresh("asked", TRUE)
+    reading = on_demand(right, asked.column, frozenset(free))
+    if asked.number not in free_columns(reading):
+        return Unnesting(asking, free, numbers), right
+    kept = tuple((a, a.column) for a in asking.attributes)
+    left = Map(asking, (*kept, (asked, TRUE)))
+    return Unnesting(left, {**free, asked.number: asked.column}, numbers), reading
+
+
 def _asking(left: Plan, guard: Expression) -> Plan:
     """Keeps the rows of `left` for which an Apply's right side has to be evaluated."""
     return left if guard == TRUE else Filter(left, guard)
-
-
-def _guarded(condition: Expression, guard: Expression, outer: frozenset[int]) -> Expression:
-    """Makes `condition` not fail where `guard` does not hold.
-
-    An equality stays one, as its sides are the keys of a join.
-    """
-    if guard == TRUE or not may_fail(condition):
-        return condition
-    assert isinstance(condition, Call)
-    read = [columns_of(side) for side in condition.arguments]
-    if condition.function != "eq" or any(r & outer and not r <= outer for r in read):
-        return _where(guard, condition)
-    left = (
-        _where(guard, side) if r <= outer and may_fail(side) else side
-        for side, r in zip(condition.arguments, read, strict=True)
-    )
-    return rebuild(condition, tuple(left))
-
-
-def _where(guard: Expression, value: Expression) -> Expression:
-    """`value`, or NULL where `guard` does not hold."""
-    return Call("case", (guard, value, Literal(None, value.type)), value.type, True)
 
 
 def pull(plan: Plan, outer: frozenset[int]) -> tuple[Plan, list[Expression]]:
@@ -173,8 +175,8 @@ def pull(plan: Plan, outer: frozenset[int]) -> tuple[Plan, list[Expression]]:
             return plan, []
 
 
-def _lift(unnesting: "Unnesting", left: Plan, right: Plan, guard: Expression) -> Plan | None:
-    """Moves the nodes on top of `right` above the join, where the result is the same.
+def _lift(left: Plan, right: Plan, guard: Expression, numbers: Numbers) -> Plan | None:
+    """Evaluate what stands on top of `right` after the join instead, where that is the same.
 
     Under a guard it must end in an aggregate over all rows, which has a row wherever that stands.
     """
@@ -186,16 +188,14 @@ def _lift(unnesting: "Unnesting", left: Plan, right: Plan, guard: Expression) ->
             known = {a.number for a in left.attributes}
             own = [(a, e) for a, e in right.outputs if a.number not in known]
             if guard != TRUE:
-                own = [(a.widened(), _where(guard, e)) if may_fail(e) else (a, e) for a, e in own]
-            inner = _eliminate(below, unnesting.numbers)
+                own = [(a.widened(), where(guard, e)) if may_fail(e) else (a, e) for a, e in own]
+            inner = _eliminate(below, numbers)
             return Map(inner, (*((a, a.column) for a in left.attributes), *own))
         case Filter():
-            inner = _eliminate(Apply("inner", left, right.input, TRUE), unnesting.numbers)
+            inner = _eliminate(Apply("inner", left, right.input, TRUE), numbers)
             return Filter(inner, right.predicate)
         case Unnest():
             return _over(left, right)
-        case Reduce() if not right.keys:
-            return unnesting.with_defaults(left, right, dict(unnesting.free))
         case _:
             return None
 
@@ -235,7 +235,8 @@ def _outer(left: Plan, right: Plan) -> Plan | None:
 
 
 def _equal(values: Mapping[int, Expression], names: Names) -> list[Expression]:
-    return [test("is_not_distinct", values[n], a.column) for n, a in sorted(names.items())]
+    shared = sorted(names.keys() & values.keys())
+    return [test("is_not_distinct", values[n], names[n].column) for n in shared]
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +282,7 @@ class Unnesting:
                 return replace(plan, input=below, keys=grouped), names
             case Reduce():
                 domain, names = self._domain(wanted)
-                return self.with_defaults(domain, plan, _columns(names)), names
+                return self.with_defaults(domain, plan, wanted, _columns(names)), names
             case Distinct():
                 below, names = self.unnest(plan.input, wanted)
                 outputs = [(a, a.column) for a in plan.attributes]
@@ -299,12 +300,14 @@ class Unnesting:
             case _:
                 raise AssertionError(f"{type(plan).__name__} reads no outer column")
 
-    def with_defaults(self, left: Plan, right: Reduce, values: Mapping[int, Expression]) -> Plan:
+    def with_defaults(
+        self, left: Plan, right: Reduce, wanted: frozenset[int], values: Mapping[int, Expression]
+    ) -> Plan:
         """`left` with the aggregate `right` over its rows, which for no row are NULL, or 0.
 
-        `values` gives the columns that `right` reads in terms of `left`.
+        `values` gives the columns `wanted`, which `right` reads, in terms of `left`.
         """
-        below, names = self.unnest(right.input, frozenset(values))
+        below, names = self.unnest(right.input, wanted)
         calls = tuple(
             replace(c, attribute=self.numbers.fresh("", c.attribute)) for c in right.calls
         )

@@ -1,15 +1,17 @@
 """Predicate push-down: tests every condition as early as its columns exist.
 
 Conditions over both inputs of an inner join become part of the join, where lowering finds the
-equalities; conditions that they imply for one input go down to it. A condition never moves into the
-optional side of an outer join, nor below a window or a top-k other than by their keys. One on a row
-whose elements are taken comes before they are: it may say which rows have any.
+equalities; what they imply for one input goes down to it. A condition never moves into the optional
+side of an outer join, nor below a window or a top-k other than by their keys, nor, where it may
+fail, to groups before they are joined. One on a row whose elements are taken comes before they are:
+it may say which rows have any.
 """
 
 from collections.abc import Iterable
 from dataclasses import replace
 
 from ivm.dataflow.expressions import Expression
+from views.plan.failures import may_fail
 from views.plan.implied import implied
 from views.plan.nodes import (
     Apply,
@@ -99,12 +101,19 @@ def _push_join(plan: Join, conditions: list[Expression]) -> Plan:
     if kind in ("inner", "semi"):
         to_left += [c for c in on if _within(c, left)]
         on = [c for c in on if not _within(c, left)]
-    to_right = [c for c in on if _within(c, right)]
-    on = [c for c in on if not _within(c, right)]
+    to_right = [c for c in on if _within(c, right) and not _is_early(c, plan.right)]
+    on = [c for c in on if c not in to_right]
     joined = Join(
         kind, _push(plan.left, to_left), _push(plan.right, to_right), conjunction(on), plan.mark
     )
     return _filtered(joined, above)
+
+
+def _is_early(condition: Expression, plan: Plan) -> bool:
+    """Whether `condition` might fail for a group of `plan` that the join has no use for."""
+    while isinstance(plan, Map):
+        plan = plan.input
+    return isinstance(plan, Reduce) and may_fail(condition)
 
 
 def _within(condition: Expression, columns: frozenset[int]) -> bool:
