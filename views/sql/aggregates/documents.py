@@ -1,7 +1,7 @@
 """Binds aggregates of jsonb: joins the texts of the members, and reads them as one document.
 
-Without ORDER BY an array's items are in ascending order. Of several values for one key of an object
-the last in order stays. `json` is the same type as jsonb.
+Without ORDER BY an array's items are in the order of the subquery in FROM, or else ascending. Of
+several values for one key of an object the last in order stays. `json` is the same type as jsonb.
 """
 
 from sqlglot import exp
@@ -27,7 +27,7 @@ def array(o: Occurrence, node: exp.Func) -> Bound:
     item = cast(call("to_json", value, result=JSON), TEXT)
     if item.nullable:
         item = Call("coalesce", (item, _NULL), TEXT, False)
-    order = o.ordering(argument.order)
+    order = o.order_of(argument)
     if argument.distinct:
         o.check_distinct(order, value)
     by = (*order, Ordering(value, False, False))
@@ -46,7 +46,7 @@ def object_(o: Occurrence, node: exp.Func) -> Bound:
     length = Call("subtract", (call("length", member, result=INT), Literal(2, INT)), INT, False)
     bounds = (Literal(2, BIGINT), cast(length, BIGINT))
     inside = call("substring", member, *bounds, result=TEXT)
-    return _joined(o, "{", inside, "}", False, o.ordering(argument.order))
+    return _joined(o, "{", inside, "}", False, o.order_of(argument))
 
 
 def _joined(

@@ -81,6 +81,14 @@ class Occurrence:
             given = given.expressions[0]
         return Argument(given, distinct, order)
 
+    def order_of(self, argument: Argument) -> tuple[Ordering, ...]:
+        """The order of the values: that of the argument, else that of the rows."""
+        scope = self.around.scope
+        is_own = self.binder.read <= scope.numbers() and not self.over_groups
+        if argument.order or argument.distinct or not is_own:
+            return self.ordering(argument.order)
+        return tuple(Ordering(k.column, k.descending, k.nulls_first) for k in scope.order)
+
     def ordering(self, order: tuple[exp.Ordered, ...]) -> tuple[Ordering, ...]:
         """Binds the keys of an ORDER BY inside the aggregate."""
         return tuple(ordering_of(self.binder, o, self.binder.value(o.this)) for o in order)

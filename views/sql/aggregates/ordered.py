@@ -1,9 +1,9 @@
 """Binds aggregates that take a group's values in order: lists, texts, percentiles, extremes.
 
-`array_agg` and `string_agg` without ORDER BY take the values in ascending order, where PostgreSQL
-leaves it open. Of rows that tie, `arg_min` and `arg_max` take the least value; rows where one of
-their arguments is NULL do not count. `any_value` is the least. Of values that are equally frequent
-`mode` is the first one.
+`array_agg` and `string_agg` without ORDER BY take the values in the order of the subquery in FROM,
+or else in ascending order, where PostgreSQL leaves it open. Of rows that tie, `arg_min` and
+`arg_max` take the least value; rows where one of their arguments is NULL do not count. `any_value`
+is the least. Of values that are equally frequent `mode` is the first one.
 """
 
 from decimal import Decimal
@@ -55,7 +55,7 @@ def _order(
     o: Occurrence, argument: Argument, value: Expression, counted: Expression | None = None
 ) -> tuple[Ordering, ...]:
     """Binds the order given, in which `counted`, if given, stands for `value`."""
-    order = o.ordering(argument.order)
+    order = o.order_of(argument)
     if argument.distinct:
         o.check_distinct(order, value)
     return tuple(

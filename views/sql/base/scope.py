@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from views.catalog import Catalog
-from views.plan.nodes import Attribute, Plan
+from views.plan.nodes import Attribute, Plan, SortKey
 from views.plan.trees import Numbers
 from views.sql.base.computations import Aggregates
 from views.sql.source.text import Source
@@ -37,7 +37,8 @@ class Scope:
 
     `visible` are the columns that need no relation's name, in the order of `*`: a column of USING
     is there once. Seen from a subquery, `clause` is where that stands, and `aggregates` collects
-    those of this scope's query that it holds, or is None where there may be none.
+    those of this scope's query that it holds, or is None where there may be none. The rows come in
+    the `order` of the query that they are from, if that has one.
     """
 
     outer: "Scope | None" = None
@@ -45,6 +46,7 @@ class Scope:
     visible: list[tuple[str, Attribute]] = field(default_factory=list)
     clause: str = "FROM"
     aggregates: Aggregates | None = None
+    order: tuple[SortKey, ...] = ()
 
     def lookup(self, column: str, table: str | None) -> list[Attribute]:
         """Finds the columns of this scope alone that the name may mean."""
@@ -97,18 +99,26 @@ def _widened(columns: Sequence[tuple[str, Attribute]]) -> tuple[tuple[str, Attri
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """The surroundings of a query: the WITH queries that it may name and the outer scope."""
+    """The surroundings of a query: the WITH queries that it may name and the outer scope.
+
+    The query tells the order of its rows if that is `ordered`.
+    """
 
     named: Mapping[str, Named] = field(default_factory=dict)
     outer: Scope | None = None
+    ordered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class BoundQuery:
-    """A query's plan and its columns by name, in order."""
+    """A query's plan and its columns by name, in order.
+
+    If its environment asks for that, its rows' `order`, by columns that the plan may have besides.
+    """
 
     plan: Plan
     columns: tuple[tuple[str, Attribute], ...]
+    order: tuple[SortKey, ...] = ()
 
 
 @dataclass(slots=True)

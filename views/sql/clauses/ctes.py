@@ -5,6 +5,7 @@ are for WITH MUTUALLY RECURSIVE.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
 from sqlglot import exp
@@ -29,7 +30,7 @@ def bind_with(session: Session, env: Environment, node: exp.Expr) -> Environment
     if isinstance(clause, MutuallyRecursive):
         for name, bound in bind_mutual(session, env, clause).items():
             named[name] = _named(session, bound, name, clause)
-        return Environment(named, env.outer)
+        return replace(env, named=named)
     session.source.only(clause, ("expressions", "recursive"))
     recursive = bool(clause.args.get("recursive"))
     for cte in _in_order(session, clause) if recursive else clause.expressions:
@@ -40,7 +41,7 @@ def bind_with(session: Session, env: Environment, node: exp.Expr) -> Environment
         else:
             bound = _renamed_columns(session, session.bind_query(session, inner, cte.this), cte)
         named[cte.alias] = _named(session, bound, cte.alias, cte)
-    return Environment(named, env.outer)
+    return replace(env, named=named)
 
 
 def _check_different(session: Session, ctes: Iterable[exp.CTE]) -> None:

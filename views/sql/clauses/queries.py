@@ -1,6 +1,7 @@
 """Binds whole queries: WITH, set operations, VALUES, and ORDER BY over them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 from sqlglot import exp
@@ -20,6 +21,7 @@ from views.plan.nodes import (
     Union,
 )
 from views.plan.scalars import conjunction, test
+from views.plan.trees import numbers_of
 from views.sql.base.binder import Binder
 from views.sql.base.coercion import TEXT, cast, common_type
 from views.sql.base.computations import attach
@@ -46,7 +48,9 @@ def bind_query(session: Session, env: Environment, node: exp.Expr) -> BoundQuery
             return _ordered(session, _set_operation(session, env, node), node)
         case exp.Subquery():
             session.source.only(node, _WRAPPER)
-            return _ordered(session, bind_query(session, env, node.this), node)
+            bound = bind_query(session, replace(env, ordered=True), node.this)
+            ordered = _ordered(session, bound, node)
+            return ordered if env.ordered else _without_order(ordered)
         case exp.Values():
             session.source.only(node, ("expressions", "order", "limit", "offset"))
             return _ordered(session, _values(session, env, node), node)
@@ -168,7 +172,7 @@ def _values(session: Session, env: Environment, node: exp.Values) -> BoundQuery:
 
 
 def _ordered(session: Session, bound: BoundQuery, node: exp.Expr) -> BoundQuery:
-    """ORDER BY and LIMIT over a set operation, by the names and numbers of its columns."""
+    """ORDER BY and LIMIT over a whole query, by the names and numbers of its columns."""
     clause = node.args.get("order")
     keys: list[SortKey] = []
     for ordered in clause.expressions if clause is not None else ():
@@ -180,7 +184,17 @@ def _ordered(session: Session, bound: BoundQuery, node: exp.Expr) -> BoundQuery:
                 bool(ordered.args.get("nulls_first")),
             )
         )
-    return BoundQuery(bind_limit(session, node).of(bound.plan, tuple(keys)), bound.columns)
+    order = tuple(keys) or bound.order
+    return BoundQuery(bind_limit(session, node).of(bound.plan, order), bound.columns, order)
+
+
+def _without_order(bound: BoundQuery) -> BoundQuery:
+    """The query without columns that only its order needs."""
+    shown = {a.number: a for _, a in bound.columns}
+    if not bound.order or shown.keys() == numbers_of(bound.plan):
+        return BoundQuery(bound.plan, bound.columns)
+    plan = Map(bound.plan, tuple((a, a.column) for a in shown.values()))
+    return BoundQuery(plan, bound.columns)
 
 
 def _column_of(session: Session, bound: BoundQuery, node: exp.Expr) -> Attribute:

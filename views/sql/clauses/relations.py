@@ -72,8 +72,9 @@ def _subquery(session: Session, env: Environment, query: exp.Expr, node: exp.Exp
     bare = query.copy()
     bare.set("alias", None)
     bare.set("joins", None)
-    bound = session.bind_query(session, env, bare)
-    return Item(bound.plan, aliased(session, env, alias, bound.columns, "", node))
+    bound = session.bind_query(session, replace(env, ordered=True), bare)
+    scope = aliased(session, env, alias, bound.columns, "", node)
+    return Item(bound.plan, replace(scope, order=bound.order))
 
 
 def _function(

@@ -1,8 +1,8 @@
 """Binds one SELECT, clause by clause in the order of their meaning.
 
 FROM, WHERE, GROUP BY with its aggregates, HAVING, windows, the select list, DISTINCT, and ORDER BY
-with LIMIT. An ORDER BY without LIMIT or OFFSET is checked and then has no effect: a view
-is a bag of rows.
+with LIMIT. A view is a bag of rows: an ORDER BY without LIMIT or OFFSET is checked, and has an
+effect only on a query without an order of its own that has this one alone in FROM.
 """
 
 from collections.abc import Sequence
@@ -30,6 +30,8 @@ from views.sql.clauses.temporal_filter import bounds, conjuncts, reads_clock
 from views.sql.source.text import function_name
 
 MAX_COLUMNS = 1664  # of a select list, as in PostgreSQL
+# Window functions of a row's position alone, whose rows have no peers.
+_BY_POSITION = frozenset({"row_number", "ntile", "lag", "lead"})
 _CLAUSES = (
     "with_", "expressions", "distinct", "from_", "joins", "where", "group", "having",
     "windows", "order", "limit", "offset",
@@ -140,6 +142,16 @@ class Select:
             value = binder.value(node.this) if item is None else item.value
             self.order.append((ordering_of(binder, node, value), node))
 
+    def take_order(self) -> None:
+        """Take the order of the rows of FROM where there is no other."""
+        order = tuple(Ordering(k.column, k.descending, k.nulls_first) for k in self.scope.order)
+        self.windows = [
+            replace(w, order=order) if not w.order and w.function in _BY_POSITION else w
+            for w in self.windows
+        ]
+        if not self.order and self.node.args.get("distinct") is None:
+            self.order = [(each, self.node) for each in order]
+
     def bind_on(self, binder: Binder) -> None:
         """Binds DISTINCT ON, with which ORDER BY must begin."""
         distinct = self.node.args.get("distinct")
@@ -189,6 +201,8 @@ def bind_select(session: Session, env: Environment, node: exp.Select) -> BoundQu
     aggregated = select.aggregates.calls or select.aggregates.groupings
     if node.args.get("group") is not None or clause is not None or aggregated:
         pending = _group(select, group, condition, having.pending, pending)
+    else:
+        select.take_order()
     made = {w.attribute.number for w in select.windows}
     later = [p for p in pending if made & (columns_of(p.predicate) | free_columns(p.plan).keys())]
     plan = attach(select.plan, [p for p in pending if p not in later])
@@ -273,7 +287,8 @@ def _output(select: Select) -> BoundQuery:
     columns = tuple((i.name, a) for i, (a, _) in zip(select.items, outputs, strict=True))
     of_value = {value: attribute for attribute, value in reversed(outputs)}
     hidden: list[tuple[Attribute, Expression]] = []
-    sorted_by = [o.value for o, _ in select.order] if select.on or limit.bounds else []
+    is_ordered = select.on or limit.bounds or select.env.ordered
+    sorted_by = [o.value for o, _ in select.order] if is_ordered else []
     for value in [*sorted_by, *select.on]:
         if value not in of_value:
             of_value[value] = session.numbers.fresh("sort", value)
@@ -289,9 +304,9 @@ def _output(select: Select) -> BoundQuery:
     elif distinct is not None:
         plan = Distinct(plan)
     plan = limit.of(plan, order)
-    if hidden and outputs:
+    if hidden and outputs and not select.env.ordered:
         plan = Map(plan, tuple((a, a.column) for a, _ in outputs))
-    return BoundQuery(plan, columns)
+    return BoundQuery(plan, columns, order if select.env.ordered else ())
 
 
 def _check_ordered_by_outputs(
