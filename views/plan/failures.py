@@ -18,11 +18,19 @@ _TOTAL = frozenset({
     "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not", "is_null", "is_not_null",
     "is_distinct", "is_not_distinct", "case", "coalesce",
 })  # fmt: skip
+# These have no value only where it is beyond the range of their type.
+_ARITHMETIC = frozenset({"add", "subtract", "multiply", "negate", "abs"})
 
 
 def may_fail(expression: Expression) -> bool:
     """Tells whether some row may be an error because of `expression`."""
     return any(isinstance(e, Call) and not _is_total(e) for e in walk(expression))
+
+
+def may_fail_in_range(expression: Expression) -> bool:
+    """Tells whether `expression` may fail by more than an overflow of its arithmetic."""
+    calls = (e for e in walk(expression) if isinstance(e, Call) and not _is_total(e))
+    return any(call.function not in _ARITHMETIC for call in calls)
 
 
 def plan_may_fail(plan: Plan) -> bool:

@@ -4,13 +4,15 @@ An expression of the subquery that may fail reads a column `asked` of the enclos
 true: so the subquery is correlated where it may fail, and unnesting joins the domain of the rows
 that ask right below. For no row that asks there is nothing to evaluate, hence no error:
 `SELECT (SELECT 10 / count(*) FROM t) FROM u` divides for no row of an empty `u`. The values of a
-recursion, and the keys of joins on both sides of which something fails, are computed for all.
+recursion, and the keys of joins on both sides of which something fails, are computed for all; so is
+arithmetic that may only overflow: asking for `sum(price * quantity)` would arrange all rows that it
+reads, to spare an error that is rare.
 """
 
 from dataclasses import replace
 
 from ivm.dataflow.expressions import Call, Column, Expression, Literal
-from views.plan.failures import may_fail
+from views.plan.failures import may_fail, may_fail_in_range
 from views.plan.nodes import Constant, Filter, Iterate, Join, Map, Plan, Reduce, Unnest
 from views.plan.scalars import columns_of, conjunction, conjuncts, rebuild
 from views.plan.trees import inputs, numbers_of, with_inputs
@@ -35,7 +37,10 @@ def on_demand(plan: Plan, asked: Column, outer: frozenset[int]) -> Plan:
         case Join():
             left = numbers_of(plan.left)
             parts = conjuncts(plan.predicate)
-            tested = (c if columns_of(c) & outer else guarded(c, asked, left) for c in parts)
+            tested = (
+                guarded(c, asked, left) if may_fail_in_range(c) and not columns_of(c) & outer else c
+                for c in parts
+            )
             return replace(plan, predicate=conjunction(tested))
         case _:
             return plan
@@ -79,7 +84,7 @@ def where(guard: Expression, value: Expression) -> Expression:
 
 def _if(asked: Column, value: Expression, outer: frozenset[int]) -> Expression:
     """`value` where somebody asks: nothing else has rows."""
-    if not may_fail(value) or columns_of(value) & outer:
+    if not may_fail_in_range(value) or columns_of(value) & outer:
         return value
     none = Literal(None, value.type)
     return Call("case", (asked, value, none), value.type, value.nullable)
