@@ -1,4 +1,4 @@
-"""What binding any expression needs: scopes, types that meet, literals, signatures.
+"""The base of every binding: scopes, conversions between types, literals, signatures.
 
 - `binder`: the binder of scalar expressions: names, conversions and errors with their place
 - `coercion`: implicit conversions, as PostgreSQL's, between Arrow's types

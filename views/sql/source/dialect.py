@@ -64,7 +64,7 @@ _CLOSING = {TokenType.L_BRACKET: TokenType.R_BRACKET, TokenType.L_PAREN: TokenTy
 
 
 def _nested_brackets(tokens: list[Token]) -> Iterator[int]:
-    """Where the brackets begin that stand right inside brackets, as in ARRAY[[1], [2]]."""
+    """The positions of brackets that open right inside brackets, as in ARRAY[[1], [2]]."""
     around: list[TokenType] = []
     for token in tokens:
         if token.token_type in _CLOSING:
