@@ -57,7 +57,7 @@ QUICK ?= tests/property/test_law.py::test_output_equals_recomputation_at_every_t
 FAULTS ?= tests/faults tests/e2e/kafka tests/e2e/test_recovery.py tests/e2e/connectors/test_kill.py
 # What runs on the checked build.
 CHECKED ?= tests/unit/pool tests/unit/rows tests/unit/trace tests/unit/test_team.py \
-	tests/property/test_law.py tests/property/test_due.py
+	tests/property/test_law.py tests/property/test_temporal_filter.py
 # And on the one that looks for races.
 RACES ?= tests/unit/test_team.py tests/unit/trace/test_together.py tests/unit/pool
 # Of the build's output, a line for each file.
