@@ -38,7 +38,7 @@ def test_the_tests_are_divided_between_two_commands() -> None:
     assert others == [f"--ignore={path}" for path in faults]
 
 
-@pytest.mark.parametrize("target", ["quick", "faults"])
+@pytest.mark.parametrize("target", ["quick", "faults", "checked", "races"])
 def test_what_a_command_runs_is_there(target: str) -> None:
     paths = [word.split("::")[0] for word in arguments(target) if word.startswith("tests")]
     assert paths
