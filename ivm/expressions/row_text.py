@@ -17,8 +17,12 @@ def render(expression: Expression, names: list[str]) -> str:
 
 
 def in_row(message: str, row: pa.RecordBatch) -> str:
-    """Append the one row of `row` to a message: at most eight columns, long values cut off."""
-    values = [f"{name} = {_value(row.column(i)[0])}" for i, name in enumerate(row.schema.names)]
+    """Append the one row of `row` to a message: at most eight columns, long values cut off.
+
+    Columns without a name are a plan's own, and say nothing to its user.
+    """
+    named = [(i, name) for i, name in enumerate(row.schema.names) if name]
+    values = [f"{name} = {_value(row.column(i)[0])}" for i, name in named]
     if not values:
         return message
     if len(values) > _MOST_VALUES:

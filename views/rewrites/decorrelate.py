@@ -135,7 +135,7 @@ def _unnesting(
     """The way out of the right side, which reads a column more of `asking` where it may fail."""
     if not plan_may_fail(right):
         return Unnesting(asking, free, numbers), right
-    asked = numbers.fresh("asked", TRUE)
+    asked = numbers.fresh("", TRUE)
     reading = on_demand(right, asked.column, frozenset(free))
     if asked.number not in free_columns(reading):
         return Unnesting(asking, free, numbers), right

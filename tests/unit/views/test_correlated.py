@@ -39,3 +39,16 @@ def test_a_subquery_meets_the_rows_of_its_key_alone(how: str) -> None:
     pool.feed("events", events, np.ones(ROWS, np.int64), 0)
     pool.advance(1)
     assert max(info.records for info in pool.arrangements()) <= 4 * ROWS
+
+
+def test_an_error_in_a_subquery_shows_the_columns_of_its_rows_alone() -> None:
+    query = "select id from events where at > (select max(10 / reading) from events)"
+    view = compile_view(query, CATALOG)
+    pool = Pool()
+    pool.create_input("events", EVENTS, ["id"])
+    pool.install("v", view.node, view.key)
+    events = pa.record_batch([[1], [2], [3], [0]], schema=EVENTS)
+    pool.feed("events", events, np.ones(1, np.int64), 0)
+    pool.advance(1)
+    (message,) = pool.drain("v").errors.column(0).to_pylist()
+    assert message == "division by zero in 10 / reading for the row (reading = 0)"
