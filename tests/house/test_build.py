@@ -75,8 +75,13 @@ def edit(file: Path, old: str, new: str) -> None:
 
 def test_what_was_built_works_together(tree: Path) -> None:
     program = "from ivm import counter, user; c = counter.Counter(); c.count(); print(c.value)"
-    command = [sys.executable, "-c", program]
-    assert subprocess.run(command, cwd=tree, capture_output=True, text=True).stdout == "1\n"
+    finished = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"PYTHONPATH": str(tree)},
+        capture_output=True,
+        text=True,
+    )
+    assert finished.stdout == "1\n", finished.stderr
 
 
 def test_nothing_is_compiled_where_nothing_changed(tree: Path) -> None:

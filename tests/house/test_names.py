@@ -13,7 +13,8 @@ COMMAND = Path(sys.executable).parent / "ivm"
 
 def run(directory: Path, *command: str | Path) -> subprocess.CompletedProcess[str]:
     """A command called in this directory, as beside an installed wheel."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    # A test of Spark in the same process has told its Pythons not to look where they are called.
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": ""}
     return subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True)
 
 

@@ -75,8 +75,8 @@ select c.id, o.id as oid from customers c left join orders o on c.id < o.custome
 select extract(year from day) as y, extract(month from day) as m, count(*) as n from orders
 group by 1, 2 having count(*) >= 1;
 
-select id, day + interval '1 month' as d, day + 3 as e, date_trunc('month', day) as m from
-orders;
+select id, day + interval '1 month' as d, day + 3 as e, date_trunc('month', day::timestamp) as m
+from orders;
 
 select upper(name) || '-' || coalesce(city, '?') as x, length(name) as l, substring(name from 1
 for 2) as s from customers;
