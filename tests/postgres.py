@@ -25,6 +25,8 @@ from tests.shared import session_directory, shared_server
 
 Judge = Connection[tuple[object, ...]]
 
+# Connectors that may read one server at the same time, each through a slot of its own.
+_CONNECTORS = 50
 _SETTINGS = (
     "listen_addresses=''",
     "fsync=off",
@@ -93,7 +95,14 @@ class Publisher:
 def publishing() -> Iterator[Publisher]:
     """A server of its own that replicates logically (raises NoServer)."""
     (port,) = free_ports(1)
-    note = _start((f"port={port}", "listen_addresses=127.0.0.1", "wal_level=logical"))
+    settings = (
+        f"port={port}",
+        "listen_addresses=127.0.0.1",
+        "wal_level=logical",
+        f"max_replication_slots={_CONNECTORS}",
+        f"max_wal_senders={_CONNECTORS}",
+    )
+    note = _start(settings)
     try:
         yield Publisher("127.0.0.1", port, "postgres", "postgres")
     finally:
