@@ -76,7 +76,7 @@ def edit(file: Path, old: str, new: str) -> None:
 def test_what_was_built_works_together(tree: Path) -> None:
     program = "from ivm import counter, user; c = counter.Counter(); c.count(); print(c.value)"
     finished = subprocess.run(
-        [sys.executable, "-c", program],
+        [sys.executable, "-P", "-c", program],
         env=os.environ | {"PYTHONPATH": str(tree)},
         capture_output=True,
         text=True,
