@@ -23,7 +23,7 @@ def serve(settings: Settings) -> None:
 
     Raises OSError, before anything is started, where it cannot listen.
     """
-    listener = _listener(settings.host, settings.port)
+    listener = listening(settings.host, settings.port)
     _configure_logs()
     sys.setswitchinterval(SWITCH_INTERVAL)
     application = create_app(Runtime(settings))
@@ -36,13 +36,17 @@ def serve(settings: Settings) -> None:
     gc.unfreeze()  # extension modules complain at the exit of what is not collected then
 
 
-def _listener(host: str, port: int) -> socket.socket:
+def listening(host: str, port: int) -> socket.socket:
     """A socket on which the first address of `host` is listened to (raises OSError)."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except socket.gaierror as error:
         raise OSError(f"host {host!r}: {error.strerror}") from error
-    return socket.create_server(address, family=family)
+    listener = socket.create_server(address, family=family)
+    # Connections inherit it. asyncio sets it only on a socket that names its protocol, which this
+    # one does not: the second part of an answer then waits 40 ms for an ACK of the first.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def _configure_logs() -> None:
