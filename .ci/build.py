@@ -30,7 +30,7 @@ BUILT = {".so", ".cpp", ".c"}
 FLAGS = ("CXXFLAGS", "LDFLAGS")
 JOBS = os.cpu_count() or 1
 PXD_LINE = re.compile(rb"__PYX_ERR\([1-9]\d*, \d+,")
-# What nearly all of the C++ includes.
+# Headers that nearly all of the C++ includes, precompiled.
 PREFIX, PRECOMPILED = Path("build/prefix.hpp"), Path("build/prefix.hpp.gch")
 HEADERS = ("Python.h", "cmath", "exception", "ios", "mutex", "new", "stdexcept", "vector")
 

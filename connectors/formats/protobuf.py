@@ -55,9 +55,9 @@ _FIRST = b"\0"
 _MOST_NESTED = 100  # as deep as a message may be
 _SECONDS = 60.0  # for a compilation, which takes 0.1 on an idle machine
 _MAIN = "ivm-writer-schema.proto"
-# Where names of imported files are at odds, as one within another that is no directory.
+# Errors of imported files whose names are at odds, as one within another that is no directory.
 _NO_PATHS = (FileExistsError, IsADirectoryError, NotADirectoryError)
-# What Confluent's serializers take as known, beside all of `google/protobuf`.
+# Files that Confluent's serializers take as known, beside all of `google/protobuf`.
 _KNOWN = (
     SchemaText(
         """syntax = "proto3"; package confluent; import "google/protobuf/descriptor.proto";

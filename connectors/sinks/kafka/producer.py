@@ -31,7 +31,7 @@ log = structlog.get_logger()
 Headers = list[tuple[str, str | bytes | None]]
 Stopped = Callable[[], bool]
 
-# What `init_transactions` may take, in seconds.
+# Seconds that `init_transactions` may take.
 _CALL_SECONDS = 5.0
 # How long a transaction may make us wait before we look whether to go on with it, in seconds.
 _LOOK_SECONDS = 2.0
@@ -42,7 +42,7 @@ _STATISTICS_MS = 250
 _LOST = ("FAIL", "REQTMOUT", "REQERR")
 _QUEUE_KBYTES = 256 << 10
 
-# What is reported of messages that were given up with their transaction.
+# Errors reported of messages that were given up with their transaction.
 _PURGED = (KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT)
 _FENCING = frozenset(
     {KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH}

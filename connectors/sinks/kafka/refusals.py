@@ -9,7 +9,7 @@ from confluent_kafka import KafkaError
 from connectors.errors import BrokerRefused, InvalidSink, RecordTooLarge, TopicRecreated
 from ivm.errors import IvmError
 
-# What is answered where the operator's user may not do what we ask.
+# Errors by which a broker denies its user a request.
 DENIED = (
     KafkaError.TOPIC_AUTHORIZATION_FAILED,
     KafkaError.CLUSTER_AUTHORIZATION_FAILED,

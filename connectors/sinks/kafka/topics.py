@@ -26,7 +26,7 @@ _CALL_SECONDS = 8.0
 _SHORT_SECONDS = 3.0
 _LOOK_SECONDS = 0.05
 _BROKERS_DEFAULT = -1
-# What is answered where the topic that is asked for cannot be.
+# Errors by which a broker refuses the topic that is asked for.
 _REFUSALS = (
     KafkaError.INVALID_CONFIG,
     KafkaError.INVALID_PARTITIONS,
