@@ -144,6 +144,7 @@ def _plan_line(plan: Plan) -> str:
             names = ", ".join(name for name, _ in plan.bindings)
             bound = "" if plan.max_rounds is None else f" within {plan.max_rounds} rounds"
             bound += ", then stopped" if plan.stops else ""
+            bound += "".join(f", {n} by {_logical(by)}" for n, by in plan.priorities)
             return f"Iterate {plan.result} of {names}{bound} {_attributes(plan.attributes)}"
         case Union() | Except():
             return f"{name} {_attributes(plan.attributes)}"

@@ -3,5 +3,6 @@
 - `apply`: `ivm view apply` registers the views that a Python file defines
 - `doctor`: `ivm doctor` checks that everything configured is there and answers
 - `main`: `ivm` and its commands
+- `programs`: `ivm program` shows the library of programs and makes views of them
 - `quarantine`: `ivm quarantine` shows, repairs and replays records that could not be decoded
 """

@@ -9,7 +9,7 @@ import orjson
 import typer
 from rich.markup import escape
 
-from api.cli import quarantine
+from api.cli import programs, quarantine
 from api.cli.apply import apply
 from api.cli.doctor import examine
 from api.client import path
@@ -23,6 +23,7 @@ views = typer.Typer(no_args_is_help=True, help="Views of a running service.")
 sources = typer.Typer(no_args_is_help=True, help="Sources of a running service.")
 app.add_typer(views, name="view")
 app.add_typer(sources, name="source")
+app.add_typer(programs.app, name="program")
 app.add_typer(quarantine.app, name="quarantine")
 # The wheel leaves the demo out, and DuckDB, which judges it.
 with suppress(ModuleNotFoundError):

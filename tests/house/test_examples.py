@@ -22,6 +22,7 @@ FILES = (
     "views.builder.expressions",
     "views.builder.table",
     "views.builder.view",
+    "views.programs.library",
 )
 MODULES = [
     f"{room.replace('/', '.')}.{path.stem}"

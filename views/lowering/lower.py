@@ -13,6 +13,7 @@ from views.lowering.aggregates import reduce
 from views.lowering.depth import check_depth
 from views.lowering.joins import Joins
 from views.lowering.lowered import Lowered
+from views.lowering.priorities import prioritised
 from views.lowering.temporal_filter import temporal_filter
 from views.lowering.unnest import Elements
 from views.lowering.with_ties import topk_with_ties
@@ -202,10 +203,13 @@ class Lowering:
     def _iterate(self, plan: Iterate) -> Lowered:
         """Each body, where those before it stand for their names."""
         outside, bodies = self._rounds, dict[str, df.Node]()
+        priorities, names = dict(plan.priorities), [name for name, _ in plan.bindings]
         for name, body in plan.bindings:
             self._rounds = outside | bodies
             own = [a.number for a in body.attributes]
             bodies[name] = self.lower(body, frozenset(own)).ordered(own)
+            if name in priorities:
+                bodies[name] = prioritised(bodies[name], priorities[name], name, names)
         self._rounds = outside
         node = df.Iterate(tuple(bodies.items()), plan.result, plan.max_rounds, plan.stops)
         return _in_order(node, plan.attributes)

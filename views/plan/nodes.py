@@ -337,7 +337,9 @@ class Iterate:
     before. (The dataflow's node of this name reads the round before for every name.) More than
     `max_rounds` are an error; if it `stops`, they are not begun instead. A body that is a
     `Distinct` makes a set. The columns of a body correspond by position to those of the `Recursive`
-    that read it, and those of `result` to `attributes`.
+    that read it, and those of `result` to `attributes`. Where a name has one of `priorities`, an
+    expression over its columns by position, the rows that come from outside the recursion enter in
+    ascending order of it.
     """
 
     bindings: tuple[tuple[str, "Plan"], ...]
@@ -345,6 +347,7 @@ class Iterate:
     attributes: tuple[Attribute, ...]
     max_rounds: int | None = None
     stops: bool = False
+    priorities: tuple[tuple[str, Expression], ...] = ()
 
     @property
     def body(self) -> "Plan":

@@ -30,6 +30,7 @@ def test_a_name_is_one_part_of_a_path_whatever_stands_in_it() -> None:
         ["view", "create", "totals", "SELECT 1"],
         ["view", "drop", "totals"],
         ["source", "list"],
+        ["program", "create", "bfs"],
         ["explain", "SELECT 1"],
     ],
 )
@@ -89,3 +90,28 @@ def test_a_service_that_cannot_listen_starts_nothing(
 
 def test_a_demo_too_small_to_mean_anything_is_refused() -> None:
     assert CliRunner().invoke(app, ["demo", "--changes", "10"]).exit_code == 2
+
+
+def test_a_program_is_shown_over_the_tables_that_are_named() -> None:
+    shown = CliRunner().invoke(
+        app, ["program", "show", "bfs", "--on", "edges=follows,src=follower", "--set", "node=text"]
+    )
+    assert shown.exit_code == 0
+    assert "WITH edges AS (SELECT follower AS src, dst FROM follows)" in shown.output
+    assert "distance (node text, steps bigint)" in shown.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["bsf"], "did you mean 'bfs'"),
+        (["bfs", "--on", "edge=follows"], "it has edges, roots"),
+        (["bfs", "--on", "edges=follows,source=a"], "it has src, dst"),
+        (["bfs", "--set", "nodes=text"], "it has node"),
+        (["bfs", "--set", "node=1); DROP"], "neither a number nor the name of a type"),
+    ],
+)
+def test_a_program_that_cannot_be_shown_is_told_in_a_line(arguments: list[str], told: str) -> None:
+    shown = CliRunner().invoke(app, ["program", "show", *arguments])
+    assert shown.exit_code == 1
+    assert told in shown.output

@@ -45,6 +45,12 @@ class MutuallyRecursive(exp.With):
     arg_types = exp.With.arg_types | {"limit": False, "stops": False}
 
 
+class RecursiveBinding(exp.CTE):
+    """A name of WITH MUTUALLY RECURSIVE; rows from outside enter by its `priority`."""
+
+    arg_types = exp.CTE.arg_types | {"priority": False}
+
+
 # How often tokens may be read again in search of a reading: in all, and for each token.
 REREAD_AT_LEAST = 10_000
 REREAD_EACH = 5
@@ -251,15 +257,17 @@ class ViewsParser(PostgresParser):
         return self.expression(MutuallyRecursive(expressions=bindings, limit=limit, stops=stops))
 
     def _parse_binding(self) -> exp.Expr:
-        """`name (column type, …) AS (query)`."""
+        """`name (column type, …) [PRIORITY BY expression] AS (query)`."""
         name = self._parse_id_var()
         columns = self._parse_wrapped_csv(self._parse_field_def)
+        priority = None
+        if self._match_text_seq("PRIORITY", "BY"):
+            priority = self._parse_disjunction()
         if not self._match(TokenType.ALIAS):
             self.raise_error("Expected AS")
         query = self._parse_wrapped(self._parse_statement)
-        return self.expression(
-            exp.CTE(this=query, alias=exp.TableAlias(this=name, columns=columns))
-        )
+        alias = exp.TableAlias(this=name, columns=columns)
+        return self.expression(RecursiveBinding(this=query, alias=alias, priority=priority))
 
 
 def _mutually_recursive(generator: Generator, clause: MutuallyRecursive) -> str:
@@ -268,6 +276,13 @@ def _mutually_recursive(generator: Generator, clause: MutuallyRecursive) -> str:
     kind = "RETURN" if clause.args.get("stops") else "ERROR"
     option = f" ({kind} AT RECURSION LIMIT {limit})" if limit else ""
     return f"WITH MUTUALLY RECURSIVE{option} {generator.expressions(clause, flat=True)}"
+
+
+def _binding(generator: Generator, binding: RecursiveBinding) -> str:
+    """The name, its columns, its priority and its query."""
+    priority = generator.sql(binding, "priority")
+    option = f" PRIORITY BY {priority}" if priority else ""
+    return f"{generator.sql(binding, 'alias')}{option} AS {generator.wrap(binding)}"
 
 
 def _join(generator: Generator, join: exp.Join) -> str:
@@ -281,6 +296,7 @@ class ViewsGenerator(PostgresGenerator):
 
     TRANSFORMS: ClassVar = PostgresGenerator.TRANSFORMS | {
         MutuallyRecursive: _mutually_recursive,
+        RecursiveBinding: _binding,
         exp.Join: _join,
         exp.BitwiseNot: lambda g, node: f"~ {g.sql(node, 'this')}",  # `~~` is LIKE
     }
