@@ -136,8 +136,8 @@ def _plan_line(plan: Plan) -> str:
             return f"Window by ({keys}) order ({order}) {', '.join(calls)}"
         case Unnest():
             outer = " outer" if plan.outer else ""
-            made = _attributes((plan.element, plan.position))
-            return f"Unnest{outer} {_logical(plan.array)} as {made}"
+            made = _attributes((*plan.elements, plan.position))
+            return f"Unnest{outer} {', '.join(map(_logical, plan.arrays))} as {made}"
         case Recursive():
             return f"Recursive {plan.name} {_attributes(plan.attributes)}"
         case Iterate():

@@ -189,15 +189,19 @@ class Lowering:
         return Lowered(node, {**below.positions, **results})
 
     def _unnest(self, plan: Unnest, needed: frozenset[int]) -> Lowered:
-        below = self.lower(plan.input, needed | columns_of(plan.array))
+        below = self.lower(plan.input, needed | columns_of(*plan.arrays))
         kept = sorted((needed & numbers_of(plan.input)) & below.positions.keys())
         outputs = [(f"c{n}", below.at_position(below.positions[n])) for n in kept]
-        given = df.Map(below.node, (*outputs, ("array", below.at(plan.array))))
+        arrays = [(f"array{i}", below.at(array)) for i, array in enumerate(plan.arrays)]
+        given = df.Map(below.node, (*outputs, *arrays))
         fields = [given.schema.field(i) for i in range(len(kept))]
-        fields += [_field(plan.element).with_name("element").with_nullable(True)]
+        fields += [
+            _field(element).with_name(f"element{i}").with_nullable(True)
+            for i, element in enumerate(plan.elements)
+        ]
         fields += [_field(plan.position).with_name("position")]
         rows = df.FlatMap(given, Elements(len(kept), plan.outer), pa.schema(fields))
-        numbers = (*kept, plan.element.number, plan.position.number)
+        numbers = (*kept, *(e.number for e in plan.elements), plan.position.number)
         return Lowered(rows, {n: i for i, n in enumerate(numbers)})
 
     def _iterate(self, plan: Iterate) -> Lowered:

@@ -303,21 +303,22 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Unnest:
-    """Makes, for each row of `input`, a row for each element of `array`, an expression over it.
+    """Makes, for each row of `input`, a row for each element of the `arrays`, expressions over it.
 
-    `element` is the element, `position` its place from 1. NULL has no elements; `outer`: a row
-    without elements is kept, once, with NULLs.
+    The arrays go in lockstep: row i has in `elements` the i-th element of each, or NULL after its
+    last, and i, from 1, as its `position`. NULL has no elements; `outer`: a row without elements is
+    kept, once, with NULLs.
     """
 
     input: "Plan"
-    array: Expression
-    element: Attribute
+    arrays: tuple[Expression, ...]
+    elements: tuple[Attribute, ...]
     position: Attribute
     outer: bool = False
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
-        return (*self.input.attributes, self.element, self.position)
+        return (*self.input.attributes, *self.elements, self.position)
 
 
 @dataclass(frozen=True, slots=True)

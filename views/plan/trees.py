@@ -120,7 +120,7 @@ def expressions(plan: Plan) -> tuple[Expression, ...]:
         case TopK():
             return (*plan.keys, *(o.column for o in plan.order))
         case Unnest():
-            return (plan.array,)
+            return plan.arrays
         case Window():
             read = (c for call in plan.calls for c in call.reads())
             return (*plan.keys, *(o.column for o in plan.order), *read)
@@ -172,7 +172,7 @@ def replace_free(plan: Plan, by: Mapping[int, Expression]) -> Plan:
             outputs = tuple((_like(a, e := substitute(old, by)), e) for a, old in below.outputs)
             return replace(below, outputs=outputs)
         case Unnest():
-            return replace(below, array=substitute(below.array, by))
+            return replace(below, arrays=tuple(substitute(a, by) for a in below.arrays))
         case Reduce():
             return replace(below, calls=tuple(_moved_call(c, by) for c in below.calls))
         case TopK() | Window():

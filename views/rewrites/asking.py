@@ -33,7 +33,7 @@ def on_demand(plan: Plan, asked: Column, outer: frozenset[int]) -> Plan:
         case Map():
             return replace(plan, outputs=tuple((a, _if(asked, e, outer)) for a, e in plan.outputs))
         case Unnest():
-            return replace(plan, array=_if(asked, plan.array, outer))
+            return replace(plan, arrays=tuple(_if(asked, a, outer) for a in plan.arrays))
         case Join():
             left = numbers_of(plan.left)
             parts = conjuncts(plan.predicate)

@@ -219,7 +219,7 @@ def _over(left: Plan, right: Unnest) -> Plan | None:
 
 
 def _outer(left: Plan, right: Plan) -> Plan | None:
-    """`left` with the elements of an array of its own, or NULL where there are none."""
+    """`left` with the elements of arrays of its own, or NULL where there are none."""
     if isinstance(right, Map):
         below = _outer(left, right.input)
         known = {a.number for a in left.attributes}
@@ -229,9 +229,8 @@ def _outer(left: Plan, right: Plan) -> Plan | None:
     over = _over(left, right) if isinstance(right, Unnest) else None
     if not isinstance(over, Unnest):
         return None
-    return replace(
-        over, outer=True, element=over.element.widened(), position=over.position.widened()
-    )
+    elements = tuple(e.widened() for e in over.elements)
+    return replace(over, outer=True, elements=elements, position=over.position.widened())
 
 
 def _equal(values: Mapping[int, Expression], names: Names) -> list[Expression]:
@@ -274,8 +273,8 @@ class Unnesting:
                 return Map(below, _with(outputs, names.values())), names
             case Unnest():
                 below, names = self.unnest(plan.input, wanted)
-                array = substitute(plan.array, _columns(names))
-                return replace(plan, input=below, array=array), names
+                arrays = tuple(substitute(a, _columns(names)) for a in plan.arrays)
+                return replace(plan, input=below, arrays=arrays), names
             case Reduce() if plan.keys:
                 below, names = self.unnest(plan.input, wanted)
                 grouped = (*plan.keys, *_added(plan.keys, names))

@@ -18,8 +18,9 @@ Any construct not listed here is refused with its name and place, never approxim
   first_value, last_value, nth_value with constant numbers; of the aggregates those
   that sums and extremes make, with FILTER;
 - now() compared with an expression of the row in WHERE: rows come and go as time passes;
-- functions in FROM, LATERAL or not, WITH ORDINALITY: unnest, generate_series, jsonb_array_elements,
-  jsonb_each, jsonb_object_keys, regexp_matches, regexp_split_to_table, string_to_table;
+- functions that return sets, in FROM (LATERAL or not, ROWS FROM, WITH ORDINALITY), the select list,
+  GROUP BY and ORDER BY: unnest, generate_series, jsonb_array_elements, jsonb_each,
+  jsonb_object_keys, regexp_matches, regexp_split_to_table, string_to_table;
 - the scalar operators, the syntax of EXTRACT and its like, and the functions that `named.FUNCTIONS`
   lists: of text, regular expressions (see `ivm.values.patterns`), numbers, dates,
   intervals, jsonb and arrays. Patterns, templates and time zones are constants.

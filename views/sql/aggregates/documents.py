@@ -1,7 +1,8 @@
 """Binds aggregates of jsonb: joins the texts of the members, and reads them as one document.
 
-Without ORDER BY an array's items are in the order of the subquery in FROM, or else ascending. Of
-several values for one key of an object the last in order stays. `json` is the same type as jsonb.
+Without ORDER BY an array's items are in the order of the subquery or function in FROM, or else
+ascending. Of several values for one key of an object the last in order stays. `json` is the same
+type as jsonb.
 """
 
 from sqlglot import exp

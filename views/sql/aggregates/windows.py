@@ -54,7 +54,7 @@ def window(b: Binder, node: exp.Window) -> Bound:
     if b.windows is None:
         raise b.fault(GroupingError, f"a window function cannot stand in {b.clause}", node)
     kind = type(node.this)
-    inner = replace(b, clause="a window function", windows=None)
+    inner = replace(b, clause="a window function", windows=None, set_calls=None)
     if kind in _NUMBERS:
         function, result = _NUMBERS[kind]
         count = 1 if kind is not exp.Ntile else _positive(inner, node.this, node.this.this)

@@ -37,6 +37,7 @@ from views.sql.base.coercion import (
 from views.sql.base.computations import (
     Aggregates,
     Pending,
+    SetCall,
     WindowUse,
 )
 from views.sql.base.scope import Environment, Scope, Session
@@ -48,10 +49,11 @@ from views.types import type_name
 class Binder:
     """Binds the expressions of one clause.
 
-    `aggregates` and `windows` collect those of the clause, or are None where it may have none;
-    `pending` collects its subqueries, whose values are not read where one of `guards` does not
-    hold. `enclosing` are the aggregates of the query, which only the argument of an aggregate over
-    a window may hold. `read` are the columns that names were resolved to.
+    `aggregates`, `windows` and `set_calls` (functions that return sets) collect those of the
+    clause, or are None where it may have none; `pending` collects its subqueries, whose values are
+    not read where one of `guards` does not hold. `enclosing` are the aggregates of the query, which
+    only the argument of an aggregate over a window may hold. `read` are the columns that names were
+    resolved to.
     """
 
     session: Session
@@ -61,6 +63,7 @@ class Binder:
     aggregates: Aggregates | None = None
     windows: list[WindowUse] | None = None
     windows_named: Mapping[str, exp.Window] = field(default_factory=dict)
+    set_calls: list[SetCall] | None = None
     enclosing: Aggregates | None = None
     pending: list[Pending] = field(default_factory=list)
     guards: tuple[Expression, ...] = ()
@@ -84,11 +87,16 @@ class Binder:
             clause=clause,
             aggregates=self.enclosing,
             windows=None,
+            set_calls=None,
             enclosing=None,
             pending=[],
             guards=(),
             read=set(),
         )
+
+    def of_one_row(self) -> "Binder":
+        """Makes a binder of parts that may not be evaluated, and so have no sets of rows."""
+        return replace(self, set_calls=None)
 
     def under(self, node: exp.Expr, conditions: Iterable[Expression]) -> "Binder":
         """Makes a binder of `node`, whose value matters only where all of `conditions` are true."""

@@ -1,4 +1,4 @@
-"""Computations that a query collects while it binds: subqueries, aggregates, window calls."""
+"""Computations that a query collects while it binds: subqueries, aggregates, windows, sets."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ from views.plan.nodes import (
     SortKey,
 )
 from views.plan.scalars import TRUE, columns_of, conjunction, conjuncts
-from views.plan.trees import numbers_of
+from views.plan.trees import free_columns, numbers_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,11 @@ class Pending:
         return {a.number for a in self.plan.attributes} | (
             {self.mark.number} if self.mark else set()
         )
+
+    @property
+    def reads(self) -> set[int]:
+        """The numbers of the columns that it needs of the rows it is joined with."""
+        return {*columns_of(self.predicate), *free_columns(self.plan)}
 
     def attach(self, plan: Plan) -> Apply:
         """Joins `plan` with the subquery.
@@ -105,6 +110,18 @@ class Aggregates:
         default_factory=dict
     )
     pending: list[Pending] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class SetCall:
+    """A call, at `node`, of a function that returns a set: the array of its elements.
+
+    The column `element` has one of them in each row that they make.
+    """
+
+    array: Expression
+    element: Attribute
+    node: exp.Expr
 
 
 @dataclass(frozen=True, slots=True)

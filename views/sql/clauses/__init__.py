@@ -1,6 +1,7 @@
 """The clauses of a query, each bound into plan nodes.
 
 - `ctes`: WITH: queries under names, each bound anew where the query after them reads it
+- `expansion`: set-returning functions outside FROM: the rows that they make
 - `grouping`: GROUP BY: from the rows of FROM and WHERE to one row for each group
 - `grouping_sets`: grouping sets: the expansion of ROLLUP, CUBE and GROUPING SETS
 - `handlers`: the table of scalar syntax: each class with its handler; any other is refused

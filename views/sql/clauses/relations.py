@@ -6,13 +6,14 @@ from sqlglot import exp
 
 from views.catalog import Table
 from views.errors import DuplicateColumn, UnknownColumn, UnknownTable, suggestion
-from views.plan.nodes import Apply, Attribute, Constant, Get, Join, JoinKind, Plan
+from views.plan.nodes import Apply, Attribute, Constant, Get, Join, JoinKind, Plan, SortKey
 from views.plan.scalars import TRUE
 from views.plan.trees import free_columns, numbers_of
 from views.sql.base.binder import Binder
 from views.sql.base.scope import Environment, Relation, Scope, Session
 from views.sql.clauses.handlers import HANDLERS
 from views.sql.functions import set_returning
+from views.sql.functions.set_returning import Called
 from views.sql.source.text import describe
 
 
@@ -38,14 +39,16 @@ def bind_relation(session: Session, env: Environment, before: Scope | None, node
     match node:
         case exp.Table() if isinstance(node.this, exp.Values):
             return _subquery(session, env, node.this, node)
+        case exp.Table() if node.args.get("rows_from"):
+            return _functions(session, env, before, node.args["rows_from"], node)
         case exp.Table() if isinstance(node.this, exp.Func):
-            return _function(session, env, before, node.this, node)
+            return _functions(session, env, before, [node.this], node)
         case exp.Unnest():
-            return _function(session, env, before, node, node)
+            return _functions(session, env, before, [node], node)
         case exp.Table():
             return _table(session, env, node)
         case exp.Lateral() if isinstance(node.this, exp.Func):
-            return _function(session, env, before, node.this, node)
+            return _functions(session, env, before, [node.this], node)
         case exp.Lateral():
             session.source.only(node, ("this", "alias", "joins"))
             inner = Environment(env.named, before)
@@ -77,30 +80,40 @@ def _subquery(session: Session, env: Environment, query: exp.Expr, node: exp.Exp
     return Item(bound.plan, replace(scope, order=bound.order))
 
 
-def _function(
-    session: Session, env: Environment, before: Scope | None, called: exp.Expr, node: exp.Expr
+def _functions(
+    session: Session, env: Environment, before: Scope | None, given: list[exp.Expr], node: exp.Expr
 ) -> Item:
-    """A function that returns a set; it may read the items before it, LATERAL or not."""
-    session.source.only(node, ("this", "expressions", "alias", "joins", "ordinality", "offset"))
-    function = set_returning.function_of(called)
-    if function is None:
-        raise session.source.unsupported(f"{describe(called)} in FROM", called)
+    """Functions that return sets, in lockstep; they may read the items before, LATERAL or not."""
+    read = ("this", "expressions", "rows_from", "alias", "joins", "ordinality", "offset")
+    session.source.only(node, read)
     binder = Binder(session, env, Scope(before), "FROM", handlers=HANDLERS)
-    found = set_returning.rows_of(session, binder, called, one_row(session), *function)
-    if binder.pending:
-        raise session.source.unsupported("a subquery in a function in FROM", called)
-    alias, columns = node.args.get("alias") or called.args.get("alias"), found.columns
-    offset = node.args.get("offset") or called.args.get("offset")
+    called = [call for each in given for call in _calls(session, each)]
+    found = set_returning.rows_of(session, binder, called, one_row(session))
+    first, columns = called[0], found.columns
+    alias = node.args.get("alias") or first.node.args.get("alias")
+    offset = node.args.get("offset") or first.node.args.get("offset")
     if offset or node.args.get("ordinality"):
         name = offset.name if isinstance(offset, exp.Identifier) else "ordinality"
         columns = (*columns, (name, found.position))
-    if alias is not None and len(found.columns) == 1 and not function[0].startswith("json"):
-        columns = ((alias.name or function[0], columns[0][1]), *columns[1:])
-    scope = aliased(session, env, alias, columns, function[0], called)
+    is_one = len(found.columns) == 1
+    if alias is not None and is_one and not first.function.startswith("json"):
+        columns = ((alias.name or first.function, columns[0][1]), *columns[1:])
+    scope = aliased(session, env, alias, columns, first.function, node)
     (relation,) = scope.relations
-    whole = columns[0][1] if len(found.columns) == 1 else None
-    named = Scope(scope.outer, [replace(relation, whole=whole)], scope.visible)
-    return Item(found.plan, named, lateral=True)
+    named = replace(relation, whole=columns[0][1] if is_one else None)
+    order = (SortKey(found.position.column, False, False),)
+    return Item(found.plan, replace(scope, relations=[named], order=order), lateral=True)
+
+
+def _calls(session: Session, node: exp.Expr) -> list[Called]:
+    """The calls of one function in FROM, or of one part of ROWS FROM."""
+    if isinstance(node, exp.Table):
+        session.source.only(node, ("this",))
+        node = node.this
+    calls = set_returning.calls_of(node)
+    if not calls:
+        raise session.source.unsupported(f"{describe(node)} in FROM", node)
+    return calls
 
 
 def _table(session: Session, env: Environment, node: exp.Table) -> Item:

@@ -5,26 +5,33 @@ with LIMIT. A view is a bag of rows: an ORDER BY without LIMIT or OFFSET is chec
 effect only on a query without an order of its own that has this one alone in FROM.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from ivm.dataflow.expressions import Expression
 from views.errors import GroupingError, QueryTooLarge, UnknownColumn, UnsupportedSql
-from views.plan.nodes import Attribute, Distinct, Filter, Map, Plan, TemporalFilter, TopK
+from views.plan.nodes import Attribute, Distinct, Filter, Map, Plan, SortKey, TemporalFilter, TopK
 from views.plan.scalars import TRUE, columns_of, conjunction
-from views.plan.trees import free_columns
 from views.sql.aggregates.occurrence import ordering_of
 from views.sql.aggregates.windows import check_named, computed
 from views.sql.base.binder import Binder
-from views.sql.base.computations import Aggregates, Ordering, Pending, WindowUse, attach
+from views.sql.base.computations import (
+    Aggregates,
+    Ordering,
+    Pending,
+    SetCall,
+    WindowUse,
+    attach,
+)
 from views.sql.base.scope import BoundQuery, Environment, Scope, Session
+from views.sql.clauses.expansion import attach_ready, expand, read_by
 from views.sql.clauses.grouping import Grouping
 from views.sql.clauses.grouping_sets import Outputs, Set, grouping_sets
 from views.sql.clauses.handlers import HANDLERS
 from views.sql.clauses.joins import bind_from
-from views.sql.clauses.limits import bind_limit
+from views.sql.clauses.limits import Limit, bind_limit
 from views.sql.clauses.quantifiers import decided
 from views.sql.clauses.temporal_filter import bounds, conjuncts, reads_clock
 from views.sql.source.text import function_name
@@ -57,23 +64,31 @@ class Select:
     plan: Plan
     scope: Scope
     aggregates: Aggregates = field(default_factory=Aggregates)
+    set_calls: list[SetCall] = field(default_factory=list)
     windows: list[WindowUse] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
     order: list[tuple[Ordering, exp.Expr]] = field(default_factory=list)
     on: list[Expression] = field(default_factory=list)
     sets: tuple[Set, ...] = ((),)
     repeated: list[tuple[Attribute, Expression]] = field(default_factory=list)
+    expanded: tuple[SortKey, ...] = ()
 
     def binder(self, clause: str) -> Binder:
         """Makes a binder for a clause without aggregates."""
         return Binder(self.session, self.env, self.scope, clause, handlers=HANDLERS)
 
-    def grouped_binder(self, clause: str, windows: bool = True) -> Binder:
+    def grouped_binder(self, clause: str) -> Binder:
         """Makes a binder for a clause over groups."""
         binder = self.binder(clause)
         binder.aggregates = self.aggregates
-        binder.windows = self.windows if windows else None
         binder.windows_named = {w.name: w for w in self.node.args.get("windows") or ()}
+        return binder
+
+    def output_binder(self, clause: str) -> Binder:
+        """Makes a binder for a clause over groups and windows, which may have sets of rows."""
+        binder = self.grouped_binder(clause)
+        binder.set_calls = self.set_calls
+        binder.windows = self.windows
         return binder
 
     def where(self) -> None:
@@ -90,7 +105,7 @@ class Select:
 
     def bind_items(self) -> Binder:
         """Binds the select list."""
-        binder = self.grouped_binder("the select list")
+        binder = self.output_binder("the select list")
         for node in self.node.expressions:
             table = node.table if isinstance(node, exp.Column) else None
             if isinstance(node, exp.Star) or (
@@ -113,6 +128,7 @@ class Select:
     def bind_group(self) -> Binder:
         """Binds GROUP BY; an output that it tells apart from an equal one gets its own column."""
         binder, clause = self.binder("GROUP BY"), self.node.args.get("group")
+        binder.set_calls = self.set_calls
         if clause is None:
             return binder
         made = _made(self)
@@ -190,11 +206,11 @@ def bind_select(session: Session, env: Environment, node: exp.Select) -> BoundQu
     select.where()
     check_named(select.grouped_binder("WINDOW"), node.args.get("windows") or ())
     items = select.bind_items()
-    having = select.grouped_binder("HAVING", windows=False)
+    having = select.grouped_binder("HAVING")
     clause = node.args.get("having")
     condition = None if clause is None else decided(having, clause.this)
     group = select.bind_group()
-    order = select.grouped_binder("ORDER BY")
+    order = select.output_binder("ORDER BY")
     select.bind_order(order)
     select.bind_on(order)
     pending = [*items.pending, *order.pending]
@@ -203,10 +219,11 @@ def bind_select(session: Session, env: Environment, node: exp.Select) -> BoundQu
         pending = _group(select, group, condition, having.pending, pending)
     else:
         select.take_order()
-    made = {w.attribute.number for w in select.windows}
-    later = [p for p in pending if made & (columns_of(p.predicate) | free_columns(p.plan).keys())]
-    plan = attach(select.plan, [p for p in pending if p not in later])
-    select.plan = attach(computed(session, plan, select.windows), later)
+    made = {use.attribute.number for use in select.windows}
+    made |= {call.element.number for call in select.set_calls}
+    plan, later = attach_ready(select.plan, pending, made)
+    plan = computed(session, plan, select.windows)
+    select.plan, select.expanded = expand(session, plan, select.set_calls, later)
     return _output(select)
 
 
@@ -230,10 +247,12 @@ def _group(
 ) -> list[Pending]:
     """Group the rows and map everything bound so far onto the groups."""
     grouped_by = [*(e for each in select.sets for e in each), *(e for _, e in select.repeated)]
-    keys = _read_by(set(columns_of(*grouped_by)), pending)
-    _refuse_aggregates(select, keys)
+    keys, expanded = read_by(columns_of(*grouped_by), pending, select.set_calls)
+    _refuse_aggregates(select, [*(p.reads for p in keys), *(columns_of(c.array) for c in expanded)])
     pending = [p for p in pending if p not in keys]
-    select.plan = attach(select.plan, [*keys, *group.pending])
+    below = [*keys, *group.pending]
+    select.plan, _ = expand(select.session, select.plan, expanded, below)
+    select.set_calls = [call for call in select.set_calls if call not in expanded]
     if select.repeated:
         own = ((a, a.column) for a in select.plan.attributes)
         select.plan = Map(select.plan, (*own, *select.repeated))
@@ -242,6 +261,9 @@ def _group(
     select.order = [(replace(o, value=grouping.regroup(o.value, n)), n) for o, n in select.order]
     select.on = [grouping.regroup(value, select.node) for value in select.on]
     select.windows = [w.mapped(lambda e: grouping.regroup(e, select.node)) for w in select.windows]
+    select.set_calls = [
+        replace(c, array=grouping.regroup(c.array, c.node)) for c in select.set_calls
+    ]
     pending = [grouping.regroup_pending(p, select.node) for p in pending]
     having = [grouping.regroup_pending(p, select.node) for p in having]
     if condition is not None:
@@ -252,24 +274,12 @@ def _group(
     return pending
 
 
-def _read_by(numbers: set[int], pending: Sequence[Pending]) -> list[Pending]:
-    """The subqueries that give columns among `numbers`, and those that these read themselves."""
-    read, found = set(numbers), []
-    for subquery in reversed(pending):
-        if subquery.numbers & read:
-            read |= columns_of(subquery.predicate) | free_columns(subquery.plan).keys()
-            found.append(subquery)
-    return found[::-1]
-
-
-def _refuse_aggregates(select: Select, keys: Sequence[Pending]) -> None:
-    """Checks that no subquery to group by reads an aggregate."""
-    made = _made(select)
-    for subquery in keys:
-        if made & (columns_of(subquery.predicate) | free_columns(subquery.plan).keys()):
-            raise select.session.source.fault(
-                GroupingError, "an aggregate cannot stand in GROUP BY", select.node.args["group"]
-            )
+def _refuse_aggregates(select: Select, keys: Sequence[Collection[int]]) -> None:
+    """Checks that no subquery or set to group by reads an aggregate."""
+    if not _made(select).isdisjoint(number for key in keys for number in key):
+        raise select.session.source.fault(
+            GroupingError, "an aggregate cannot stand in GROUP BY", select.node.args["group"]
+        )
 
 
 def _made(select: Select) -> set[int]:
@@ -289,16 +299,20 @@ def _output(select: Select) -> BoundQuery:
     hidden: list[tuple[Attribute, Expression]] = []
     is_ordered = select.on or limit.bounds or select.env.ordered
     sorted_by = [o.value for o, _ in select.order] if is_ordered else []
-    for value in [*sorted_by, *select.on]:
+    expanded = select.expanded if is_ordered and _keeps_positions(select, limit) else ()
+    for value in [*sorted_by, *(k.column for k in expanded), *select.on]:
         if value not in of_value:
             of_value[value] = session.numbers.fresh("sort", value)
             hidden.append((of_value[value], value))
-    if distinct is not None and not select.on:
+    if select.on:
+        _check_expanded_first(select)
+    elif distinct is not None:
         _check_ordered_by_outputs(select, outputs)
     if not outputs:
         hidden = hidden or [(session.numbers.fresh("", TRUE), TRUE)]
     plan: Plan = Map(select.plan, tuple(outputs + hidden))
     order = tuple(o.key(of_value[o.value]) for o, _ in select.order) if sorted_by else ()
+    order += tuple(replace(k, column=of_value[k.column].column) for k in expanded)
     if select.on:
         plan = TopK(plan, tuple(of_value[value].column for value in select.on), order, 1)
     elif distinct is not None:
@@ -307,6 +321,28 @@ def _output(select: Select) -> BoundQuery:
     if hidden and outputs and not select.env.ordered:
         plan = Map(plan, tuple((a, a.column) for a, _ in outputs))
     return BoundQuery(plan, columns, order if select.env.ordered else ())
+
+
+def _keeps_positions(select: Select, limit: Limit) -> bool:
+    """Tells whether rows that tie come in the order in which sets made them.
+
+    Without an order of its rows, a query's sets follow one another in none.
+    """
+    if limit.ties or (select.node.args.get("distinct") is not None and not select.on):
+        return False
+    return bool(select.order) or select.node.args.get("from_") is None
+
+
+def _check_expanded_first(select: Select) -> None:
+    """Refuses sets that PostgreSQL expands after DISTINCT ON, as ORDER BY does not read them."""
+    values = [*(ordering.value for ordering, _ in select.order), *select.on]
+    made = {call.element.number for call in select.set_calls}
+    if select.order and made and made.isdisjoint(columns_of(*values)):
+        raise select.session.source.unsupported(
+            "DISTINCT ON with a set-returning function that ORDER BY does not read (call it in "
+            "FROM instead)",
+            select.set_calls[0].node,
+        )
 
 
 def _check_ordered_by_outputs(

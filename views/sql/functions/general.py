@@ -197,6 +197,7 @@ def _backslashed(pattern: str, escape: str) -> str:
 
 
 def coalesce(b: Binder, node: exp.Coalesce) -> Bound:
+    b = b.of_one_row()
     nodes, bounds = [node.this, *node.expressions], list[Bound]()
     for each in nodes:
         missing = (test("is_null", v) for v in bounds if not isinstance(v, Untyped))

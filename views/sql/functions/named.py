@@ -8,7 +8,16 @@ from views.errors import UnknownFunction, suggestion
 from views.sql.base.binder import Binder, Handler
 from views.sql.base.coercion import Bound
 from views.sql.base.signatures import Signatures, bind_call
-from views.sql.functions import arrays, documents, moments, numbers, patterns, strings, temporal
+from views.sql.functions import (
+    arrays,
+    documents,
+    moments,
+    numbers,
+    patterns,
+    set_returning,
+    strings,
+    temporal,
+)
 from views.sql.functions.set_returning import SETS
 
 FUNCTIONS: Signatures = {
@@ -32,18 +41,14 @@ def named(b: Binder, node: exp.Anonymous) -> Bound:
     if function in SPECIAL:
         return SPECIAL[function](b, node)
     if function in SETS:
-        raise b.session.source.unsupported(f"{function}() outside FROM", node)
+        return set_returning.element(b, node)
     if function not in FUNCTIONS:
         near = suggestion(function, [*FUNCTIONS, *SPECIAL])
         raise b.fault(UnknownFunction, f"no function {node.name}(){near}", node)
     return bind_call(b, node, function, node.expressions, FUNCTIONS)
 
 
-def _unnest(b: Binder, node: exp.Explode) -> Bound:
-    raise b.session.source.unsupported("unnest() outside FROM", node)
-
-
 HANDLERS: dict[type[exp.Expr] | str, Handler] = {
     exp.Anonymous: Handler(named, ("this", "expressions")),
-    exp.Explode: Handler(_unnest, ("this", "expressions")),
+    exp.Explode: Handler(set_returning.element, ("this", "expressions")),
 }

@@ -128,6 +128,7 @@ def compare_bound(
 
 def connective(b: Binder, node: exp.Connector) -> Bound:
     """Binds `AND` and `OR`, however many; the operand that decides is found from the left."""
+    b = b.of_one_row()
     decides = FALSE if isinstance(node, exp.And) else TRUE
     arguments: list[Expression] = []
     for part in node.flatten():
@@ -137,7 +138,7 @@ def connective(b: Binder, node: exp.Connector) -> Bound:
 
 
 def not_(b: Binder, node: exp.Not) -> Bound:
-    return negation(b.condition(node.this))
+    return negation(b.of_one_row().condition(node.this))
 
 
 def negate(b: Binder, node: exp.Neg) -> Bound:
@@ -176,6 +177,7 @@ def between(b: Binder, node: exp.Between) -> Bound:
 
 def case(b: Binder, node: exp.Case) -> Bound:
     """Binds both forms of CASE."""
+    b = b.of_one_row()
     value = None if node.this is None else (node.this, b.bind(node.this))
     conditions: list[Expression] = []
     nodes, bounds = [], []

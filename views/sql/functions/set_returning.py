@@ -1,8 +1,9 @@
-"""Binds functions that return sets, in FROM: `unnest`, `generate_series` and those of documents.
+"""Binds functions that return sets: `unnest`, `generate_series` and those of documents.
 
-Each is an array whose elements become rows.
+Each is an array whose elements become rows: in FROM, or in the select list, which expands them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -10,10 +11,12 @@ from sqlglot import exp
 
 from ivm.dataflow.expressions import Call, Expression, Literal
 from ivm.values.types import INTERVAL, JSON
+from views.errors import UnsupportedSql
 from views.plan.nodes import Attribute, Map, Plan, Unnest
 from views.plan.scalars import call
 from views.sql.base.binder import Binder
-from views.sql.base.coercion import BIGINT, INT, TEXT, TIMESTAMP, TIMESTAMPTZ
+from views.sql.base.coercion import BIGINT, INT, TEXT, TIMESTAMP, TIMESTAMPTZ, Bound
+from views.sql.base.computations import SetCall, attach
 from views.sql.base.scope import Session
 from views.sql.base.signatures import Signature, Signatures, bind_call
 from views.sql.functions import arrays, patterns
@@ -76,47 +79,105 @@ _NAMED = {"array_elements": "value", "array_elements_text": "value"}
 
 
 @dataclass(frozen=True, slots=True)
+class Called:
+    """A call, at `node`, of the `function` that returns a set, with its arguments."""
+
+    function: str
+    arguments: Sequence[exp.Expr]
+    node: exp.Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of a function in FROM: the plan, its columns, and the position among the rows."""
+    """The rows of functions in FROM: the plan, its columns, and the position among the rows."""
 
     plan: Plan
     columns: tuple[tuple[str, Attribute], ...]
     position: Attribute
 
 
-def function_of(node: exp.Expr) -> tuple[str, list[exp.Expr]] | None:
-    """Finds the name and the arguments of a function that returns a set, if `node` calls one."""
+def calls_of(node: exp.Expr) -> list[Called]:
+    """Lists the calls that `node` makes, if it is a function that returns a set, or several."""
     if isinstance(node, exp.Unnest):
-        return "unnest", node.expressions
+        return [Called("unnest", [array], node) for array in node.expressions]
+    if isinstance(node, exp.Explode):
+        return [Called("unnest", [node.this, *node.expressions], node)]
     if isinstance(node, exp.Anonymous) and node.name.lower() in SETS:
-        return node.name.lower(), node.expressions
-    return None
+        return [Called(node.name.lower(), node.expressions, node)]
+    return []
 
 
-def rows_of(
-    session: Session, b: Binder, node: exp.Expr, under: Plan, function: str, given: list[exp.Expr]
-) -> Rows:
-    """Makes the rows of a call, for each row of `under`."""
-    array = bind_call(b, node, function, given, SETS)
+def rows_of(session: Session, b: Binder, called: Sequence[Called], under: Plan) -> Rows:
+    """Makes the rows of calls in lockstep, for each row of `under`, with the subqueries of `b`."""
+    uses = [_use(b, each) for each in called]
+    position = session.numbers.new("ordinality", BIGINT, False)
+    arrays, elements = tuple(u.array for u in uses), tuple(u.element for u in uses)
+    plan: Plan = Unnest(attach(under, b.pending), arrays, elements, position)
+    columns: list[tuple[str, Attribute]] = []
+    made: list[tuple[Attribute, Expression]] = []
+    for each, use in zip(called, uses, strict=True):
+        if not is_pairs(each.function):
+            shown = _NAMED.get(each.function.partition("_")[2], each.function)
+            columns.append((shown, use.element))
+            continue
+        for name, value in pair(each.function, use.element):
+            made.append((session.numbers.fresh(name, value), value))
+            columns.append((name, made[-1][0]))
+    if made:
+        kept = ((a, a.column) for a in (*elements, position))
+        plan = Map(plan, (*kept, *made))
+    return Rows(plan, tuple(columns), position)
+
+
+def is_pairs(function: str) -> bool:
+    """Tells whether the elements of a function's set are pairs of a key and a value."""
+    return "_each" in function
+
+
+def pair(function: str, element: Attribute) -> list[tuple[str, Expression]]:
+    """Takes the columns of a pair apart."""
+    text = function.endswith("_text")
+    read, kind = ("json_item_text", TEXT) if text else ("json_item", JSON)
+    key = Call("json_item_text", (element.column, Literal(0, BIGINT)), TEXT, True)
+    value = Call(read, (element.column, Literal(1, BIGINT)), kind, True)
+    return [("key", key), ("value", value)]
+
+
+def element_of(b: Binder, called: Called) -> Attribute:
+    """Collects a call for the query to expand, and gives the column of its elements."""
+    if b.set_calls is None:
+        raise b.fault(
+            UnsupportedSql,
+            f"{called.function}() makes rows, which only the select list, GROUP BY and ORDER BY "
+            "have, and not inside CASE, COALESCE, AND, OR, NOT, an aggregate or a window; call "
+            f"it in FROM: FROM …, {called.function}(…) AS x",
+            called.node,
+        )
+    use = _use(b, called)
+    known = next((u for u in b.set_calls if u.array == use.array), None)
+    if known is not None:
+        return known.element
+    b.set_calls.append(use)
+    return use.element
+
+
+def _use(b: Binder, called: Called) -> SetCall:
+    array = bind_call(b, called.node, called.function, called.arguments, SETS)
     kind = array.type
     assert isinstance(kind, pa.ListType)
-    element = session.numbers.new(function, kind.value_type, True)
-    position = session.numbers.new("ordinality", BIGINT, False)
-    plan: Plan = Unnest(under, array, element, position)
-    if "_each" not in function:
-        shown = _NAMED.get(function.partition("_")[2], function)
-        return Rows(plan, ((shown, element),), position)
-    text = function.endswith("_text")
-    pair: list[Expression] = [
-        Call("json_item_text", (element.column, Literal(0, BIGINT)), TEXT, True),
-        Call(
-            "json_item_text" if text else "json_item",
-            (element.column, Literal(1, BIGINT)),
-            TEXT if text else JSON,
-            True,
-        ),
-    ]
-    made = [session.numbers.fresh(n, e) for n, e in zip(("key", "value"), pair, strict=True)]
-    outputs: list[tuple[Attribute, Expression]] = [*zip(made, pair, strict=True)]
-    outputs.append((position, position.column))
-    return Rows(Map(plan, tuple(outputs)), tuple((a.name, a) for a in made), position)
+    element = b.session.numbers.new(called.function, kind.value_type, True)
+    return SetCall(array, element, called.node)
+
+
+def element(b: Binder, node: exp.Explode | exp.Anonymous) -> Bound:
+    """Binds a call outside FROM: one value in each of the rows that it makes."""
+    (called,) = calls_of(node)
+    if is_pairs(called.function):
+        raise b.fault(
+            UnsupportedSql,
+            f"a row as one value is not supported in a view: {called.function}() gives rows of a "
+            f"key and a value; take one of them, ({called.function}(…)).key, or all: "
+            f"({called.function}(…)).*",
+            node,
+        )
+    return element_of(b, called).column

@@ -211,6 +211,13 @@ class ViewsParser(PostgresParser):
             self.raise_error("An array is written ARRAY[…]", self._curr)
         return super()._parse_bracket(this)
 
+    def _parse_lateral(self) -> exp.Lateral | None:
+        """A LATERAL item; ROWS FROM sees the items before it with or without the word."""
+        if self._match_text_seq("LATERAL", "ROWS", "FROM", advance=False):
+            self._advance()
+            return None
+        return super()._parse_lateral()
+
     def _parse_limit(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
         limit = super()._parse_limit(*args, **kwargs)
         if isinstance(limit, exp.Limit) and limit.args.get("offset"):

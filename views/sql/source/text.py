@@ -61,6 +61,7 @@ _NAMES: dict[type[exp.Expr], str] = {
     exp.BitwiseAndAgg: "bit_and",
     exp.BitwiseOrAgg: "bit_or",
     exp.BitwiseXorAgg: "bit_xor",
+    exp.Explode: "unnest",
     exp.GroupConcat: "string_agg",
     exp.JSONArrayAgg: "json_agg",
     exp.JSONBObjectAgg: "jsonb_object_agg",
