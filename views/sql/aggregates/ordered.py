@@ -1,9 +1,9 @@
 """Binds aggregates that take a group's values in order: lists, texts, percentiles, extremes.
 
 `array_agg` and `string_agg` without ORDER BY take the values in the order of the subquery or
-function in FROM, or else in ascending order, where PostgreSQL leaves it open. Of rows that tie, `arg_min` and
-`arg_max` take the least value; rows where one of their arguments is NULL do not count. `any_value`
-is the least. Of values that are equally frequent `mode` is the first one.
+function in FROM, or else in ascending order, where PostgreSQL leaves it open. Of rows that tie,
+`arg_min` and `arg_max` take the least value; rows where one of their arguments is NULL do not
+count. `any_value` is the least. Of values that are equally frequent `mode` is the first one.
 """
 
 from decimal import Decimal
