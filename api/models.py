@@ -96,6 +96,7 @@ class SourceBody(Body):
     transaction_topic: str | None = None
     encodings: dict[str, Encoding] = {}
     csv: CsvBody = CsvBody()
+    fail_on_missing_field: bool = False
     on_error: OnError | None = None
     dead_letter: DeadLetterBody | None = None
 

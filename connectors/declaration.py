@@ -60,6 +60,7 @@ class Declaration:
     transactions, for resolution "transaction". `replica_identity` "full" promises that the
     images before changes are whole; with "default" only their key is. `encodings`: how counts and
     decimals without a schema are to be read, where it is not as `formats.columns` says.
+    `fail_on_missing_field`: a record that lacks a nullable column is at fault, not NULL there.
     `on_error` says what a record that cannot be decoded does: the whole pipeline waits before it
     (`stall`), or it is put aside (`quarantine`). A copy of what is put aside goes to the topic
     `dead_letter`, if there is one.
@@ -80,6 +81,7 @@ class Declaration:
     transaction_topic: str | None = None
     encodings: Mapping[str, Encoding] = field(default_factory=dict)
     csv: Csv = field(default_factory=Csv)
+    fail_on_missing_field: bool = False
     on_error: OnError = "stall"
     dead_letter: DeadLetter | None = None
 

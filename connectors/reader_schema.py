@@ -3,7 +3,8 @@
 A table's columns are resolved against the writer's schema as Avro resolves readers and writers:
 what the writer has more is left out, a nullable column that it lacks is NULL, and a column whose
 type cannot take what it writes makes the schemas incompatible. Without a schema, the table's
-declaration alone decides, and a record that lacks a column is at fault.
+declaration alone decides, and a nullable column that a record lacks is NULL. A table may refuse
+such records and schemas (`fail_on_missing_field`).
 """
 
 from dataclasses import dataclass, replace
@@ -27,14 +28,15 @@ class Column:
     """Column `index` of the table: `convert` makes it out of the images' values named as it is.
 
     absent: the writer has no such field, so all is NULL. metadata: it comes from coordinates.
-    `field` is nullable exactly if a row of the table may have NULL there. `is_key`: in a keyed
-    table, it is of the primary key.
+    `field` is nullable exactly if a row of the table may have NULL there. `is_optional`: a record
+    may lack it, and is NULL there. `is_key`: in a keyed table, it is of the primary key.
     """
 
     index: int
     field: pa.Field
     source: Literal["contents", "absent", "metadata"]
     convert: Converter | None = None
+    is_optional: bool = False
     is_key: bool = False
 
 
@@ -58,7 +60,8 @@ def plan(
         in_key = has_keys and field.name in table.key
         try:
             column = _column(table, index, field, _struct_of(key, field) if in_key else row)
-            columns.append(replace(column, is_key=is_key))
+            is_optional = field.nullable and not table.fail_on_missing_field
+            columns.append(replace(column, is_optional=is_optional, is_key=is_key))
         except Incompatible as error:
             writer = key if in_key else row
             return Fault(
@@ -89,6 +92,8 @@ def _column(table: TableSpec, index: int, field: pa.Field, row: Logical | None) 
         return Column(index, field, "contents", form.converter(table, field, written))
     if not field.nullable:
         raise Incompatible("the writer has no such field, and the column is not nullable")
+    if table.fail_on_missing_field:
+        raise Incompatible("the writer has no such field, which fail_on_missing_field refuses")
     return Column(index, field, "absent")
 
 

@@ -1,6 +1,6 @@
 """Row images to typed columns: of all rows at once, and one by one where that fails."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -71,7 +71,7 @@ def _column(
         pairs = zip(changes.owners, changes.diffs, strict=True)
         values = [found[owner] if diff else None for owner, diff in pairs]
         return to_array(values, field.with_nullable(True), column.convert)
-    values = [row[name] for row in changes.rows]
+    values = _values(changes.rows, column)
     if field.nullable:
         return to_array(values, field, column.convert)
     excused = truncations
@@ -83,6 +83,17 @@ def _column(
     if array.null_count > excused:
         raise ValueFault(NULL_VALUE, "NULL in a column that is not nullable")
     return array
+
+
+def _values(rows: Sequence[Row], column: Column) -> list[Any]:
+    """The values of one column, NULL where a row may lack it (raises KeyError where not)."""
+    name = column.field.name
+    try:
+        return [row[name] for row in rows]
+    except KeyError:
+        if not column.is_optional:
+            raise
+    return [row.get(name) for row in rows]
 
 
 def _take_missing(changes: Images, columns: Plan) -> None:
@@ -118,7 +129,7 @@ def _fault(row: Row, column: Column, image: str) -> Fault | None:
     """The fault of this column of a row image, if it has one."""
     field = column.field
     try:
-        to_array([row[field.name]], field, column.convert)
+        to_array(_values([row], column), field, column.convert)
     except KeyError:
         return Fault(MISSING_FIELD, f"{image} has no field {field.name!r}")
     except ValueFault as fault:

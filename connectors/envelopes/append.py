@@ -9,8 +9,8 @@ from connectors.columns.faults import NOT_AN_ENVELOPE, NULL_RECORD, Fault
 from connectors.columns.to_arrow import Converter
 from connectors.columns.writer_schema import Logical
 from connectors.declaration import Declaration
-from connectors.envelopes.images import Contents, Images, Keys, Stamps
-from connectors.envelopes.keys import check_no_key
+from connectors.envelopes.images import Contents, Images, Keys, Shape, Stamps
+from connectors.envelopes.keys import check_no_key, foreign
 from connectors.formats.parsed import Holding
 
 
@@ -32,7 +32,7 @@ class Append:
 
     def images(self, contents: Contents) -> Images:
         """A row for each value."""
-        return _images(contents.values)
+        return _images(contents.values, contents.shape)
 
     def row(self, value: Logical) -> Logical | None:
         """A value is a row."""
@@ -51,13 +51,15 @@ class Append:
         return Stamps()
 
 
-def _images(values: Sequence[Any]) -> Images:
+def _images(values: Sequence[Any], shape: Shape) -> Images:
     """A row for each value; a Fault among them stays one."""
-    if all(type(value) is dict for value in values):
+    if all(type(value) is dict and shape.is_row(value) for value in values):
         return Images(list(values), [1] * len(values), list(range(len(values))))
     result = Images()
     for owner, value in enumerate(values):
-        if type(value) is dict:
+        if type(value) is dict and not shape.is_row(value):
+            result.faults[owner] = foreign(value, shape)
+        elif type(value) is dict:
             result.add(owner, 1, value)
         elif isinstance(value, Fault):
             result.faults[owner] = value

@@ -190,7 +190,10 @@ def _fault(envelope: Any, needed: dict[str, tuple[str, ...]]) -> Fault:
     if type(envelope) is not dict:
         return Fault(NOT_AN_ENVELOPE, "the record is not an object")
     if "op" not in envelope:
-        return Fault(MISSING_FIELD, "the envelope has no field 'op'")
+        return Fault(
+            MISSING_FIELD,
+            "the envelope has no field 'op'; plain rows have envelope 'append', 'upsert' or 'flat'",
+        )
     op = envelope["op"]
     if type(op) is not str or op not in needed:
         return Fault(UNKNOWN_OP, f"unknown op {str(op)[:40]!r}")

@@ -24,7 +24,7 @@ from connectors.columns.to_arrow import Converter
 from connectors.columns.writer_schema import Logical
 from connectors.declaration import Declaration
 from connectors.envelopes.images import Contents, Images, Keys, Row, Shape, Stamps
-from connectors.envelopes.keys import check_primary_key, row_of_key
+from connectors.envelopes.keys import check_primary_key, foreign, row_of_key
 from connectors.formats.parsed import Holding
 
 _DELETED, _OP = "__deleted", "__op"
@@ -64,6 +64,8 @@ class Flat:
                 result.faults[owner] = _unknown(value)
             elif deletes:
                 result.add(owner, -1, shape.blank() | key)
+            elif not shape.is_row(value):
+                result.faults[owner] = foreign(value, shape)
             else:
                 result.add(owner, 1, value | key)
         return result

@@ -61,6 +61,11 @@ class Shape:
     key: tuple[str, ...]
     is_keyed: bool
 
+    def is_row(self, value: Row) -> bool:
+        """Whether an object can stand for a row: if it has anything, it has any of the columns."""
+        is_key_alone = len(self.names) == len(self.key)
+        return not value or is_key_alone or not value.keys().isdisjoint(self.names)
+
     def blank(self) -> Row:
         """A row without values, as of a truncation."""
         return dict.fromkeys(self.names)

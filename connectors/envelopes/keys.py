@@ -34,6 +34,16 @@ def check_primary_key(table: Declaration) -> None:
         )
 
 
+def foreign(value: Row, shape: Shape) -> Fault:
+    """The fault of an object that stands for a row and has none of its columns."""
+    found = ", ".join(map(repr, list(value)[:5]))
+    return Fault(
+        MISSING_FIELD,
+        f"none of its fields ({found[:200]}) is a column of the table ({', '.join(shape.names)})"
+        "; is the envelope another?",
+    )
+
+
 def row_of_key(key: Any, shape: Shape) -> Row | Fault:
     """The columns of the primary key; none where a table takes its key as the bytes that it is."""
     if isinstance(key, Fault):

@@ -14,7 +14,7 @@ from connectors.columns.to_arrow import Converter
 from connectors.columns.writer_schema import Logical
 from connectors.declaration import Declaration
 from connectors.envelopes.images import Contents, Images, Keys, Stamps
-from connectors.envelopes.keys import check_primary_key, row_of_key
+from connectors.envelopes.keys import check_primary_key, foreign, row_of_key
 from connectors.formats.parsed import Holding
 
 
@@ -67,8 +67,10 @@ def _images(contents: Contents) -> Images:
             result.faults[owner] = row if isinstance(row, Fault) else value
         elif value is None:
             result.add(owner, -1, dict.fromkeys(shape.names) | row)
-        elif type(value) is dict:
-            result.add(owner, 1, value | row)
-        else:
+        elif type(value) is not dict:
             result.faults[owner] = Fault(NOT_AN_ENVELOPE, "the value is not an object")
+        elif not shape.is_row(value):
+            result.faults[owner] = foreign(value, shape)
+        else:
+            result.add(owner, 1, value | row)
     return result
