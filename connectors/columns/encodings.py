@@ -47,6 +47,7 @@ from connectors.columns.to_arrow import (
 from connectors.columns.unavailable import expect_available
 from connectors.columns.writer_schema import Logical
 from ivm.values.documents import canonical
+from ivm.values.forms import parse_bool, parse_float, parse_int
 from ivm.values.types import INTERVAL, JSON, UUID, Interval, interval_constant
 
 _MS, _US, _NS = (1000, 1), (1, 1), (1, 1000)
@@ -54,6 +55,12 @@ _UNITS: Mapping[str, tuple[int, int]] = {"ms": _MS, "us": _US, "ns": _NS}
 # No decimal128 has more digits, and longer integers take long to spell.
 _LONGEST = 32
 _SCALE = 10_000
+# Texts of numbers as PostgreSQL reads them; of infinite ones, and of those that are zero.
+_INTEGER = r"^[\s\v]*[+-]?[0-9]+[\s\v]*$"
+_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_INFINITY = r"(?i)inf"
+_ZERO = r"(?i)^[\s\v]*[+-]?(0x)?[0.]*(0|0\.)([ep][+-]?[0-9]+)?[\s\v]*$"
+_SPACES = " \t\n\r\f\v"
 
 
 # Those of Debezium and Connect; Avro's logical types have no package.
@@ -78,23 +85,81 @@ def by_text(dtype: pa.DataType) -> Converter:
     """The converter for texts, each of which spells one value."""
     if pa.types.is_list(dtype):
         return _spelled_lists
-    if pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_boolean(dtype):
-        return _cast
-    return converter(dtype)
+    if pa.types.is_integer(dtype):
+        return _spelled_integers
+    if pa.types.is_floating(dtype):
+        return _spelled_floats
+    if pa.types.is_boolean(dtype):
+        return partial(_spelled_by, parse_bool)
+    if pa.types.is_binary(dtype):
+        return _spelled_bytes
+    if pa.types.is_string(dtype) or dtype in (JSON, UUID):
+        return converter(dtype)
+    return _trimmed
 
 
-def _cast(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
+def _spelled_integers(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
     expect(kinds, str)
-    texts = pa.array(values, pa.string())
+    texts: Any = pa.array(values, pa.string())
+    if pc.any(pc.invert(pc.match_substring_regex(texts, _INTEGER))).as_py():
+        raise ValueFault(WRONG_TYPE, f"a text that is no {dtype}")
     try:
-        column = texts.cast(dtype)
-    except pa.ArrowInvalid as error:
-        raise ValueFault(WRONG_TYPE, f"a text that is no {dtype}") from error
-    if pa.types.is_floating(dtype) and pc.any(pc.is_inf(column)).as_py():
-        spelled: Any = pc.match_substring(texts, "inf", ignore_case=True)
-        if pc.any(pc.and_not(pc.is_inf(column), spelled)).as_py():
-            raise ValueFault(OUT_OF_RANGE, f"a number beyond {dtype}")
+        found: pa.Array = texts.cast(dtype)
+    except pa.ArrowInvalid:  # beyond the type, or with a sign or space
+        return integers([None if v is None else _int(v) for v in values], {int}, dtype)
+    return found
+
+
+def _int(digits: str) -> int:
+    try:
+        return parse_int(digits)
+    except ValueError as error:
+        raise ValueFault(OUT_OF_RANGE, "an integer of thousands of digits") from error
+
+
+def _spelled_floats(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
+    """Floats out of texts; a number that none is near, or none but zero, is out of range."""
+    expect(kinds, str)
+    texts: Any = pa.array(values, pa.string())
+    if pc.all(pc.match_substring_regex(texts, _NUMBER), min_count=0).as_py():
+        column: pa.Array = texts.cast(dtype)
+    else:
+        column = _spelled_by(parse_float, values, kinds, pa.float64()).cast(dtype)
+    far = pc.and_not(pc.is_inf(column), pc.match_substring_regex(texts, _INFINITY))
+    if (
+        pc.any(far).as_py()
+        or pc.any(
+            pc.and_not(
+                pc.equal(column, pa.scalar(0, dtype)), pc.match_substring_regex(texts, _ZERO)
+            )
+        ).as_py()
+    ):
+        raise ValueFault(OUT_OF_RANGE, f"a number beyond {dtype}")
     return column
+
+
+def _spelled_by(
+    parse: Callable[[str], Any], values: Values, kinds: set[type], dtype: pa.DataType
+) -> pa.Array:
+    """A column of the values that `parse` makes; its ValueError is a fault."""
+    expect(kinds, str)
+    return read(values, parse, dtype, str(dtype))
+
+
+def _spelled_bytes(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
+    """Bytes out of base64, or of PostgreSQL's hexadecimal form: `\\x0aff`."""
+    expect(kinds, str)
+    try:
+        contents = [bytes.fromhex(v[2:]) if v and v.startswith(r"\x") else v for v in values]
+    except ValueError as error:
+        raise ValueFault(WRONG_TYPE, "a text with other than hexadecimal digits") from error
+    return converter(dtype)(contents, {str, bytes}, dtype)
+
+
+def _trimmed(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
+    """Values whose text forms may have space around them."""
+    expect(kinds, str)
+    return converter(dtype)([None if v is None else v.strip(_SPACES) for v in values], kinds, dtype)
 
 
 def of_latin_letters(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
@@ -243,6 +308,8 @@ def _spelled(value: str | bytes, scale: int) -> str:
     except ValueError as error:
         expect_available([value])
         raise ValueFault(WRONG_TYPE, "a string that is not base64") from error
+    if not content:
+        raise ValueFault(WRONG_TYPE, "a decimal of no bytes")
     if len(content) > _LONGEST:
         expect_available([content])
         raise ValueFault(OUT_OF_RANGE, f"a decimal of {len(content)} bytes")
@@ -323,6 +390,8 @@ def _bits(logical: Logical, dtype: pa.DataType) -> Converter | None:
 
     def convert(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
         content = converter(pa.binary())(values, kinds, pa.binary()).to_pylist()
+        if b"" in content:
+            raise ValueFault(WRONG_TYPE, "a bit string of no bytes")
         numbers = [None if v is None else int.from_bytes(v, "little") for v in content]
         if pa.types.is_integer(dtype):
             return integers(numbers, {int}, dtype)

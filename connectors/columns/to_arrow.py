@@ -56,7 +56,7 @@ _NANOSECONDS = re.compile(r"[.,]\d{6}\d*[1-9]")
 # What JSON has no numbers for, as Kafka Connect writes it, and we do.
 _NO_NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _MOST_DIGITS = 38  # of a decimal128
-_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 Values = list[Any]
 Converter = Callable[[Values, set[type], pa.DataType], pa.Array]

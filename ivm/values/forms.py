@@ -14,11 +14,18 @@ from decimal import Decimal
 
 from ivm.values.calendar import DAY, HOUR, MINUTE, SECOND, checked_days, civil
 
-_DATE = re.compile(r"\s*(\d{1,6})-(\d{1,2})-(\d{1,2})\s*")
-_TIME = re.compile(r"\s*(\d{1,2}):(\d{2})(?::(\d{2})(\.\d{1,6}\d*)?)?\s*")
-_ZONE = re.compile(r"\s*(?:(Z|UTC)|([+-])(\d{1,2}):?(\d{2})?)?\s*", re.I)
-_INTEGER = re.compile(r"\s*[+-]?\d+\s*")
-_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+_DATE = re.compile(r"\s*(\d{1,6})-(\d{1,2})-(\d{1,2})\s*", re.ASCII)
+_TIME = re.compile(r"\s*(\d{1,2}):(\d{2})(?::(\d{2})(\.\d{1,6}\d*)?)?\s*", re.ASCII)
+_ZONE = re.compile(r"\s*(?:(Z|UTC)|([+-])(\d{1,2}):?(\d{2})?)?\s*", re.ASCII | re.IGNORECASE)
+_INTEGER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+_HEXADECIMAL = re.compile(
+    r"\s*[+-]?0x([\da-f]+\.?[\da-f]*|\.[\da-f]+)(p[+-]?\d+)?\s*", re.ASCII | re.IGNORECASE
+)
+_NO_NUMBER = re.compile(
+    r"\s*(?:([+-]?)inf(?:inity)?|[+-]?nan(?:\(\w*\))?)\s*", re.ASCII | re.IGNORECASE
+)
+_SPACES = " \t\n\r\f\v"
 _DOUBLE_DIGITS = 15
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")
@@ -68,7 +75,7 @@ def float_text(value: float, digits_kept: int = _DOUBLE_DIGITS) -> str:
 
 def parse_bool(text: str) -> bool:
     """Read a boolean: true, false, yes, no, on, off, 1, 0, or a prefix that names one of them."""
-    word = text.strip().lower()
+    word = text.strip(_SPACES).lower()
     true = word != "" and any(w.startswith(word) for w in _TRUE)
     false = word != "" and any(w.startswith(word) for w in _FALSE)
     if true == false:
@@ -91,10 +98,23 @@ def parse_decimal(text: str) -> Decimal:
 
 
 def parse_float(text: str) -> float:
-    """Read the nearest float64; Infinity and NaN are floats too."""
-    if "_" in text:
-        raise ValueError(text)
-    return float(text)
+    """Read the nearest float64, as C's strtod does: of decimal and hexadecimal digits.
+
+    Infinity and NaN are floats too; a number beyond all floats is infinite.
+
+    >>> parse_float(" -0x1.8p1 "), parse_float("1e400")
+    (-3.0, inf)
+    """
+    if _NUMBER.fullmatch(text):
+        return float(text)
+    if _HEXADECIMAL.fullmatch(text):
+        try:
+            return float.fromhex(text)
+        except OverflowError:
+            return -math.inf if "-" in text.partition("x")[0] else math.inf
+    if found := _NO_NUMBER.fullmatch(text):
+        return math.nan if found[1] is None else float(f"{found[1]}inf")
+    raise ValueError(text)
 
 
 def parse_date(text: str) -> int:

@@ -28,10 +28,10 @@ _YEARS = {
     "year": 1, "y": 1, "yr": 1, "decade": 10, "dec": 10, "century": 100, "cent": 100, "c": 100,
     "centurie": 100, "millennium": 1000, "mil": 1000, "millennia": 1000,
 }  # fmt: skip
-_TERM = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))\s*([a-zA-Z]*)\s*")
-_CLOCK = re.compile(r"([+-]?)(\d+):(\d{1,2})(?::(\d{1,2}(?:\.\d*)?))?\s*")
-_YEAR_MONTH = re.compile(r"([+-]?)(\d+)-(\d+)(?![\d:])\s*")
-_ISO_TERM = re.compile(r"([+-]?\d+(?:\.\d*)?)([YMWDHS])")
+_TERM = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))\s*([a-zA-Z]*)\s*", re.ASCII)
+_CLOCK = re.compile(r"([+-]?)(\d+):(\d{1,2})(?::(\d{1,2}(?:\.\d*)?))?\s*", re.ASCII)
+_YEAR_MONTH = re.compile(r"([+-]?)(\d+)-(\d+)(?![\d:])\s*", re.ASCII)
+_ISO_TERM = re.compile(r"([+-]?\d+(?:\.\d*)?)([YMWDHS])", re.ASCII)
 
 
 class _Sum:
