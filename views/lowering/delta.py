@@ -47,13 +47,14 @@ def delta_joined(
         return None
     inputs = Inputs.of(members, lower)
     residual = [c for c in conditions if c not in equal]
+    names = inputs.names
     wanted = sorted(inputs.at[n] for n in needed | columns_of(*residual))
     conditions = [moved(c, inputs.at) for c in residual] + inputs.deferred
     kept = sorted({*wanted, *columns_of(*conditions)}) or [0]
     node = delta_join(
         inputs.sources,
         [[inputs.at[c.index] for c in each] for each in classes],
-        [(inputs.name(i), i) for i in kept],
+        [(names[i], i) for i in kept],
     )
     if not _is_chosen(node, existing, inputs):
         return None
@@ -97,9 +98,10 @@ class Inputs:
             at |= {n: start + position for n, position in lowered.positions.items()}
         return cls(tuple(sources), at, deferred, whole)
 
-    def name(self, column: int) -> str:
-        """Names a column."""
-        return [f.name for source in self.sources for f in source.schema][column]
+    @property
+    def names(self) -> list[str]:
+        """Lists the names of the columns."""
+        return [name for source in self.sources for name in source.schema.names]
 
 
 def _is_chosen(node: df.DeltaJoin, existing: Collection[str], inputs: Inputs) -> bool:

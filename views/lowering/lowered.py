@@ -5,7 +5,7 @@ arranged or compared as a whole are projected to the columns needed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import assert_never
 
 from ivm.dataflow import nodes as df
@@ -25,7 +25,8 @@ class Lowered:
             case Column():
                 return self.at_position(self.positions[expression.index])
             case Call():
-                return replace(expression, arguments=tuple(map(self.at, expression.arguments)))
+                arguments = tuple(map(self.at, expression.arguments))
+                return Call(expression.function, arguments, expression.type, expression.nullable)
             case Literal():
                 return expression
             case _:
@@ -64,9 +65,10 @@ def moved(expression: Expression, to: Mapping[int, int]) -> Expression:
     """Moves every column of `expression`, over positions, to another position."""
     match expression:
         case Column():
-            return replace(expression, index=to[expression.index])
+            return Column(to[expression.index], expression.type, expression.nullable)
         case Call():
-            return replace(expression, arguments=tuple(moved(a, to) for a in expression.arguments))
+            arguments = tuple([moved(a, to) for a in expression.arguments])
+            return Call(expression.function, arguments, expression.type, expression.nullable)
         case Literal():
             return expression
         case _:

@@ -9,7 +9,7 @@ import math
 import pyarrow as pa
 
 from ivm.dataflow.expressions import Call, Expression
-from views.plan.nodes import Plan
+from views.plan.nodes import Plan, remembered
 from views.plan.scalars import walk
 from views.plan.trees import expressions
 from views.plan.trees import walk as nodes
@@ -33,6 +33,7 @@ def may_fail_in_range(expression: Expression) -> bool:
     return any(call.function not in _ARITHMETIC for call in calls)
 
 
+@remembered
 def plan_may_fail(plan: Plan) -> bool:
     """Tells whether an expression in `plan` may fail."""
     return any(may_fail(e) for node in nodes(plan) for e in expressions(node))

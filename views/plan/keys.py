@@ -18,11 +18,13 @@ from views.plan.nodes import (
     TemporalFilter,
     TopK,
     Window,
+    remembered,
 )
 from views.plan.scalars import columns_of, conjuncts
 from views.plan.trees import numbers_of
 
 
+@remembered
 def unique_key(plan: Plan) -> frozenset[int] | None:
     """Infers a unique key of `plan`; None if none is known."""
     match plan:

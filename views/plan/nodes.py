@@ -7,9 +7,10 @@ move an expression anywhere its columns are visible without changing it; lowerin
 positions at the very end. All nodes denote bags of rows, except where they say otherwise.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Literal as OneOf
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import pyarrow as pa
 
@@ -38,8 +39,17 @@ class Attribute:
         return replace(self, nullable=True)
 
 
+class Remembering:
+    """A base of the nodes, on which answers about a node and all below it are kept (`remembered`).
+
+    A node may lie on many paths of a plan, and below many that ask the same of it.
+    """
+
+    __slots__ = ("__dict__",)
+
+
 @dataclass(frozen=True, slots=True)
-class Get:
+class Get(Remembering):
     """Reads the rows of a table or view; `key` numbers columns with unique values, or is empty."""
 
     name: str
@@ -48,7 +58,7 @@ class Get:
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Remembering):
     """Makes constant rows."""
 
     rows: tuple[tuple[Value | None, ...], ...]
@@ -56,19 +66,20 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Remembering):
     """Keeps the rows for which `predicate` is true."""
 
     input: "Plan"
     predicate: Expression
 
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        return self.input.attributes
+    attributes: tuple[Attribute, ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attributes", self.input.attributes)
 
 
 @dataclass(frozen=True, slots=True)
-class TemporalFilter:
+class TemporalFilter(Remembering):
     """Keeps each row while the present moment is at or after `begin` and before `end`.
 
     Both are of type timestamptz; None is no bound, and a row with a NULL bound is never there. The
@@ -79,9 +90,10 @@ class TemporalFilter:
     begin: Expression | None
     end: Expression | None
 
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        return self.input.attributes
+    attributes: tuple[Attribute, ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attributes", self.input.attributes)
 
     @property
     def bounds(self) -> tuple[Expression, ...]:
@@ -90,15 +102,16 @@ class TemporalFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class Map:
+class Map(Remembering):
     """Computes exactly the columns `outputs`, or passes them on under their own number."""
 
     input: "Plan"
     outputs: tuple[tuple[Attribute, Expression], ...]
 
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        return tuple(attribute for attribute, _ in self.outputs)
+    attributes: tuple[Attribute, ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attributes", tuple(attribute for attribute, _ in self.outputs))
 
 
 JoinKind: TypeAlias = OneOf["inner", "left", "full", "semi", "anti", "mark"]
@@ -126,7 +139,7 @@ def joined(
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
+class Join(Remembering):
     """Pairs rows of `left` and `right` that satisfy `predicate`, by `kind`.
 
     `semi` and `anti` keep the left rows that have a partner, or none; `mark` keeps every left row
@@ -139,13 +152,15 @@ class Join:
     predicate: Expression
     mark: Attribute | None = None
 
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        return joined(self.kind, self.left.attributes, self.right.attributes, self.mark)
+    attributes: tuple[Attribute, ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        made = joined(self.kind, self.left.attributes, self.right.attributes, self.mark)
+        object.__setattr__(self, "attributes", made)
 
 
 @dataclass(frozen=True, slots=True)
-class Apply:
+class Apply(Remembering):
     """Joins `left` with `right`, which is evaluated for each left row and may read its columns.
 
     Never `full`. Rewriting leaves none of these. `guard` reads the left alone: where it does not
@@ -160,9 +175,11 @@ class Apply:
     mark: Attribute | None = None
     guard: Expression = TRUE
 
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        return joined(self.kind, self.left.attributes, self.right.attributes, self.mark)
+    attributes: tuple[Attribute, ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        made = joined(self.kind, self.left.attributes, self.right.attributes, self.mark)
+        object.__setattr__(self, "attributes", made)
 
 
 AggregateFunction: TypeAlias = OneOf[agg.AggregateFunction, "mode"]
@@ -193,7 +210,7 @@ class AggregateCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Reduce:
+class Reduce(Remembering):
     """Makes one row for each combination of the columns `keys`; without keys, exactly one row.
 
     The dataflow's node of this name has no row where its input is empty, with or without a key.
@@ -203,24 +220,28 @@ class Reduce:
     keys: tuple[Attribute, ...]
     calls: tuple[AggregateCall, ...]
 
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        return self.keys + tuple(call.attribute for call in self.calls)
+    attributes: tuple[Attribute, ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "attributes", self.keys + tuple(call.attribute for call in self.calls)
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Distinct:
+class Distinct(Remembering):
     """Keeps every row once, where NULL equals NULL."""
 
     input: "Plan"
 
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        return self.input.attributes
+    attributes: tuple[Attribute, ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attributes", self.input.attributes)
 
 
 @dataclass(frozen=True, slots=True)
-class Union:
+class Union(Remembering):
     """Adds up the inputs, whose columns correspond by position to `attributes`."""
 
     inputs: tuple["Plan", ...]
@@ -228,7 +249,7 @@ class Union:
 
 
 @dataclass(frozen=True, slots=True)
-class Except:
+class Except(Remembering):
     """Keeps each row as often as it is in the first input beyond its count in the second.
 
     The columns of both inputs correspond by position to `attributes`.
@@ -248,7 +269,7 @@ class SortKey:
 
 
 @dataclass(frozen=True, slots=True)
-class TopK:
+class TopK(Remembering):
     """Keeps, for each combination of the columns `keys`, the rows `offset` to `offset + limit`.
 
     With `ties` there are also the rows after these that equal the last of them in `order`.
@@ -261,9 +282,10 @@ class TopK:
     offset: int = 0
     ties: bool = False
 
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        return self.input.attributes
+    attributes: tuple[Attribute, ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attributes", self.input.attributes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +307,7 @@ class WindowCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class Window(Remembering):
     """Adds to every row the results of `calls` over the rows of equal `keys`, in `order`.
 
     Rows that tie are in the order of their other columns, so that each call's answer is determined.
@@ -296,13 +318,16 @@ class Window:
     order: tuple[SortKey, ...]
     calls: tuple[WindowCall, ...]
 
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        return (*self.input.attributes, *(c.attribute for c in self.calls))
+    attributes: tuple[Attribute, ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "attributes", (*self.input.attributes, *(c.attribute for c in self.calls))
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Unnest:
+class Unnest(Remembering):
     """Makes, for each row of `input`, a row for each element of the `arrays`, expressions over it.
 
     The arrays go in lockstep: row i has in `elements` the i-th element of each, or NULL after its
@@ -316,13 +341,16 @@ class Unnest:
     position: Attribute
     outer: bool = False
 
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        return (*self.input.attributes, *self.elements, self.position)
+    attributes: tuple[Attribute, ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "attributes", (*self.input.attributes, *self.elements, self.position)
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Recursive:
+class Recursive(Remembering):
     """Reads, inside the bodies of an `Iterate`, the rows that `name` has so far."""
 
     name: str
@@ -330,7 +358,7 @@ class Recursive:
 
 
 @dataclass(frozen=True, slots=True)
-class Iterate:
+class Iterate(Remembering):
     """The fixed point of `bindings`: `result`, once no name changes any more, all empty at first.
 
     In every round the bodies are evaluated in order, and each replaces the rows of its name: so a
@@ -374,3 +402,27 @@ Plan: TypeAlias = (
     | Recursive
     | Iterate
 )
+
+Of = TypeVar("Of", bound=Plan)
+Answer = TypeVar("Answer")
+
+
+def remembered(ask: Callable[[Of], Answer]) -> Callable[[Of], Answer]:
+    """Makes `ask`, whose answer depends on a plan alone, be asked once of each node.
+
+    >>> sides = remembered(lambda plan: [plan])
+    >>> row = Constant((), ())
+    >>> sides(row) is sides(row)
+    True
+    """
+
+    name = f"{ask.__module__}.{ask.__name__}"
+
+    def answer(plan: Of) -> Answer:
+        known = plan.__dict__
+        if name not in known:
+            known[name] = ask(plan)
+        made: Answer = known[name]
+        return made
+
+    return answer

@@ -72,17 +72,25 @@ def disjuncts(condition: Expression) -> list[Expression]:
 
 def walk(expression: Expression) -> Iterator[Expression]:
     """Yields `expression` and everything in it, outside in."""
-    yield expression
-    if isinstance(expression, Call):
-        for argument in expression.arguments:
-            yield from walk(argument)
+    waiting = [expression]
+    while waiting:
+        each = waiting.pop()
+        yield each
+        if isinstance(each, Call):
+            waiting += reversed(each.arguments)
 
 
 def columns_of(*expressions: Expression) -> frozenset[int]:
     """Collects the numbers of the columns that the expressions read."""
-    return frozenset(
-        e.index for expression in expressions for e in walk(expression) if isinstance(e, Column)
-    )
+    found: set[int] = set()
+    waiting = list(expressions)
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Column):
+            found.add(each.index)
+        elif isinstance(each, Call):
+            waiting += each.arguments
+    return frozenset(found)
 
 
 def substitute(expression: Expression, by: Mapping[int, Expression]) -> Expression:

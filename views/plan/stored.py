@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from ivm.dataflow.expressions import Column, Expression
-from views.plan.nodes import Filter, Get, Map, Plan
+from views.plan.nodes import Filter, Get, Map, Plan, remembered
 
 MAX_ORDERED = 4  # keys of a join whose orders are tried
 
@@ -35,6 +35,7 @@ class Stored:
         return None
 
 
+@remembered
 def stored(plan: Plan) -> Stored | None:
     """Recognises the collection that `plan` keeps rows of, if it does nothing else."""
     match plan:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import fields, is_dataclass, replace
-from typing import TypeVar, cast
+from typing import TypeVar, assert_never, cast
 
 import pyarrow as pa
 
@@ -12,6 +12,7 @@ from views.plan.nodes import (
     Apply,
     Attribute,
     Constant,
+    Distinct,
     Except,
     Filter,
     Get,
@@ -28,6 +29,7 @@ from views.plan.nodes import (
     Unnest,
     Window,
     WindowCall,
+    remembered,
 )
 from views.plan.scalars import conjuncts, substitute
 from views.plan.scalars import walk as walk_scalar
@@ -52,16 +54,20 @@ class Numbers:
 def inputs(plan: Plan) -> tuple[Plan, ...]:
     """Lists the plans directly below."""
     match plan:
-        case Get() | Constant() | Recursive():
-            return ()
+        case Map() | Filter() | Reduce() | Distinct():
+            return (plan.input,)
         case Join() | Apply():
             return (plan.left, plan.right)
+        case Get() | Constant() | Recursive():
+            return ()
+        case TemporalFilter() | TopK() | Window() | Unnest():
+            return (plan.input,)
         case Union() | Except():
             return plan.inputs
         case Iterate():
             return tuple(body for _, body in plan.bindings)
         case _:
-            return (plan.input,)
+            assert_never(plan)
 
 
 def with_inputs(plan: Plan, new: tuple[Plan, ...]) -> Plan:
@@ -80,25 +86,48 @@ def with_inputs(plan: Plan, new: tuple[Plan, ...]) -> Plan:
         case Iterate():
             names = (name for name, _ in plan.bindings)
             return replace(plan, bindings=tuple(zip(names, new, strict=True)))
-        case _:
+        case Filter() | TemporalFilter() | Map() | Reduce():
             return replace(plan, input=new[0])
+        case Distinct() | TopK() | Window() | Unnest():
+            return replace(plan, input=new[0])
+        case _:
+            assert_never(plan)
 
 
 def bottom_up(plan: Plan, rule: Callable[[Plan], Plan]) -> Plan:
-    """Applies `rule` to every node, inputs first."""
-    return rule(with_inputs(plan, tuple(bottom_up(i, rule) for i in inputs(plan))))
+    """Applies `rule` to every node, inputs first; to one that stands in several places, once."""
+    made: dict[int, Plan] = {}
+
+    def up(each: Plan) -> Plan:
+        if id(each) not in made:
+            made[id(each)] = rule(with_inputs(each, tuple(map(up, inputs(each)))))
+        return made[id(each)]
+
+    return up(plan)
 
 
 def walk(plan: Plan) -> Iterator[Plan]:
-    """Yields `plan` and everything below, outside in."""
-    yield plan
-    for below in inputs(plan):
-        yield from walk(below)
+    """Yields `plan` and everything below, outside in, and each node once."""
+    met: set[int] = set()
+    waiting = [plan]
+    while waiting:
+        each = waiting.pop()
+        if id(each) not in met:
+            met.add(id(each))
+            yield each
+            waiting += reversed(inputs(each))
 
 
+@remembered
+def size(plan: Plan) -> int:
+    """Counts the nodes of a plan, one that stands in it several times as often as that."""
+    return 1 + sum(map(size, inputs(plan)))
+
+
+@remembered
 def subqueries(plan: Plan) -> int:
-    """Counts the subqueries and lateral joins of a plan."""
-    return sum(1 for node in walk(plan) if isinstance(node, Apply))
+    """Counts the subqueries and lateral joins of a plan, as `size` counts nodes."""
+    return isinstance(plan, Apply) + sum(map(subqueries, inputs(plan)))
 
 
 def expressions(plan: Plan) -> tuple[Expression, ...]:
@@ -124,8 +153,10 @@ def expressions(plan: Plan) -> tuple[Expression, ...]:
         case Window():
             read = (c for call in plan.calls for c in call.reads())
             return (*plan.keys, *(o.column for o in plan.order), *read)
-        case _:
+        case Get() | Constant() | Recursive() | Distinct() | Union() | Except() | Iterate():
             return ()
+        case _:
+            assert_never(plan)
 
 
 def inner_members(plan: Plan) -> tuple[list[Plan], list[Expression]]:
@@ -137,12 +168,14 @@ def inner_members(plan: Plan) -> tuple[list[Plan], list[Expression]]:
     return left + right, left_conditions + right_conditions + conjuncts(plan.predicate)
 
 
+@remembered
 def numbers_of(plan: Plan) -> frozenset[int]:
     """Collects the numbers of the columns that `plan` has."""
     return frozenset(a.number for a in plan.attributes)
 
 
-def free_columns(plan: Plan) -> dict[int, Column]:
+@remembered
+def free_columns(plan: Plan) -> Mapping[int, Column]:
     """Finds the columns that `plan` reads but does not make: those of an enclosing query's row."""
     free: dict[int, Column] = {}
     for below in inputs(plan):
@@ -157,7 +190,7 @@ def replace_free(plan: Plan, by: Mapping[int, Expression]) -> Plan:
     """Makes `plan` read other columns of the enclosing row. Each replacement must be a column
     wherever a grouping, an ordering or an aggregate reads it.
     """
-    if not by:
+    if by.keys().isdisjoint(free_columns(plan)):
         return plan
     below = with_inputs(plan, tuple(replace_free(i, by) for i in inputs(plan)))
     match below:
@@ -182,8 +215,10 @@ def replace_free(plan: Plan, by: Mapping[int, Expression]) -> Plan:
             if isinstance(moved, Window):
                 return replace(moved, calls=tuple(_moved_window(c, by) for c in moved.calls))
             return moved
-        case _:
+        case Get() | Constant() | Recursive() | Distinct() | Union() | Except() | Iterate():
             return below
+        case _:
+            assert_never(below)
 
 
 def temporal_filter_by(plan: TemporalFilter, by: Mapping[int, Expression]) -> TemporalFilter:

@@ -17,12 +17,11 @@ A rule maps a plan to one of the same meaning with the same columns.
 """
 
 from collections.abc import Callable
-from itertools import islice
 
 from views.errors import QueryTooLarge
 from views.limits import MOST_NODES
 from views.plan.nodes import Plan
-from views.plan.trees import walk
+from views.plan.trees import size
 from views.rewrites.context import Context
 from views.rewrites.decorrelate import decorrelate
 from views.rewrites.factoring import factor_conditions
@@ -58,7 +57,7 @@ def rewrite(plan: Plan, context: Context) -> Plan:
     """
     for _, rule in RULES:
         plan = rule(plan, context)
-        if next(islice(walk(plan), MOST_NODES, None), None) is not None:
+        if size(plan) > MOST_NODES:
             raise QueryTooLarge(
                 f"its subqueries unnested, the query's plan has more than {MOST_NODES:,} nodes; "
                 "make some of them views of their own"

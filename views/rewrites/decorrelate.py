@@ -411,7 +411,7 @@ class Unnesting:
 
         def carried(plan: Plan) -> Plan:
             if not (isinstance(plan, Recursive) and plan.name in names):
-                return plan
+                return with_inputs(plan, tuple(map(carried, inputs(plan))))
             outer = [self.numbers.fresh("outer", self.free[n]) for n in used]
             same = [
                 test("is_not_distinct", a.column, self.free[n])
@@ -421,7 +421,7 @@ class Unnesting:
             columns = tuple((a, a.column) for a in plan.attributes)
             return Map(Filter(rows, conjunction(same)), columns)
 
-        return bottom_up(body, carried)
+        return carried(body)
 
     def _join(self, plan: Join, wanted: frozenset[int]) -> tuple[Plan, Names]:
         if plan.kind == "full":

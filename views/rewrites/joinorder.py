@@ -9,7 +9,7 @@ goes first that is arranged already by the columns that it is joined by: then th
 side to arrange. Nothing is estimated.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from ivm.dataflow.expressions import Call, Expression
 from views.plan.keys import equated, unique_key
@@ -22,11 +22,22 @@ from views.rewrites.context import Context
 
 def order_joins(plan: Plan, context: Context) -> Plan:
     """Orders the inner joins of `plan` so that they are connected."""
+    made: dict[int, Plan] = {}
+
+    def order(each: Plan) -> Plan:
+        if id(each) not in made:
+            made[id(each)] = _ordered(each, order, context.arrangements)
+        return made[id(each)]
+
+    return order(plan)
+
+
+def _ordered(plan: Plan, order: Callable[[Plan], Plan], arrangements: Collection[str]) -> Plan:
+    """`plan` with its joins in order, over inputs each by `order`."""
     if not (isinstance(plan, Join) and plan.kind == "inner"):
-        return with_inputs(plan, tuple(order_joins(i, context) for i in inputs(plan)))
+        return with_inputs(plan, tuple(map(order, inputs(plan))))
     members, conditions = inner_members(plan)
-    inner = [order_joins(m, context) for m in members]
-    group = _Group(inner, conditions, context.arrangements)
+    group = _Group(list(map(order, members)), conditions, arrangements)
     group.reduce()
     return group.chain()
 

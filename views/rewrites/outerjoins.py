@@ -19,6 +19,7 @@ from views.plan.nodes import (
     TopK,
     Union,
     Window,
+    remembered,
 )
 from views.plan.nulls import Facts, propagates, rejects, singly
 from views.plan.scalars import columns_of
@@ -30,10 +31,20 @@ NOTHING: Facts = frozenset()
 
 def strengthen_joins(plan: Plan, context: Context) -> Plan:
     """Strengthens the joins of `plan` that pad rows which no result needs."""
-    return _strengthen(plan, NOTHING)
+    return _strengthened(plan)
+
+
+@remembered
+def _strengthened(plan: Plan) -> Plan:
+    return _strengthen_by(plan, NOTHING)
 
 
 def _strengthen(plan: Plan, required: Facts) -> Plan:
+    """Strengthens the joins of `plan`, of whose rows the facts `required` are."""
+    return _strengthen_by(plan, required) if required else _strengthened(plan)
+
+
+def _strengthen_by(plan: Plan, required: Facts) -> Plan:
     match plan:
         case Filter():
             return _over(plan, required | rejects(plan.predicate))

@@ -27,6 +27,7 @@ from views.plan.nodes import (
     Union,
     Unnest,
     Window,
+    remembered,
 )
 from views.plan.scalars import columns_of, conjunction, conjuncts, substitute
 from views.plan.trees import inputs, numbers_of, with_inputs
@@ -35,11 +36,20 @@ from views.rewrites.context import Context
 
 def push_filters(plan: Plan, context: Context) -> Plan:
     """Moves the conditions of `plan` as far down as they go."""
-    return _push(plan, [])
+    return _pushed(plan)
+
+
+@remembered
+def _pushed(plan: Plan) -> Plan:
+    return _push_into(plan, [])
 
 
 def _push(plan: Plan, conditions: list[Expression]) -> Plan:
     """`plan`'s rows that satisfy all of `conditions`."""
+    return _push_into(plan, conditions) if conditions else _pushed(plan)
+
+
+def _push_into(plan: Plan, conditions: list[Expression]) -> Plan:
     match plan:
         case Filter():
             return _push(plan.input, conditions + conjuncts(plan.predicate))

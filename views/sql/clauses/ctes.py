@@ -13,7 +13,7 @@ from sqlglot import exp
 from views.errors import DuplicateColumn, QueryTooLarge, UnknownColumn, UnsupportedSql
 from views.limits import MOST_NODES
 from views.plan.nodes import Attribute, Plan
-from views.plan.trees import renamed, walk
+from views.plan.trees import renamed, size
 from views.sql.base.scope import BoundQuery, Environment, Named, Session
 from views.sql.clauses.mutual import bind_mutual
 from views.sql.clauses.recursion import bind_recursive, is_recursive
@@ -85,8 +85,7 @@ def _renamed_columns(session: Session, bound: BoundQuery, cte: exp.CTE) -> Bound
 
 
 def _named(session: Session, bound: BoundQuery, name: str, node: exp.Expr) -> Named:
-    size = sum(1 for _ in walk(bound.plan))
-    if size > MOST_NODES:
+    if size(bound.plan) > MOST_NODES:
         raise session.source.fault(
             QueryTooLarge, f"the plan of {name!r} has more than {MOST_NODES:,} nodes", node
         )

@@ -72,12 +72,16 @@ def is_join_in_parentheses(node: exp.Expr) -> bool:
 
 def _subquery(session: Session, env: Environment, query: exp.Expr, node: exp.Expr) -> Item:
     alias = node.args.get("alias")
-    bare = query.copy()
-    bare.set("alias", None)
-    bare.set("joins", None)
-    bound = session.bind_query(session, replace(env, ordered=True), bare)
+    bound = session.bind_query(session, replace(env, ordered=True), _bare(query))
     scope = aliased(session, env, alias, bound.columns, "", node)
     return Item(bound.plan, replace(scope, order=bound.order))
+
+
+def _bare(query: exp.Expr) -> exp.Expr:
+    """`query` without its name and the relations that are joined with it, over the same parts."""
+    bare = type(query)(**{n: v for n, v in query.args.items() if n not in ("alias", "joins")})
+    bare.meta.update(query.meta)
+    return bare
 
 
 def _functions(

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
@@ -110,10 +109,11 @@ def check_characters(source: Source) -> None:
 def parse(source: Source, nesting: int) -> exp.Query | exp.Values:
     """Parses the one query in the text (raises SqlSyntaxError, UnsupportedSql, QueryTooLarge)."""
     check_characters(source)
+    dialect = PostgresViews()
     try:
-        tokens = sqlglot.tokenize(source.text, read=PostgresViews)
+        tokens = dialect.tokenize(source.text)
         _check_nesting(source, tokens, nesting)
-        statements = sqlglot.parse(source.text, read=PostgresViews)
+        statements = dialect.parser().parse(tokens, source.text)
     except ParseError as error:
         raise _syntax_error(source, error, tokens) from error
     except TokenError as error:
