@@ -15,10 +15,10 @@
 - `pages`: cuts a snapshot into pages, in the order of a view's key
 - `problems`: turns errors into RFC 9457 problem documents, `application/problem+json`
 - `registry`: keeps the declared sources and views, durably
-- `restoring`: restores the views of a start, one after another
 - `routes/`: the REST resources, one router each
-- `runtime`: the composition root: pool, registry, journal, pipeline and sinks of one service
+- `runtime`: the composition root: one running service, its parts and the services over them
 - `serve`: runs the service in this process until it is told to stop
+- `services/`: sources, views, repairs, readiness and checkpoints of one running service
 - `settings`: settings of the service, from `ivm.toml` and the environment
 - `signals`: wakes coroutines when the applying thread has published something
 - `terminal`: lets commands talk to the service that the settings point to, and to the terminal

@@ -4,11 +4,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from ivm.errors import IvmError
+from views.errors import UnknownName, suggestion
 
 
 def located(faults: Iterable[Any]) -> str:
     """The faults that pydantic finds, each with its place, in a line."""
     return "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in faults)
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
+    """The error that nothing of a kind has this name, with the known ones nearest to it."""
+    return UnknownName(f"there is no {kind} {name!r}{suggestion(name, known)}")
 
 
 class NotReady(IvmError):

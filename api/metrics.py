@@ -128,7 +128,7 @@ class RuntimeCollector(Collector):
         yield GaugeMetricFamily(
             "ivm_records_per_second", "Input records of late.", status.records_per_second
         )
-        ready = float(self._runtime.fault() is None)
+        ready = float(self._runtime.readiness.fault() is None)
         yield GaugeMetricFamily("ivm_ready", "1 while the service is ready.", ready)
         labels = ["source", "topic", "partition"]
         lag = GaugeMetricFamily("ivm_lag_records", "Records not yet applied.", labels=labels)
@@ -148,7 +148,7 @@ class RuntimeCollector(Collector):
         return running
 
     def _checkpoints(self) -> Iterator[Metric]:
-        counts = self._runtime.checkpoint_counts
+        counts = self._runtime.checkpoints.counts
         yield CounterMetricFamily("ivm_checkpoints", "Checkpoints written.", counts.written)
         yield CounterMetricFamily(
             "ivm_checkpoint_failures", "Checkpoints that could not be written.", counts.failures

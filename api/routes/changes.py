@@ -40,13 +40,13 @@ async def get_changes(
 
     A client that takes nothing for `send_seconds` is disconnected.
     """
-    runtime.readable(name)
+    runtime.views.readable(name)
     if last_event_id is not None:
         if not is_natural(last_event_id):
             raise BadParameter(f"Last-Event-ID {last_event_id!r} is no time")
         since = int(last_event_id)
     if since is None and snapshot:
-        runtime.looked_up(name)
+        runtime.views.looked_up(name)
     events = _events(runtime, published, name, snapshot, since)
     return EventSourceResponse(events, send_timeout=runtime.settings.send_seconds)
 

@@ -25,7 +25,7 @@ def readyz(runtime: RuntimeDep) -> Response:
     declared. Where it is not ready, `faults` names each part that is at fault, or still reads, the
     setting to look at, and what is wrong.
     """
-    faults = [*runtime.faults(), *runtime.catching_up().values()]
+    faults = [*runtime.readiness.faults(), *runtime.readiness.catching_up().values()]
     if faults:
         detail = "; ".join(fault.detail for fault in faults)
         return problem(503, "not-ready", detail, faults=[asdict(fault) for fault in faults])

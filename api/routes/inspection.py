@@ -18,7 +18,7 @@ router = APIRouter(prefix="/v1", tags=["inspection"])
 @router.post("/explain")
 def explain(body: ExplainBody, runtime: RuntimeDep) -> Response:
     """The view that this query would make: columns, key, arrangements, and each stage's plan."""
-    compiled, arrangements, stages = runtime.explain(
+    compiled, arrangements, stages = runtime.compiler.explain(
         body.query, body.language, body.key, lookups=body.lookups
     )
     return answer(
@@ -49,7 +49,7 @@ def arrangements(runtime: RuntimeDep) -> Response:
 def errors(runtime: RuntimeDep, view: str | None = None) -> Response:
     """Rows that could not be computed, by view and message."""
     if view is not None:
-        runtime.view(view)
+        runtime.views.get(view)
     found = [
         {"view": name, "error": message, "count": count}
         for name, messages in sorted(dict(runtime.applier.errors).items())

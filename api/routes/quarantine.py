@@ -47,7 +47,7 @@ def replay_many(body: ReplayManyBody, runtime: RuntimeDep) -> Response:
     """
     cursor = _after(body.cursor)
     found = runtime.quarantine.page(body.limit, cursor, body.table, body.reason, "open")
-    outcome = runtime.replay([one.record.place for one in found], body.overwrite)
+    outcome = runtime.repairs.replay([one.record.place for one in found], body.overwrite)
     more = {"next": ":".join(map(str, found[-1].record.place))} if len(found) == body.limit else {}
     return answer({**_outcome(outcome), **more})
 
@@ -77,7 +77,7 @@ def put_repair(
     """
     place = (table, partition, offset)
     repair = body.repair(runtime.quarantine.get(place).record, text)
-    return answer(_described(runtime.fix(place, repair)))
+    return answer(_described(runtime.repairs.fix(place, repair)))
 
 
 @router.post(ONE + "/replay")
@@ -92,7 +92,7 @@ def replay_one(
     place: Place = (table, partition, offset)
     known = runtime.quarantine.get(place)
     if known.status != "replayed":
-        outcome = runtime.replay([place], body.overwrite)
+        outcome = runtime.repairs.replay([place], body.overwrite)
         for refusal in outcome.refused:
             raise refusal.error
     return answer(_described(runtime.quarantine.get(place)))
@@ -101,13 +101,13 @@ def replay_one(
 @router.post(ONE + "/discard")
 def discard(table: str, partition: Number, offset: Number, runtime: RuntimeDep) -> Response:
     """Say that nothing is to come of this record; it is kept, and marked."""
-    return answer(_described(runtime.discard((table, partition, offset))))
+    return answer(_described(runtime.repairs.discard((table, partition, offset))))
 
 
 @router.post(ONE + "/skip")
 def skip(table: str, partition: Number, offset: Number, runtime: RuntimeDep) -> Response:
     """Put this one record, before which the pipeline has stalled, into the quarantine; go on."""
-    runtime.skip((table, partition, offset))
+    runtime.repairs.skip((table, partition, offset))
     return answer({"table": table, "partition": partition, "offset": offset}, 202)
 
 

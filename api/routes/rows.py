@@ -49,7 +49,7 @@ async def get_rows(
     `at_least=source:partition:offset` until that source reflects it.
     The ETag depends on the rows alone, so `If-None-Match` answers 304 while they stay the same.
     """
-    view = runtime.looked_up(name)
+    view = runtime.views.looked_up(name)
     for position in at_least or ():
         await _reached(_wanted(position, view, runtime), position, runtime, published)
     values = _values(request, view)
@@ -62,7 +62,7 @@ async def get_rows(
         body = await run_in_threadpool(_body, snapshot, view, values, limit, cursor)
     else:
         body = _body(snapshot, view, values, limit, cursor)
-    return _tagged(request, {**body, **runtime.offsets(snapshot.time).told()})
+    return _tagged(request, {**body, **runtime.applier.offsets(snapshot.time).told()})
 
 
 def _body(
@@ -118,7 +118,7 @@ async def _reached(wanted: Offsets, position: str, runtime: Runtime, published: 
         async with asyncio.timeout(runtime.settings.wait_seconds):
             while True:
                 changed = published.next()
-                if runtime.offsets().covers(wanted):
+                if runtime.applier.offsets().covers(wanted):
                     return
                 await changed.wait()
     except TimeoutError as error:

@@ -21,7 +21,7 @@ def put_source(name: SourceName, body: SourceBody, runtime: RuntimeDep) -> Respo
     `on_error` alone may differ from what is there, and changes; a stalled pipeline goes on then.
     """
     spec = body.spec(name, runtime.settings.on_error)
-    created = runtime.put_source(spec)
+    created = runtime.sources.put(spec)
     return answer(spec.to_json(), 201 if created else 200)
 
 
@@ -35,14 +35,14 @@ def list_sources(runtime: RuntimeDep) -> Response:
 @router.get("/{name}")
 def get_source(name: str, runtime: RuntimeDep) -> Response:
     """A source, and how far its topic is reflected."""
-    [described] = _described(runtime, [runtime.source(name)])
+    [described] = _described(runtime, [runtime.sources.get(name)])
     return answer(described)
 
 
 @router.delete("/{name}", status_code=204)
 def delete_source(name: str, runtime: RuntimeDep) -> None:
     """Forget a source that no view reads; its topic stays."""
-    runtime.drop_source(name)
+    runtime.sources.drop(name)
 
 
 def _described(runtime: Runtime, specs: Sequence[TableSpec]) -> list[dict[str, Any]]:
@@ -53,8 +53,8 @@ def _described(runtime: Runtime, specs: Sequence[TableSpec]) -> list[dict[str, A
     replays not counted; each is exactly one of these. `corrected` of the rejected ones were applied
     since.
     """
-    reflected, meter = runtime.offsets().by_source(), runtime.meter
-    behind = runtime.catching_up()
+    reflected, meter = runtime.applier.offsets().by_source(), runtime.meter
+    behind = runtime.readiness.catching_up()
     lags: dict[str, dict[int, int]] = {}
     for (name, _, partition), count in runtime.pipeline.status().lag.items():
         lags.setdefault(name, {})[partition] = count

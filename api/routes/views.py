@@ -20,10 +20,10 @@ def put_view(name: ViewName, body: ViewBody, runtime: RuntimeDep) -> Response:
     On return the view is hydrated, and its snapshot stands in its delta topic.
     """
     target = body.sink.target(name) if body.sink is not None else None
-    installed = runtime.put_view(
+    installed = runtime.views.put(
         name, body.query, body.language, body.key, target, lookups=body.lookups
     )
-    document = _described(runtime, runtime.view(name))
+    document = _described(runtime, runtime.views.get(name))
     if installed is None:
         return answer(document)
     found = {"reused": installed.reused, "created": installed.created}
@@ -39,7 +39,7 @@ def list_views(runtime: RuntimeDep) -> Response:
 @router.get("/{name}")
 def get_view(name: str, runtime: RuntimeDep) -> Response:
     """A view: its definition, its state, and the arrangements that it reads."""
-    view = runtime.view(name)
+    view = runtime.views.get(name)
     arrangements = [
         {"name": info.name, "records": info.records, "bytes": info.bytes}
         for info in runtime.pool.arrangements()
@@ -51,15 +51,16 @@ def get_view(name: str, runtime: RuntimeDep) -> Response:
 @router.delete("/{name}", status_code=204)
 def delete_view(name: str, runtime: RuntimeDep) -> None:
     """Stop a view that no other reads, and delete its delta topic; one in Kafka stays as it is."""
-    runtime.drop_view(name)
+    runtime.views.drop(name)
 
 
 def _described(runtime: Runtime, view: View) -> dict[str, Any]:
     applier = runtime.applier
     reason = applier.failed.get(view.name)
+    working = "running" if runtime.readiness.is_replayed else "replaying"
     return {
         **view_json(view),
-        "status": "failed" if reason else "running" if runtime.is_replayed else "replaying",
+        "status": "failed" if reason else working,
         "reason": reason,
         "errors": sum(applier.errors.get(view.name, {}).values()),
         "deltas": {

@@ -46,9 +46,9 @@ class Captured:
         self._position = 100
         self._writer = TopicWriter(data / "topics", "people")
         self.runtime = runtime_on(data)
-        self.runtime.put_source(PEOPLE)
-        self.runtime.put_view("copied", EVERYTHING, "sql", ["id", "part"])
-        self.runtime.put_view("by_part", BY_PART, "sql", None)
+        self.runtime.sources.put(PEOPLE)
+        self.runtime.views.put("copied", EVERYTHING, "sql", ["id", "part"])
+        self.runtime.views.put("by_part", BY_PART, "sql", None)
 
     # --- the database and its connector ---
 
@@ -134,7 +134,7 @@ class Captured:
         if self.random.random() < 0.5:
             take_checkpoint(self.runtime)
         self.runtime = runtime_on(self._data)
-        assert self.runtime.fault() is None
+        assert self.runtime.readiness.fault() is None
 
     def judge(self) -> None:
         """Raise AssertionError unless all that was published and is looked up is right."""

@@ -93,10 +93,10 @@ def arm(point: str) -> None:
 def main(root: Path, point: str) -> None:
     """Apply everything."""
     runtime = runtime_on(root)
-    assert not runtime.faults()
+    assert not runtime.readiness.faults()
     arm(point)
-    runtime.put_source(ORDERS)
-    runtime.put_view("totals", TOTALS, "sql", None)
+    runtime.sources.put(ORDERS)
+    runtime.views.put("totals", TOTALS, "sql", None)
     print("ready", flush=True)
     checkpoints = 0
     while True:
@@ -106,7 +106,7 @@ def main(root: Path, point: str) -> None:
             break
         checkpoints += 1
         armed["now"] = checkpoints == 3
-        assert take_checkpoint(runtime), runtime.checkpoint_counts.error
+        assert take_checkpoint(runtime), runtime.checkpoints.counts.error
     runtime.stop()
 
 

@@ -102,7 +102,7 @@ class Place:
         """Start the service."""
         runtime = self.make()
         runtime.start()
-        assert not runtime.faults()
+        assert not runtime.readiness.faults()
         return World(self, runtime)
 
 
@@ -127,7 +127,7 @@ class World:
 
     def orders(self) -> list[int]:
         """The ids of the orders that were read."""
-        end = self.runtime.offsets().ends("orders")[0]
+        end = self.runtime.applier.offsets().ends("orders")[0]
         values = TopicReader(self.place.data / "topics", "orders").read(0, 0, end)
         read = [orjson.loads(value)["after"]["id"] for value in values if value != b"{bad"]
         is_repaired = self.runtime.quarantine.get(BAD).status == "replayed"
@@ -144,12 +144,12 @@ class World:
     def put(self, name: str, query: str) -> None:
         """Put a view that is published to Kafka."""
         topic = KafkaTarget("main", f"{self.place.service}.{name}", partitions=1)
-        self.runtime.put_view(name, query, "sql", None, topic)
+        self.runtime.views.put(name, query, "sql", None, topic)
 
     def drop(self, name: str) -> None:
         """Drop a view, if it is there."""
         if self.runtime.registry.view(name) is not None:
-            self.runtime.drop_view(name)
+            self.runtime.views.drop(name)
 
     def replace(self) -> None:
         """Drop a view, and put another of that name."""
@@ -160,19 +160,19 @@ class World:
 
     def put_items(self) -> None:
         """Declare one more source, and read it."""
-        self.runtime.put_source(ITEMS)
+        self.runtime.sources.put(ITEMS)
         self.batch("items")
 
     def drop_items(self) -> None:
         """Forget that source, if it is there."""
         if "items" in self.runtime.registry.sources:
-            self.runtime.drop_source("items")
+            self.runtime.sources.drop("items")
 
     def correct(self) -> None:
         """Apply the record that could not be read."""
         if self.runtime.quarantine.get(BAD).status == "open":
-            self.runtime.fix(BAD, Repair(None, self.place.created(REPAIRED)))
-            self.runtime.replay([BAD], overwrite=False)
+            self.runtime.repairs.fix(BAD, Repair(None, self.place.created(REPAIRED)))
+            self.runtime.repairs.replay([BAD], overwrite=False)
 
     def checkpoint(self) -> None:
         """Take a checkpoint."""
@@ -181,7 +181,7 @@ class World:
 
 def begin(world: World) -> None:
     """A service with views, a checkpoint, and times beyond it."""
-    world.runtime.put_source(ORDERS)
+    world.runtime.sources.put(ORDERS)
     world.append("orders", world.place.created(1), b"{bad")
     pipeline_of(world.runtime).step()
     world.put("counts", COUNTS)

@@ -61,8 +61,8 @@ def expect_all_once(root: Path) -> None:
     assert frontiers == sorted(set(frontiers))
     assert TopicReader(root / "topics", "orders").ends() == {0: RECORDS}
     again = runtime_on(root)
-    assert again.fault() is None
-    assert again.offsets().by_topic() == {"orders": {0: RECORDS}}
+    assert again.readiness.fault() is None
+    assert again.applier.offsets().by_topic() == {"orders": {0: RECORDS}}
     found = again.pool.scan("totals").rows.to_pylist()
     assert Counter((r["customer"], r["orders"], str(r["total"])) for r in found) == expected
     again.stop()

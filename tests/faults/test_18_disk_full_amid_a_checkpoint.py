@@ -69,8 +69,8 @@ def checkpoints(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path
 def runtime(tmp_path: Path, checkpoints: Path) -> Runtime:
     """A service with one checkpoint, and more since."""
     runtime = runtime_on(tmp_path, checkpoints=str(checkpoints))
-    runtime.put_source(ORDERS)
-    runtime.put_view("totals", TOTALS, "sql", None)
+    runtime.sources.put(ORDERS)
+    runtime.views.put("totals", TOTALS, "sql", None)
     for start in (0, 10_000):
         write_rows(tmp_path, "orders", *((order(start + n), 1) for n in range(10_000)))
         pipeline_of(runtime).step(10_000)
@@ -88,7 +88,7 @@ def test_the_checkpoint_before_stands_and_the_service_goes_on(
     with shortage(checkpoints):  # type: ignore[attr-defined]
         assert not take_checkpoint(runtime)
     assert {path.name: path.read_bytes() for path in checkpoints.iterdir()} == before
-    assert runtime.fault() is None
+    assert runtime.readiness.fault() is None
     again = runtime_on(tmp_path, checkpoints=str(checkpoints))
     assert pipeline_of(again).replayed == 1
     assert rows(again) == expected
@@ -100,7 +100,7 @@ def test_a_failure_is_counted_and_shown_and_the_service_stays_ready(
 ) -> None:
     runtime = make_runtime(tmp_path, checkpoints=str(checkpoints))
     with TestClient(create_app(runtime)) as client:
-        runtime.put_source(ORDERS)
+        runtime.sources.put(ORDERS)
         write_rows(tmp_path, "orders", *((order(n), 1) for n in range(10_000)))
         pipeline_of(runtime).step(10_000)
         with files_bounded(checkpoints):
@@ -109,4 +109,4 @@ def test_a_failure_is_counted_and_shown_and_the_service_stays_ready(
         assert client.get("/readyz").status_code == 200
         assert take_checkpoint(runtime)
         assert "ivm_checkpoints_total 1.0" in client.get("/metrics").text
-    assert runtime.checkpoint_counts.error is None
+    assert runtime.checkpoints.counts.error is None

@@ -25,14 +25,14 @@ DAMAGES = ("flipped", "cut")
 def expected(tmp_path: Path) -> list[dict[str, Any]]:
     """What a service showed that was stopped with two checkpoints, and a time beyond them."""
     runtime = runtime_on(tmp_path)
-    runtime.put_source(ORDERS)
-    runtime.put_view("totals", TOTALS, "sql", None)
+    runtime.sources.put(ORDERS)
+    runtime.views.put("totals", TOTALS, "sql", None)
     for number in range(4):
         write_rows(tmp_path, "orders", (order(number), 1), (order(number + 100, "bob"), 1))
         pipeline_of(runtime).step()
         if number in (1, 2):
             assert take_checkpoint(runtime)
-    assert runtime._journal.base == 2
+    assert runtime.journal.base == 2
     found = rows(runtime)
     runtime.stop()
     return found
@@ -60,7 +60,7 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before(
         for _ in range(5):
             damage(path, how, chance)
             again = runtime_on(tmp_path)
-            assert again.fault() is None
+            assert again.readiness.fault() is None
             assert pipeline_of(again).replayed == 2
             assert rows(again) == expected
             again.stop()
@@ -80,7 +80,7 @@ def test_without_any_good_checkpoint_the_service_names_the_files_and_refuses(
     runtime = make_runtime(tmp_path)
     with TestClient(create_app(runtime)) as client:
         with pytest.raises(PipelineFailed):
-            runtime.wait_ready()
+            runtime.readiness.wait()
         answer = client.get("/readyz")
         assert answer.status_code == 503
         # One for each checkpoint: the newer one may stand on the older one's file as well.
@@ -98,7 +98,7 @@ def test_what_is_damaged_is_deleted_once_another_checkpoint_stands(
     again = runtime_on(tmp_path)
     assert take_checkpoint(again)
     assert not any(path.exists() for path in damaged)
-    assert again._journal.base == 2
+    assert again.journal.base == 2
     again.stop()
     newest = checkpoint_files(tmp_path, 4)[0]
     newest.write_bytes(b"")
@@ -112,7 +112,7 @@ def test_a_service_whose_state_was_removed_as_the_message_says_begins_anew(
     for directory in (tmp_path / "checkpoints", *(tmp_path / "topics").glob("deltas.*")):
         shutil.rmtree(directory)
     again = runtime_on(tmp_path)
-    assert again.fault() is None
+    assert again.readiness.fault() is None
     pipeline_of(again).step()
     assert rows(again) == expected
     assert folded(tmp_path)[1] == [1]
@@ -139,7 +139,7 @@ def _opened(data: Path, expected: list[dict[str, Any]]) -> str:
         runtime: Runtime = runtime_on(data)
     except JournalCorrupt as error:
         return "refused" if str(data / "journal") in str(error) else str(error)
-    fault = runtime.fault()
+    fault = runtime.readiness.fault()
     if fault is None:
         pipeline_of(runtime).step()
         assert rows(runtime) == expected

@@ -20,8 +20,8 @@ def apply(runtime: Runtime, data: Path, number: int) -> None:
 def saved(tmp_path: Path) -> Runtime:
     """A service whose checkpoints were copied once it had one, at time 1."""
     runtime = runtime_on(tmp_path)
-    runtime.put_source(ORDERS)
-    runtime.put_view("totals", TOTALS, "sql", None)
+    runtime.sources.put(ORDERS)
+    runtime.views.put("totals", TOTALS, "sql", None)
     apply(runtime, tmp_path, 1)
     assert take_checkpoint(runtime)
     shutil.copytree(tmp_path / "checkpoints", tmp_path / "copy")
@@ -45,7 +45,7 @@ def test_an_old_checkpoint_serves_while_the_journal_has_what_follows(
     saved.stop()
     put_back(tmp_path)
     again = runtime_on(tmp_path)
-    assert again.fault() is None
+    assert again.readiness.fault() is None
     assert pipeline_of(again).replayed == 3
     assert rows(again) == expected
     assert folded(tmp_path) == published
@@ -60,7 +60,7 @@ def test_one_that_the_journal_does_not_reach_back_to_is_refused_by_name(
     published = folded(tmp_path)
     saved.stop()
     put_back(tmp_path)
-    fault = str(runtime_on(tmp_path).fault())
+    fault = str(runtime_on(tmp_path).readiness.fault())
     assert f"{1:020d}.manifest: it is too old" in fault
     assert "Restore the checkpoints" in fault
     assert folded(tmp_path) == published
@@ -75,7 +75,7 @@ def test_a_journal_older_than_the_checkpoint_is_refused(saved: Runtime, tmp_path
     published = folded(tmp_path)
     again.stop()
     (tmp_path / "journal").write_bytes(old)
-    fault = str(runtime_on(tmp_path).fault())
+    fault = str(runtime_on(tmp_path).readiness.fault())
     assert f"{2:020d}.manifest is of another journal, or of a later state of this one" in fault
     assert folded(tmp_path) == published
 
@@ -83,4 +83,4 @@ def test_a_journal_older_than_the_checkpoint_is_refused(saved: Runtime, tmp_path
 def test_a_new_journal_beside_old_checkpoints_is_refused(saved: Runtime, tmp_path: Path) -> None:
     saved.stop()
     (tmp_path / "journal").unlink()
-    assert "another journal" in str(runtime_on(tmp_path).fault())
+    assert "another journal" in str(runtime_on(tmp_path).readiness.fault())

@@ -33,7 +33,7 @@ def stopped(data: Path, address: str) -> Place:
     place = Place(data, address, f"s{uuid.uuid4().hex[:8]}", datetime.now(UTC))
     world = place.start()
     begin(world)
-    world.runtime.put_view("plain", LARGE, "sql", None)
+    world.runtime.views.put("plain", LARGE, "sql", None)
     world.batch()
     world.runtime.stop()
     return place

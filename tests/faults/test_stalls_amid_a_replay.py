@@ -90,7 +90,7 @@ class Service:
 
     def append(self, name: str, *values: bytes) -> None:
         """Append records to the topic of a source, which is one of files where it is no Kafka's."""
-        if self.runtime.source(name).connector == "kafka":
+        if self.runtime.sources.get(name).connector == "kafka":
             self.kafka.produce(self.topic(name), values)
         else:
             TopicWriter(self.data / "topics", self.topic(name)).append(list(values))
@@ -197,8 +197,8 @@ def test_a_correction_whose_bytes_are_lost_stalls_the_replay_alike(service: Serv
     service.kafka.produce(service.topic("lost"), [b"{bad"])
     place = ("lost", 0, 3)
     await_true("the bad record", lambda: service.runtime.quarantine.page(1), PATIENCE)
-    service.runtime.fix(place, Repair(None, insert(3)))
-    time = service.runtime.replay([place], overwrite=False).time
+    service.runtime.repairs.fix(place, Repair(None, insert(3)))
+    time = service.runtime.repairs.replay([place], overwrite=False).time
     assert time is not None
     service.stop()
     for file in service.data.glob("quarantine.sqlite*"):

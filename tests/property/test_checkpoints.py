@@ -74,7 +74,7 @@ def clock() -> Iterator[None]:
 def declare(runtime: Runtime, name: str) -> None:
     """A table of whole images, or one whose rows are set and deleted by their key."""
     identity: ReplicaIdentity = "full" if name == "a" else "default"
-    runtime.put_source(TableSpec(name, name, SCHEMA, ("id",), replica_identity=identity))
+    runtime.sources.put(TableSpec(name, name, SCHEMA, ("id",), replica_identity=identity))
 
 
 def perform(runtime: Runtime, data: Path, act: Act, *, with_checkpoints: bool) -> Runtime:
@@ -86,23 +86,23 @@ def perform(runtime: Runtime, data: Path, act: Act, *, with_checkpoints: bool) -
         pipeline_of(runtime).tick()
     elif act.what == "view":
         if runtime.registry.view(act.name) is None:
-            runtime.put_view(act.name, VIEWS[act.name], "sql", None)
+            runtime.views.put(act.name, VIEWS[act.name], "sql", None)
         else:
-            runtime.drop_view(act.name)
+            runtime.views.drop(act.name)
     elif act.what == "redeclare":
         for view in VIEWS:
             if runtime.registry.view(view) is not None:
-                runtime.drop_view(view)
-        runtime.drop_source(act.name)
+                runtime.views.drop(view)
+        runtime.sources.drop(act.name)
         declare(runtime, act.name)
         pipeline_of(runtime).step()
     elif act.what == "checkpoint" and with_checkpoints:
         take_checkpoint(runtime)
-        assert runtime.checkpoint_counts.error is None
+        assert runtime.checkpoints.counts.error is None
     elif act.what == "restart":
         runtime.stop()
         runtime = runtime_on(data, workers=act.more)
-        assert runtime.fault() is None
+        assert runtime.readiness.fault() is None
     return runtime
 
 
@@ -136,7 +136,7 @@ def told(runtime: Runtime) -> dict[str, Any]:
             if "id" in snapshot.rows.schema.names and name in TABLES:
                 looked_up = runtime.pool.peek(name, {"id": number}).rows
                 contents[f"{name}[{number}]"] = sorted(map(repr, looked_up.to_pylist()))
-    return contents | {"offsets": runtime.offsets(), "time": runtime.pool.frontier}
+    return contents | {"offsets": runtime.applier.offsets(), "time": runtime.pool.frontier}
 
 
 def run(acts: list[Act], *, with_checkpoints: bool) -> tuple[dict[str, Any], dict[str, Any]]:

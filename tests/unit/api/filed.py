@@ -155,7 +155,6 @@ def pipeline_of(runtime: Runtime) -> FilePipeline:
 
 
 def take_checkpoint(runtime: Runtime) -> bool:
-    assert runtime.checkpoints is not None
     return runtime.checkpoints.take()
 
 

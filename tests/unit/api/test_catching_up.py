@@ -27,9 +27,9 @@ def runtime(tmp_path: Path) -> Runtime:
 def client(runtime: Runtime, tmp_path: Path) -> Iterator[TestClient]:
     """Of a service with a source on a topic that has records, none of which was read."""
     with TestClient(create_app(runtime), raise_server_exceptions=False) as client:
-        runtime.wait_ready()
+        runtime.readiness.wait()
         write_rows(tmp_path, "t", *(({"id": n}, 1) for n in range(RECORDS)))
-        runtime.put_source(SOURCE)
+        runtime.sources.put(SOURCE)
         yield client
 
 
@@ -70,12 +70,12 @@ def test_records_that_came_after_the_declaration_are_not_waited_for(
 
 def test_an_empty_topic_is_not_waited_for(client: TestClient, runtime: Runtime) -> None:
     pipeline_of(runtime).step()
-    runtime.put_source(TableSpec("empty", "nothing", SCHEMA, ("id",), replica_identity="full"))
+    runtime.sources.put(TableSpec("empty", "nothing", SCHEMA, ("id",), replica_identity="full"))
     assert _is_ready(client)
 
 
 def test_a_source_that_is_dropped_is_not_waited_for(client: TestClient, runtime: Runtime) -> None:
-    runtime.drop_source("late")
+    runtime.sources.drop("late")
     assert _is_ready(client)
 
 
@@ -86,9 +86,9 @@ def test_a_restart_amid_it_does_not_forget_what_is_waited_for(
     pipeline_of(runtime).step(2)
     if from_a_checkpoint:
         assert take_checkpoint(runtime)
-        runtime._journal.compact(runtime.pool.frontier - 1)
+        runtime.journal.compact(runtime.pool.frontier - 1)
     again = runtime_on(tmp_path)
-    assert set(again.catching_up()) == {"late"}
+    assert set(again.readiness.catching_up()) == {"late"}
     pipeline_of(again).step()
-    assert again.catching_up() == {}
-    assert again.fault() is None
+    assert again.readiness.catching_up() == {}
+    assert again.readiness.fault() is None

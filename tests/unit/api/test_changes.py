@@ -65,7 +65,7 @@ def test_a_feed_begins_with_the_snapshot_and_ends_with_the_view(
     client: TestClient, runtime: Runtime, pipeline: DirectPipeline
 ) -> None:
     pipeline.deliver("orders", (order(1, "ada", "1"), 1))
-    dropping = threading.Timer(0.2, runtime.drop_view, ("totals",))
+    dropping = threading.Timer(0.2, runtime.views.drop, ("totals",))
     dropping.start()
     lines = client.get("/v1/views/totals/changes").text.splitlines()
     dropping.join()
@@ -85,8 +85,8 @@ def test_a_feed_ends_where_another_view_has_taken_the_name(
     pipeline.deliver("orders", (order(1, "ada", "1"), 1))
 
     def replace() -> None:
-        runtime.drop_view("totals")
-        runtime.put_view("totals", "SELECT id FROM orders", "sql", None)
+        runtime.views.drop("totals")
+        runtime.views.put("totals", "SELECT id FROM orders", "sql", None)
         pipeline.deliver("orders", (order(2, "bob", "1"), 1))
 
     async def taken_slowly() -> list[str | None]:

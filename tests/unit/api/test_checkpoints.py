@@ -57,8 +57,8 @@ def folded(data: Path, view: str = "totals") -> tuple[dict[tuple[Any, ...], int]
 def runtime(tmp_path: Path) -> Runtime:
     """A service with a table, a view, and three times."""
     runtime = runtime_on(tmp_path)
-    runtime.put_source(ORDERS)
-    runtime.put_view("totals", TOTALS, "sql", None)
+    runtime.sources.put(ORDERS)
+    runtime.views.put("totals", TOTALS, "sql", None)
     for number in (1, 2, 3):
         write_rows(tmp_path, "orders", (order(number), 1), (order(number + 10, "bob"), 1))
         pipeline_of(runtime).step()
@@ -71,7 +71,7 @@ def test_only_what_lies_beyond_the_checkpoint_is_replayed(runtime: Runtime, tmp_
     pipeline_of(runtime).step()
     before, published = rows(runtime), lines(tmp_path)
     again = runtime_on(tmp_path)
-    assert again.fault() is None
+    assert again.readiness.fault() is None
     assert pipeline_of(again).replayed == 1
     assert rows(again) == before
     assert lines(tmp_path) == published
@@ -85,8 +85,8 @@ def test_only_what_lies_beyond_the_checkpoint_is_replayed(runtime: Runtime, tmp_
 
 def test_records_that_a_checkpoint_holds_are_not_read_again(tmp_path: Path) -> None:
     runtime = runtime_on(tmp_path)
-    runtime.put_source(ORDERS)
-    runtime.put_view("totals", TOTALS, "sql", None)
+    runtime.sources.put(ORDERS)
+    runtime.views.put("totals", TOTALS, "sql", None)
     for number in range(4):
         writer = TopicWriter(tmp_path / "topics", "orders", segment_bytes=1)
         writer.append([record("c", after=order(number))])
@@ -98,14 +98,14 @@ def test_records_that_a_checkpoint_holds_are_not_read_again(tmp_path: Path) -> N
     for base in bases(directory)[:2]:
         segment_path(directory, base).unlink()
     again = runtime_on(tmp_path)
-    assert again.fault() is None
+    assert again.readiness.fault() is None
     assert rows(again) == before
 
 
 def test_offsets_and_times_go_on(runtime: Runtime, tmp_path: Path) -> None:
     take_checkpoint(runtime)
     again = runtime_on(tmp_path)
-    assert again.offsets().by_source() == {"orders": {0: 6}}
+    assert again.applier.offsets().by_source() == {"orders": {0: 6}}
     assert again.pool.frontier == 4
     assert again.pipeline.status().time == 3
 
@@ -115,7 +115,7 @@ def test_nothing_is_written_where_nothing_has_happened(runtime: Runtime, tmp_pat
     assert not take_checkpoint(runtime)
     again = runtime_on(tmp_path)
     assert not take_checkpoint(again)
-    assert again.checkpoint_counts.failures == 0
+    assert again.checkpoints.counts.failures == 0
 
 
 def test_the_journal_forgets_what_the_oldest_of_two_checkpoints_holds(
@@ -124,7 +124,7 @@ def test_the_journal_forgets_what_the_oldest_of_two_checkpoints_holds(
     bases = []
     for number in (4, 5, 6):
         take_checkpoint(runtime)
-        bases.append(runtime._journal.base)
+        bases.append(runtime.journal.base)
         write_rows(tmp_path, "orders", (order(number), 1))
         pipeline_of(runtime).step()
     assert bases == [0, 3, 4]
@@ -136,8 +136,8 @@ def test_a_view_and_a_table_made_after_the_checkpoint_are_there(
 ) -> None:
     take_checkpoint(runtime)
     others = TableSpec("others", "others", ORDERS.schema, ("id",), replica_identity="full")
-    runtime.put_source(others)
-    runtime.put_view("both", "SELECT id FROM orders UNION ALL SELECT id FROM others", "sql", None)
+    runtime.sources.put(others)
+    runtime.views.put("both", "SELECT id FROM orders UNION ALL SELECT id FROM others", "sql", None)
     write_rows(tmp_path, "others", (order(7), 1))
     pipeline_of(runtime).step()
     before, published = rows(runtime, "both"), lines(tmp_path, "both")
@@ -150,12 +150,12 @@ def test_a_table_dropped_after_the_checkpoint_does_not_come_back(
     runtime: Runtime, tmp_path: Path
 ) -> None:
     take_checkpoint(runtime)
-    runtime.drop_view("totals")
-    runtime.drop_source("orders")
+    runtime.views.drop("totals")
+    runtime.sources.drop("orders")
     again = runtime_on(tmp_path)
-    assert again.fault() is None
-    assert again.offsets().by_source() == {}
-    again.put_source(ORDERS)
+    assert again.readiness.fault() is None
+    assert again.applier.offsets().by_source() == {}
+    again.sources.put(ORDERS)
     pipeline_of(again).step()
     assert again.pool.scan("orders").rows.num_rows == 6
 
@@ -165,13 +165,13 @@ def test_a_table_declared_anew_after_the_checkpoint_has_its_new_rows_only(
     runtime: Runtime, tmp_path: Path, is_read: bool
 ) -> None:
     take_checkpoint(runtime)
-    runtime.drop_view("totals")
-    runtime.drop_source("orders")
-    runtime.put_source(ORDERS)
+    runtime.views.drop("totals")
+    runtime.sources.drop("orders")
+    runtime.sources.put(ORDERS)
     if is_read:
         pipeline_of(runtime).step(2)
     again = runtime_on(tmp_path)
-    assert again.faults() == []
+    assert again.readiness.faults() == []
     assert again.pool.scan("orders").rows.num_rows == (2 if is_read else 0)
 
 
@@ -180,12 +180,12 @@ def test_what_was_restored_is_not_written_again(runtime: Runtime, tmp_path: Path
     write_rows(tmp_path, "orders", *many)
     pipeline_of(runtime).step(len(many))
     take_checkpoint(runtime)
-    first = runtime.checkpoint_counts.bytes
+    first = runtime.checkpoints.counts.bytes
     again = runtime_on(tmp_path)
     write_rows(tmp_path, "orders", (order(4), 1))
     pipeline_of(again).step()
     assert take_checkpoint(again)
-    assert 0 < again.checkpoint_counts.bytes < first / 10
+    assert 0 < again.checkpoints.counts.bytes < first / 10
     assert rows(runtime_on(tmp_path)) == rows(again)
 
 

@@ -29,7 +29,7 @@ def pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Decodi
         server = uvicorn.Server(uvicorn.Config(create_app(runtime), log_level="error"))
         serving = threading.Thread(target=server.run, args=([listening],))
         serving.start()
-        runtime.wait_ready()
+        runtime.readiness.wait()
         pipeline = cast(DecodingPipeline, cast(Any, runtime.pipeline))
         spec = tmp_path / "people.json"
         spec.write_text(json.dumps(PEOPLE))

@@ -43,7 +43,7 @@ def test_rows_leave_a_view_and_its_topic_as_time_passes(
     assert [(op, number) for op, _, number in before] == [("+", 1), ("+", 5), ("-", 1)]
 
     again = make_runtime(tmp_path)
-    again._restore()
+    again.restore()
     again.applier.receive(replace(batch, committed=True))
     again.applier.complete_replay()
     assert again.pool.scan("recent").rows.to_pylist() == [{"id": 5}]
@@ -65,11 +65,11 @@ def test_a_tick_is_published_once_though_a_crash_cut_the_time_after_it_short(
     assert [(op, number) for op, _, number in before] == [("+", 1), ("-", 1)]
 
     again = make_runtime(tmp_path)
-    again._restore()
-    time = again._journal.last_time + 1
+    again.restore()
+    time = again.journal.last_time + 1
     (ranges,) = first.ranges
     later = replace(ranges, first=ranges.end, end=ranges.end + 1)
-    again._journal.prepare(time, (later,), pipeline.moment + DAY)
+    again.journal.prepare(time, (later,), pipeline.moment + DAY)
     again.applier.receive(replace(first, committed=True))
     again.applier.receive(
         replace(first, time=time, ranges=(later,), tables={}, moment=pipeline.moment + DAY)

@@ -190,9 +190,9 @@ def test_definitions_outlive_the_process(
 ) -> None:
     again = make_runtime(tmp_path)
     again.start()
-    assert again.fault() is None
-    assert again.view("totals").key == ("customer",)
-    assert again.source("orders").key == ("id",)
+    assert again.readiness.fault() is None
+    assert again.views.get("totals").key == ("customer",)
+    assert again.sources.get("orders").key == ("id",)
 
 
 def _full_disk(path: Path, content: bytes) -> None:

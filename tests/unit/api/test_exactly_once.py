@@ -30,14 +30,14 @@ def replayed(batch: TimedBatch, *, committed: bool) -> TimedBatch:
 def started_again(data: Path) -> Runtime:
     runtime = make_runtime(data)
     runtime.start()
-    assert runtime.fault() is None
+    assert runtime.readiness.fault() is None
     return runtime
 
 
 def before_replay(data: Path) -> Runtime:
     """A runtime that is started again, as it is when the replay begins."""
     runtime = make_runtime(data)
-    runtime._restore()
+    runtime.restore()
     return runtime
 
 
@@ -114,7 +114,7 @@ def test_new_deltas_do_not_carry_those_of_a_replay_that_ended_early(
     again = before_replay(tmp_path)
     again.applier.receive(replayed(batches[0], committed=True))
     third = replace(batches[0], time=3, committed=False, tables={})
-    again._journal.prepare(3, (), 0)
+    again.journal.prepare(3, (), 0)
     again.applier.receive(third)
     assert lines(tmp_path)[len(before) :] == [
         {"frontier": 3, "offsets": {"orders": {"0": 1}}, "sources": {"orders": {"0": 1}}},
@@ -195,10 +195,10 @@ def test_a_view_that_failed_stays_so_after_a_restart(
     pipeline.deliver("orders", (order(1, "ada", "1"), -1))
     again = started_again(tmp_path)
     with pytest.raises(ViewFailed, match="UNION"):
-        again.readable("endless")
-    again.drop_view("endless")
-    assert again.put_view("endless", ENDLESS, "sql", None) is not None
-    assert again.readable("endless").name == "endless"
+        again.views.readable("endless")
+    again.views.drop("endless")
+    assert again.views.put("endless", ENDLESS, "sql", None) is not None
+    assert again.views.readable("endless").name == "endless"
 
 
 def test_a_view_over_one_that_failed_is_refused_with_the_reason(

@@ -48,7 +48,7 @@ class Service:
         self.runtime: Runtime = make_runtime(self._data, service=self.name, connections=connections)
         self._client = TestClient(create_app(self.runtime), raise_server_exceptions=False)
         self.client = self._client.__enter__()
-        self.runtime.wait_ready()
+        self.runtime.readiness.wait()
         self.pipeline = cast(DirectPipeline, cast(Any, self.runtime.pipeline))
 
     def stop(self) -> None:

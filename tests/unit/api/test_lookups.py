@@ -60,7 +60,7 @@ def test_a_restart_publishes_nothing_twice_and_keeps_no_rows_either(
     again = before_replay(tmp_path)
     again.applier.receive(replayed(delivered, committed=True))
     assert lines(tmp_path) == before
-    assert not again.view("totals").lookups
+    assert not again.views.get("totals").lookups
     used = [info.name for info in again.pool.arrangements() if "totals" in info.users]
     assert used == ["orders[id]"]
 
@@ -79,7 +79,7 @@ def test_it_is_followed_from_a_time_on(
     client: TestClient, runtime: Runtime, pipeline: DirectPipeline
 ) -> None:
     pipeline.deliver("orders", (order(2, "bob", "1"), 1))
-    dropping = threading.Timer(0.2, runtime.drop_view, ("totals",))
+    dropping = threading.Timer(0.2, runtime.views.drop, ("totals",))
     dropping.start()
     found = client.get("/v1/views/totals/changes?since=0").text.splitlines()
     dropping.join()

@@ -199,7 +199,7 @@ def test_a_correction_is_there_after_a_restart_and_published_once(
     assert before.count(b'"two"') == 1
     restarted = make_runtime(tmp_path)
     with TestClient(create_app(restarted)) as again:
-        restarted.wait_ready()
+        restarted.readiness.wait()
         assert names(again) == {1: "a", 2: "two", 3: "a"}
         assert again.get(BAD).json()["status"] == "replayed"
     assert topic.read_bytes() == before
@@ -234,7 +234,7 @@ def test_what_is_replayed_after_a_restart_is_not_counted_again(
     client.__exit__()
     restarted = make_runtime(tmp_path)
     with TestClient(create_app(restarted)) as again:
-        restarted.wait_ready()
+        restarted.readiness.wait()
         assert not any(again.get("/v1/sources/people").json()["records"].values())
 
 

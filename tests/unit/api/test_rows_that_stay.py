@@ -46,7 +46,7 @@ def reached(runtime: Runtime) -> set[tuple[int, int]]:
 
 def physical(runtime: Runtime) -> str:
     """The plan that recursion over `edges` gets."""
-    *_, stages = runtime.explain(REACHABLE, "sql", None)
+    *_, stages = runtime.compiler.explain(REACHABLE, "sql", None)
     return stages[-1].text
 
 
@@ -54,8 +54,8 @@ def physical(runtime: Runtime) -> str:
 def runtime(tmp_path: Path) -> Runtime:
     """A service with edges, of which the second record is bad, and what is reachable over them."""
     runtime = runtime_on(tmp_path)
-    runtime.put_source(APPENDED)
-    runtime.put_view("reachable", REACHABLE, "sql", None)
+    runtime.sources.put(APPENDED)
+    runtime.views.put("reachable", REACHABLE, "sql", None)
     write(tmp_path, runtime, edge(1, 2), b'{"src": 2, "dst": "?"}', edge(3, 4))
     return runtime
 
@@ -66,7 +66,7 @@ def test_recursion_over_rows_that_stay_keeps_no_history(runtime: Runtime) -> Non
 
 def test_recursion_over_rows_that_change_keeps_its_history(tmp_path: Path) -> None:
     runtime = runtime_on(tmp_path)
-    runtime.put_source(CHANGED)
+    runtime.sources.put(CHANGED)
     assert GROWS not in physical(runtime)
 
 
@@ -78,8 +78,8 @@ def test_no_row_can_be_taken_out_of_a_table_whose_rows_stay(runtime: Runtime) ->
 
 def test_a_correction_adds_its_row(runtime: Runtime) -> None:
     place: Place = ("edges", 0, 1)
-    runtime.fix(place, Repair(None, edge(2, 3)))
-    runtime.replay([place], False)
+    runtime.repairs.fix(place, Repair(None, edge(2, 3)))
+    runtime.repairs.replay([place], False)
     assert reached(runtime) == {(1, 2), (1, 3), (1, 4), (2, 3), (2, 4), (3, 4)}
 
 
@@ -95,8 +95,8 @@ def test_a_restored_table_still_only_grows(runtime: Runtime, tmp_path: Path) -> 
 def test_a_correction_is_there_after_a_restart(runtime: Runtime, tmp_path: Path) -> None:
     assert take_checkpoint(runtime)
     place: Place = ("edges", 0, 1)
-    runtime.fix(place, Repair(None, edge(2, 3)))
-    runtime.replay([place], False)
+    runtime.repairs.fix(place, Repair(None, edge(2, 3)))
+    runtime.repairs.replay([place], False)
     before = reached(runtime)
     runtime.stop()
     assert reached(runtime_on(tmp_path)) == before

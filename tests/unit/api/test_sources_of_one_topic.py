@@ -39,8 +39,8 @@ def client(runtime: Runtime, tmp_path: Path) -> Iterator[TestClient]:
 
 
 def _declare(runtime: Runtime, spec: TableSpec) -> None:
-    runtime.put_source(spec)
-    runtime.put_view(f"of_{spec.name}", f"SELECT id FROM {spec.name}", "sql", None)
+    runtime.sources.put(spec)
+    runtime.views.put(f"of_{spec.name}", f"SELECT id FROM {spec.name}", "sql", None)
 
 
 def _rows(client: TestClient, view: str, *at_least: str) -> Any:
@@ -68,7 +68,7 @@ def test_a_view_of_views_waits_for_the_sources_beneath(
     client: TestClient, runtime: Runtime
 ) -> None:
     query = "SELECT id FROM of_early UNION ALL SELECT id FROM of_late"
-    runtime.put_view("both", query, "sql", None)
+    runtime.views.put("both", query, "sql", None)
     assert _rows(client, "both", "t:0:3").status_code == 504
     assert _rows(client, "both", "early:0:3").status_code == 200
 
@@ -133,14 +133,14 @@ def test_positions_of_each_source_outlive_a_restart(
     if from_a_checkpoint:
         assert take_checkpoint(runtime)
     again = runtime_on(tmp_path)
-    assert again.offsets().by_source() == {"early": {0: RECORDS}, "late": {0: 2}}
+    assert again.applier.offsets().by_source() == {"early": {0: RECORDS}, "late": {0: 2}}
 
 
 def test_a_source_that_is_dropped_holds_its_topic_back_no_more(
     client: TestClient, runtime: Runtime
 ) -> None:
-    runtime.drop_view("of_late")
-    runtime.drop_source("late")
+    runtime.views.drop("of_late")
+    runtime.sources.drop("late")
     answer = _rows(client, "of_early", "t:0:3").json()
     assert (answer["offsets"], answer["sources"]) == (
         {"t": {"0": RECORDS}},

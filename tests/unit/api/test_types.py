@@ -75,6 +75,6 @@ def test_a_view_over_an_instant_of_any_zone_survives_a_restart(tmp_path: Path) -
         assert client.put("/v1/views/hours", json={"query": query}).status_code == 201
     again = make_runtime(tmp_path)
     with TestClient(create_app(again)) as client:
-        again.wait_ready()
+        again.readiness.wait()
         assert client.get("/v1/sources/events").json()["columns"][1]["type"].endswith("tz=UTC]")
         assert client.put("/v1/sources/events", json=body).status_code == 200

@@ -17,36 +17,27 @@ from views.catalog import View
 _FIRST_WAIT, _LONGEST_WAIT = 0.1, 3.0
 
 
-class Views:
+class Restoration:
     """Restores views, each tried until it is there or was dropped; `fault` tells of the one.
 
     What is unavailable, as a broker, is asked again; any other fault waits for the view to be
     dropped.
     """
 
-    def __init__(
-        self,
-        changing: threading.Lock,
-        is_declared: Callable[[View], bool],
-        restore: Callable[[View], None],
-    ) -> None:
-        """`changing` is held while `restore` is at work, and not while its result is waited for."""
+    def __init__(self) -> None:
         self.fault: PartFault | None = None
-        self._changing = changing
-        self._is_declared = is_declared
-        self._restore = restore
         self._woken = threading.Event()
         self._interrupted = False
 
-    def restore(self, views: Iterable[View]) -> None:
-        """Restore them in this order.
+    def restore(self, views: Iterable[View], attempt: Callable[[View], None]) -> None:
+        """Restore them in this order; `attempt` does nothing of a view that was dropped.
 
         Raises NotReady when it is interrupted, and what concerns more than a view: SinkFenced,
         PoolFailed.
         """
         for view in views:
             wait = _FIRST_WAIT
-            while (error := self._attempt(view)) is not None:
+            while (error := self._tried(view, attempt)) is not None:
                 self.fault = _told(view, error)
                 self._woken.wait(wait if isinstance(error, Unavailable) else None)
                 if self._interrupted:
@@ -63,18 +54,15 @@ class Views:
         self._interrupted = True
         self._woken.set()
 
-    def _attempt(self, view: View) -> IvmError | None:
-        """Restore a view unless it was dropped; why it cannot be."""
+    def _tried(self, view: View, attempt: Callable[[View], None]) -> IvmError | None:
+        """Try to restore a view; why it cannot be."""
         self._woken.clear()
-        with self._changing:
-            if not self._is_declared(view):
-                return None
-            try:
-                self._restore(view)
-            except (SinkFenced, PoolFailed):
-                raise
-            except IvmError as error:
-                return error
+        try:
+            attempt(view)
+        except (SinkFenced, PoolFailed):
+            raise
+        except IvmError as error:
+            return error
         return None
 
 

@@ -1,0 +1,51 @@
+"""Compiles queries over the declared sources and views, and explains what they would cost."""
+
+from collections.abc import Sequence
+
+from api.errors import CartesianProduct
+from api.services.parts import Parts
+from ivm.results import Forecast
+from views.compile import CompiledView, compile_view
+from views.explain import explain
+from views.plan.bound import Stage
+
+
+class Compiler:
+    """Reads the catalog and the arrangements of the pool as they are at the call."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._limits = parts.settings.query_limits
+
+    def compile(self, query: str, language: str, key: Sequence[str] | None) -> CompiledView:
+        """The view that a query makes (raises a kind of SqlError)."""
+        catalog = self._parts.registry.catalog
+        return compile_view(query, catalog, key, self._arranged(), language, self._limits)
+
+    def explain(
+        self, query: str, language: str, key: Sequence[str] | None, *, lookups: bool = True
+    ) -> tuple[CompiledView, Forecast, tuple[Stage, ...]]:
+        """A view over `query`: its dataflow, the arrangements it would share or make, its stages.
+
+        Without `lookups` none is made of its own rows. Raises a kind of SqlError.
+        """
+        compiled = self.compile(query, language, key)
+        catalog, pool = self._parts.registry.catalog, self._parts.pool
+        stages = explain(query, catalog, self._arranged(), language, self._limits)
+        made = (compiled.node, compiled.key if lookups else None)
+        physical = Stage("physical", pool.plan_text(*made))
+        return compiled, pool.explain(*made), (*stages, physical)
+
+    def refuse_product(self, compiled: CompiledView) -> None:
+        """See that a view pairs no more rows than the operator allows (raises CartesianProduct)."""
+        pairs = self._parts.pool.explain(compiled.node, compiled.key).pairs
+        most = self._parts.settings.max_pairs
+        if pairs > most:
+            raise CartesianProduct(
+                f"a join without an equality would make about {pairs:,} pairs of rows, more than "
+                f"max_pairs, which is {most:,}; join by an equality, filter before the join, or "
+                "let the operator raise max_pairs"
+            )
+
+    def _arranged(self) -> set[str]:
+        return {info.name for info in self._parts.pool.arrangements()}

@@ -1,0 +1,74 @@
+"""The parts of one service on one data directory: pool, registry, journal, pipeline, sinks.
+
+The pipeline delivers batches to the applier, which feeds the pool and gives the sinks its deltas.
+"""
+
+from collections.abc import Callable
+
+from api.clock import PoolClock
+from api.registry import Registry
+from api.settings import Settings
+from connectors.ingest.apply import Applier
+from connectors.ingest.meter import Meter
+from connectors.ingest.pipeline import Pipeline, PipelineSettings
+from connectors.progress.journal import Journal
+from connectors.quarantine.dead_letters import DeadLetters
+from connectors.quarantine.store import Quarantine
+from connectors.sinks.deltas import DeltaSink
+from connectors.sinks.kafka.publisher import Service
+from connectors.sinks.kafka.sink import KafkaSink
+from ivm.pool import Pool
+
+
+class Parts:
+    """Opened together, and closed together."""
+
+    def __init__(self, settings: Settings, make_pipeline: Callable[..., Pipeline]) -> None:
+        """Open or create the data directory (raises JournalCorrupt, RegistryCorrupt)."""
+        self.settings = settings
+        data, topics = settings.data.resolve(), settings.topics_directory.resolve()
+        for directory in (data, data / "work", topics):
+            directory.mkdir(parents=True, exist_ok=True)
+        self.topics = topics
+        self.registry = Registry(data / "registry.json")
+        self.quarantine = Quarantine(data / "quarantine.sqlite")
+        self.pool = Pool(settings.workers, settings.max_rounds, settings.max_updates)
+        self.meter = Meter()
+        self.journal = Journal(data / "journal")
+        self.sink = DeltaSink(topics, self.journal)
+        service = Service(settings.service, settings.transaction_seconds)
+        self.kafka = KafkaSink(settings.connections, service, self.journal)
+        sinks = (self.sink, self.kafka)
+        clock = PoolClock(self.pool)
+        self.applier = Applier(self.pool, clock, self.journal, sinks, self.meter, self.quarantine)
+        self.pipeline = make_pipeline(
+            _pipeline_settings(settings), self.journal, self.quarantine, self.applier
+        )
+        self.letters = DeadLetters(
+            self.quarantine,
+            settings.connections,
+            lambda: list(self.registry.sources.values()),
+            settings.service,
+        )
+
+    def close(self) -> None:
+        """Finish the batch under way, and release everything."""
+        self.letters.stop()
+        self.pipeline.stop()
+        self.kafka.close()
+        self.sink.close()
+        self.quarantine.close()
+        self.journal.close()
+
+
+def _pipeline_settings(settings: Settings) -> PipelineSettings:
+    return PipelineSettings(
+        settings.topics_directory.resolve(),
+        settings.data.resolve() / "work",
+        settings.spark_master,
+        settings.spark_memory,
+        settings.batch_records,
+        settings.connections,
+        settings.spark_jars.resolve(),
+        settings.trigger,
+    )

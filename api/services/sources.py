@@ -1,0 +1,134 @@
+"""Sources: declares, changes and drops the tables whose changes stand in topics."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from api.errors import DifferentDefinition, unknown
+from api.services.admission import Admission
+from api.services.parts import Parts
+from connectors.errors import InvalidTable
+from connectors.ingest.feed import declare_input
+from connectors.offsets import Offsets
+from connectors.tables.spec import TableSpec
+from ivm.errors import PoolFailed
+
+
+class Sources:
+    """The declared sources, as the registry, the pool, the journal and the pipeline hold them."""
+
+    def __init__(self, parts: Parts, admission: Admission) -> None:
+        self._parts = parts
+        self._admission = admission
+        self._reads = False
+
+    def start(self) -> None:
+        """Let the pipeline read them."""
+        with self._admission.lock:
+            self._parts.pipeline.start(self.all())
+            self._reads = True
+
+    def all(self) -> Sequence[TableSpec]:
+        """All sources, in the order they were declared."""
+        return tuple(self._parts.registry.sources.values())
+
+    def get(self, name: str) -> TableSpec:
+        """The source of this name (raises UnknownName)."""
+        spec = self._parts.registry.sources.get(name)
+        if spec is None:
+            raise unknown("source", name, self._parts.registry.sources)
+        return spec
+
+    def put(self, spec: TableSpec) -> bool:
+        """Declare a source; False if it is there already.
+
+        Raises DifferentDefinition, InvalidTable for a topic that is a view's, and what
+        `Pipeline.preflight` raises.
+        What a bad record does may change: a pipeline that one has stalled goes on.
+        """
+        with self._admission.mending():
+            if self._is_put(spec):
+                return False
+        with self._admission.change():
+            if self._is_put(spec):
+                return False
+            self._check(spec)
+            self._declare(spec)
+            return True
+
+    def drop(self, name: str) -> None:
+        """Forget a source, not its topic (raises UnknownName, StillUsed, NotReady).
+
+        A start that it has stalled goes on.
+        """
+        parts = self._parts
+        with self._admission.mending():
+            self.get(name)
+            with parts.registry.dropping_source(name):
+                if self._reads:
+                    parts.pipeline.remove_table(name)
+            parts.meter.forget(name)
+            with parts.applier.lock:
+                parts.applier.feeder.forget(name)
+                parts.applier.forget_source(name)
+                if name in parts.pool.names:
+                    with suppress(PoolFailed):  # then it serves readers alone, until the restart
+                        parts.pool.drop_input(name)
+
+    def _is_put(self, spec: TableSpec) -> bool:
+        """Whether a source is there already, as it is to be (raises DifferentDefinition)."""
+        known = self._parts.registry.sources.get(spec.name)
+        if known is None:
+            return False
+        if known != replace(spec, on_error=known.on_error):
+            raise DifferentDefinition(
+                f"source {spec.name!r} is declared otherwise; delete it first, or choose another "
+                "name"
+            )
+        if known != spec:
+            self._set_on_error(spec)
+        return True
+
+    def _set_on_error(self, spec: TableSpec) -> None:
+        self._parts.registry.replace_source(spec)
+        if not self._reads:
+            return
+        pipeline = self._parts.pipeline
+        pipeline.set_on_error(spec.name, spec.on_error)
+        if pipeline.status().state == "stalled":
+            pipeline.resume()
+
+    def _check(self, spec: TableSpec) -> None:
+        """See that a new source can be read (raises InvalidTable)."""
+        self._refuse_other_connection(spec)
+        self._parts.letters.check(spec)
+        if not spec.is_remote and self._parts.sink.owns(spec.topic):
+            raise InvalidTable(
+                f"topic {spec.topic!r} is a view's: opening or dropping that view would empty "
+                "it. Choose another topic"
+            )
+
+    def _refuse_other_connection(self, spec: TableSpec) -> None:
+        """Offsets are told by topic too, so one name is one topic (raises InvalidTable)."""
+        for other in self.all():
+            if other.topic == spec.topic and other.connection != spec.connection:
+                raise InvalidTable(
+                    f"table {spec.name!r}: connection: source {other.name!r} reads a topic "
+                    f"{spec.topic!r} on another connection; a topic's name can be read on one only"
+                )
+
+    def _declare(self, spec: TableSpec) -> None:
+        """Make it an input of the pool, an entry of registry and journal, and read its topic."""
+        parts = self._parts
+        beginning = parts.pipeline.preflight(spec)
+        held = parts.pipeline.held(spec, beginning)
+        declare_input(parts.pool, spec)
+        try:
+            with parts.registry.adding_source(spec):
+                parts.journal.declare_table(spec.name, held)
+                parts.pipeline.add_table(spec, beginning)
+        except BaseException:
+            parts.pool.drop_input(spec.name)
+            raise
+        begun = beginning.offsets if beginning is not None else {}
+        parts.applier.declare(Offsets.of_source(spec.name, spec.topic, begun))
