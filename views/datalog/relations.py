@@ -76,7 +76,7 @@ class Relations:
         self.session = Session(source, catalog, bind_query)
         self._least = columns or {}
         self.names = {name: _column_names(program, name) for name in program.rules}
-        self.names |= {n: tuple(a.name for a in given) for n, given in self._least.items()}
+        self.names |= {n: _distinct(a.name for a in given) for n, given in self._least.items()}
         self._bound: dict[str, Named] = {}
         self._extents: dict[int, tuple[Plan, int, int]] = {}
         self._binder = Binder(
@@ -330,9 +330,12 @@ def _column_names(program: Program, relation: str) -> tuple[str, ...]:
     if declaration is not None:
         return tuple(name for name, _ in declaration.columns)
     terms = program.rules[relation][0].head.terms
+    return _distinct(term.name if is_variable(term) else "" for term in terms)
+
+
+def _distinct(given: Iterable[str]) -> tuple[str, ...]:
+    """The names, of which those that are empty or taken are called by their position."""
     names: list[str] = []
-    for i, term in enumerate(terms):
-        own = term.name if is_variable(term) else ""
-        taken = not own or own in names
-        names.append(f"column{i + 1}" if taken else own)
+    for i, name in enumerate(given):
+        names.append(f"column{i + 1}" if not name or name in names else name)
     return tuple(names)

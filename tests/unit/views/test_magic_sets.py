@@ -48,6 +48,12 @@ def test_a_query_answers_as_the_whole_relation_filtered(program: str, follows: l
     assert answers(program + "?- follows(3, x), path(x, y).", edges) == {
         row for row in whole if (3, row[0]) in follows
     }
+    assert answers(program + "?- follows(x, y), path(y, z).", edges) == {
+        (x, *row) for x, y in follows for row in whole if row[0] == y
+    }
+    assert answers(program + "?- follows(x, y), path(y, x).", edges) == {
+        (x, y) for x, y in follows if (y, x) in whole
+    }
 
 
 def held(program: str, follows: list[Row]) -> int:
@@ -78,12 +84,27 @@ def rewritten(program: str) -> str:
 def test_the_rules_are_shown() -> None:
     assert rewritten(RIGHT + "?- path(1, x).").splitlines() == [
         "magic path{bf}(1).",
-        "magic path{bf}(y) :- magic path{bf}(x), follows(x, y).",
         "?-(x) :- path{bf}(1, x).",
-        "path{bf}(x, y) :- magic path{bf}(x), follows(x, y).",
-        "path{bf}(x, z) :- magic path{bf}(x), follows(x, y), path{bf}(y, z).",
+        'reached path{bf}("origin 0", "origin 0") :- magic path{bf}("origin 0").',
+        'reached path{bf}("origin 0", y) :- reached path{bf}("origin 0", x), follows(x, y).',
+        'path{bf}("origin 0", y) :- reached path{bf}("origin 0", x), follows(x, y).',
         ".output ?-",
     ]
+
+
+@pytest.mark.parametrize("program", [LEFT, RIGHT])
+@pytest.mark.parametrize("query", ["?- path(1, x).", "?- path(x, 60).", "?- path(x, y), x = 1, y = 60."])
+def test_what_a_long_chain_keeps_grows_with_its_length(program: str, query: str) -> None:
+    chain = [(i, i + 1) for i in range(1, 60)]
+    assert held(program + query, chain) < 10 * len(chain)
+
+
+@pytest.mark.parametrize("program", [LEFT, RIGHT])
+def test_rows_of_a_table_ask_for_what_can_answer_them(program: str) -> None:
+    """From 1 and 2 of the rows that follow 3 there are short chains; nobody asks for the long."""
+    query = "asked(x) :- follows(3, x). ?- asked(x), path(x, y)."
+    short, long = [(3, 1), (3, 2), (1, 4), (2, 5)], [(i, i + 1) for i in range(100, 140)]
+    assert held(program + query, short + long) < held(program + query, short) + 2 * len(long)
 
 
 @pytest.mark.parametrize(
@@ -137,11 +158,11 @@ def test_what_a_negated_relation_reads_is_derived_as_far_as_it_asks() -> None:
     assert "path{bf}" in rewritten(program)
 
 
-@pytest.mark.parametrize(("most", "copied"), [(9, True), (8, False)])
+@pytest.mark.parametrize(("most", "copied"), [(7, True), (6, False)])
 def test_a_program_whose_copies_repeat_too_many_negations_is_left_as_it_is(
     most: int, copied: bool
 ) -> None:
-    """The program has five, and nine with copies."""
+    """The program has five, and seven with copies."""
     program = (
         "path(x, y) :- follows(x, y), !follows(y, x). "
         "path(x, z) :- path(x, y), follows(y, z), !follows(z, y). "
