@@ -9,8 +9,8 @@ Any construct not listed here is refused with its name and place, never approxim
 - WITH, WITH RECURSIVE, and WITH MUTUALLY RECURSIVE as Materialize has it;
 - joins: inner, left, right, full, cross, comma, on any condition, NATURAL, USING; LATERAL (inner
   and left);
-- subqueries: derived tables, EXISTS, [NOT] IN, comparison with ANY and ALL, scalar ones and rows,
-  all of them correlated at will;
+- subqueries: derived tables, EXISTS, [NOT] IN, ARRAY, comparison and other operators with ANY and
+  ALL, scalar ones and rows, all of them correlated at will;
 - the aggregates that `aggregates.calls.AGGREGATES` lists, with DISTINCT, ORDER BY and FILTER
   inside, and WITHIN GROUP; in a subquery also those of the queries around it;
 - windows (OVER, WINDOW) with PARTITION BY, ORDER BY and frames by ROWS, GROUPS or RANGE whose ends

@@ -1,1 +1,3 @@
 KERNELS: dict[str, int]
+
+def like_text(text: str, pattern: str) -> bool: ...

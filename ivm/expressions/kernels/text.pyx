@@ -396,6 +396,18 @@ cdef void like_any(Frame* f, const Instruction* it) noexcept nogil:
             it.out.words[i] = matches(text_of(f, it.a, i, text_buffer), pattern)
 
 
+def like_text(str text, str pattern):
+    """Tells whether one text is LIKE a pattern (raises ValueError where that ends in an escape)."""
+    cdef bytes given = text.encode()
+    cdef bytes wanted = pattern.encode()
+    cdef Text whole, form
+    whole.data, whole.n = given, len(given)
+    form.data, form.n = wanted, len(wanted)
+    if ends_in_escape(&form):
+        raise ValueError("a pattern that ends in an escape character")
+    return bool(matches(whole, form))
+
+
 KERNELS = {
     "lower": <uintptr_t> <Kernel> lower,
     "upper": <uintptr_t> <Kernel> upper,

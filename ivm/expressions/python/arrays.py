@@ -9,8 +9,10 @@ import pyarrow as pa
 
 from ivm.dataflow.expressions import Call
 from ivm.expressions.families import family
+from ivm.expressions.kernels.text import like_text
 from ivm.expressions.python.forms import reader, writer
 from ivm.expressions.python.script import Script, constant
+from ivm.values import letter_case
 from ivm.values.documents import canonical
 from ivm.values.intervals import span
 from ivm.values.types import JSON
@@ -336,13 +338,15 @@ def _split(text: str | None, separator: str | None, missing: str | None) -> list
     return [None if part == missing else part for part in parts]
 
 
-_ORDERS: dict[str, Callable[[Any, Any], bool]] = {
+_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "eq": lambda a, b: a == b,
     "ne": lambda a, b: a != b,
     "lt": lambda a, b: a < b,
     "le": lambda a, b: a <= b,
     "gt": lambda a, b: a > b,
     "ge": lambda a, b: a >= b,
+    "like": like_text,
+    "ilike": lambda a, b: like_text(letter_case.lower(a), letter_case.lower(b)),
 }
 
 
@@ -351,7 +355,7 @@ def _quantified(every: bool) -> Callable[[Call], Callable[[Any, Elements], bool 
 
     def make(call: Call) -> Callable[[Any, Elements], bool | None]:
         key = keyed(call.arguments[0].type)
-        holds = _ORDERS[str(constant(call, 2))]
+        holds = _OPERATORS[str(constant(call, 2))]
 
         def decide(value: Any, values: Elements | None) -> bool | None:
             if values is None:

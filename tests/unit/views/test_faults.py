@@ -72,7 +72,6 @@ REFUSED = [
     "select rank(1) within group (order by id) as r from customers",
     "select every() as e from customers",
     "select json_object_agg() as o from customers",
-    "select array_agg(a) as x from (select array_agg(id) as a from customers) t",
     "select percentile_cont(null) within group (order by id) as p from customers",
     "select count(*) as n from customers group by rollup ()",
     "select count(*) as n from customers group by all",

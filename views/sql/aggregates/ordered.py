@@ -15,7 +15,7 @@ from ivm.dataflow.expressions import Expression, Literal
 from ivm.values.types import JSON
 from views.errors import InvalidLiteral
 from views.plan.nodes import AggregateFunction
-from views.plan.scalars import test
+from views.plan.scalars import call, test
 from views.sql.aggregates.occurrence import AggregateHandler, Argument, Occurrence, only_where
 from views.sql.base.binder import name
 from views.sql.base.coercion import DOUBLE, TEXT, Bound, cast, is_number
@@ -26,11 +26,12 @@ def array_agg(o: Occurrence, node: exp.ArrayAgg) -> Bound:
     """Binds `array_agg([DISTINCT] x [ORDER BY …])`: NULL counts, and FILTER leaves rows out."""
     argument = o.argument(node.this)
     value = o.binder.value(argument.node)
-    if pa.types.is_list(value.type):
-        raise o.unsupported("array_agg() of arrays")
     order = _order(o, argument, value)
     computation = Computation("list", value, argument.distinct, order=order, where=o.condition)
-    return o.compute(computation, pa.list_(value.type))
+    made = o.compute(computation, pa.list_(value.type))
+    if not pa.types.is_list(value.type):
+        return made
+    return call("array_matched", made, result=made.type)
 
 
 def string_agg(o: Occurrence, node: exp.GroupConcat) -> Bound:

@@ -6,7 +6,7 @@ syntax class to a handler and the parts of the syntax that it reads; any other p
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 from sqlglot import exp
@@ -45,6 +45,12 @@ from views.sql.source.text import QUERIES, describe
 from views.types import type_name
 
 
+class Given(exp.Expression):
+    """Stands in the syntax for an expression, `this`, that is bound already."""
+
+    arg_types: ClassVar = {"this": True}
+
+
 @dataclass(slots=True)
 class Binder:
     """Binds the expressions of one clause.
@@ -72,6 +78,9 @@ class Binder:
 
     def bind(self, node: exp.Expr) -> Bound:
         """Binds `node` to a typed expression."""
+        if isinstance(node, Given):
+            bound: Bound = node.args["this"]
+            return bound
         handler = self.handlers.get(key_of(node), self.handlers.get(type(node)))
         if handler is None:
             raise self.session.source.unsupported(_construct(node), node)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from views.catalog import Catalog
-from views.plan.nodes import Attribute, Plan, SortKey
+from views.plan.nodes import Attribute, Constant, Plan, SortKey
+from views.plan.scalars import TRUE
 from views.plan.trees import Numbers
 from views.sql.base.computations import Aggregates
 from views.sql.source.text import Source
@@ -134,3 +135,8 @@ class Session:
     numbers: Numbers = field(default_factory=Numbers)
     dependencies: set[str] = field(default_factory=set)
     keyed: dict[int, tuple[Attribute, frozenset[int]]] = field(default_factory=dict)
+
+
+def one_row(session: Session) -> Constant:
+    """Makes one row without a column that could be named."""
+    return Constant(((True,),), (session.numbers.fresh("", TRUE),))

@@ -1,5 +1,6 @@
 """The clauses of a query, each bound into plan nodes.
 
+- `any_all`: operators other than comparisons with ANY and ALL
 - `ctes`: WITH: queries under names, each bound anew where the query after them reads it
 - `expansion`: set-returning functions outside FROM: the rows that they make
 - `grouping`: GROUP BY: from the rows of FROM and WHERE to one row for each group

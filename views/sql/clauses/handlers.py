@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from views.sql.aggregates import calls, windows
 from views.sql.base.binder import Handler
-from views.sql.clauses import quantifiers, subqueries, temporal_filter
+from views.sql.clauses import any_all, quantifiers, subqueries, temporal_filter
 from views.sql.functions import (
     arrays,
     documents,
@@ -31,5 +31,6 @@ HANDLERS: Mapping[type[exp.Expr] | str, Handler] = {
     **calls.HANDLERS,
     **subqueries.HANDLERS,
     **quantifiers.HANDLERS,
+    **any_all.HANDLERS,
     **windows.HANDLERS,
 }

@@ -17,7 +17,7 @@ from views.plan.trees import free_columns, numbers_of
 from views.sql.base.binder import Binder
 from views.sql.base.coercion import cast, common_type
 from views.sql.base.computations import Pending, attach
-from views.sql.base.scope import Environment, Relation, Scope, Session
+from views.sql.base.scope import Environment, Relation, Scope, Session, one_row
 from views.sql.clauses.handlers import HANDLERS
 from views.sql.clauses.quantifiers import decided
 from views.sql.clauses.relations import (
@@ -25,7 +25,6 @@ from views.sql.clauses.relations import (
     aliased,
     bind_relation,
     is_join_in_parentheses,
-    one_row,
     paired,
     reads_before,
     seen,

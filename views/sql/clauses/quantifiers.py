@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from ivm.dataflow.expressions import Call, Expression, Literal
-from views.plan.nodes import AggregateCall, AggregateFunction, Filter, Reduce
+from views.plan.nodes import AggregateCall, AggregateFunction, Filter, Plan, Reduce
 from views.plan.scalars import (
     FALSE,
     TRUE,
@@ -59,10 +59,19 @@ def quantified(node: exp.Expr) -> Quantified | None:
         return None if query is None else Quantified(node.this, "eq", query, False)
     if type(node) not in COMPARISONS or not isinstance(node.expression, exp.Any | exp.All):
         return None
-    function, operand = COMPARISONS[type(node)], node.expression.this
+    function, operand = COMPARISONS[type(node)], operand_of(node.expression)
     if isinstance(node.expression, exp.Any):
         return Quantified(node.this, function, operand, False)
     return Quantified(node.this, _OPPOSITE.get(function, function), operand, True)
+
+
+def operand_of(node: exp.Any | exp.All) -> exp.Expr:
+    """Gives the query or array of ANY or ALL; the array of a query's rows is that query."""
+    operand: exp.Expr = node.this
+    while isinstance(operand, exp.Paren):
+        operand = operand.this
+    query = arrays.query_of(operand)
+    return operand if query is None else query
 
 
 def _only_query(items: list[exp.Expr]) -> exp.Expr | None:
@@ -96,7 +105,7 @@ def _answer(b: Binder, asked: Quantified, node: exp.Expr) -> Expression:
     """Its value: true, false or NULL."""
     if asked.function not in _OPPOSITE:
         raise b.session.source.unsupported(f"{SYMBOLS[asked.function]} with ANY or ALL", node)
-    operand = asked.operand.unnest() if isinstance(asked.operand, exp.Paren) else asked.operand
+    operand = asked.operand
     items = operand.expressions if isinstance(operand, exp.Array) else []
     if isinstance(operand, exp.Array) and not any(isinstance(i, exp.Array) for i in items):
         left = row_comparison.values(b, asked.left)
@@ -116,10 +125,11 @@ def _among(b: Binder, asked: Quantified, query: exp.Expr, node: exp.Expr) -> Exp
     if asked.function in _EXTREMES and len(left) == 1:
         return _by_extremes(b, asked.function, left[0], bound, query)
     found, unknown = _membership(b, asked.function, left, bound, query, with_unknown=True)
-    return found if unknown == FALSE else _three_valued(found, unknown)
+    return found if unknown == FALSE else three_valued(found, unknown)
 
 
-def _three_valued(found: Expression, unknown: Expression) -> Expression:
+def three_valued(found: Expression, unknown: Expression) -> Expression:
+    """Makes the condition that is true if `found`, else NULL if `unknown`."""
     return Call("case", (found, TRUE, unknown, Literal(None, BOOL), FALSE), BOOL, True)
 
 
@@ -150,7 +160,7 @@ def _membership(
     if not with_unknown or not compared.nullable:
         return found, FALSE
     if len(left) > 1:
-        return found, _mark_unknown_row(b, bound, compared)
+        return found, mark_unknown(b, bound.plan, compared)
     return found, _unknown(b, left[0], bound)
 
 
@@ -169,11 +179,11 @@ def _unknown(b: Binder, value: Value, bound: BoundQuery) -> Expression:
     return disjunction(cases)
 
 
-def _mark_unknown_row(b: Binder, bound: BoundQuery, compared: Expression) -> Expression:
-    """The same for a row of several columns, where some may differ for certain."""
-    plan, fresh = renamed(bound.plan, b.session.numbers)
+def mark_unknown(b: Binder, plan: Plan, compared: Expression) -> Expression:
+    """Makes a column that tells whether `compared` is NULL for a row of `plan`."""
+    again, fresh = renamed(plan, b.session.numbers)
     moved = substitute(compared, {n: a.column for n, a in fresh.items()})
-    return mark(b, plan, test("is_null", moved))
+    return mark(b, again, test("is_null", moved))
 
 
 def _by_extremes(
@@ -198,7 +208,7 @@ def _by_extremes(
     some = predicate("gt", every, zero)
     missing = predicate("gt", every, known)
     unknown = disjunction([conjunction([test("is_null", x), some]), missing])
-    return _three_valued(disjunction(compared), unknown)
+    return three_valued(disjunction(compared), unknown)
 
 
 def decided(b: Binder, node: exp.Expr, wanted: bool = True) -> Expression:

@@ -25,11 +25,10 @@ from views.plan.trees import numbers_of
 from views.sql.base.binder import Binder
 from views.sql.base.coercion import TEXT, cast, common_type
 from views.sql.base.computations import attach
-from views.sql.base.scope import BoundQuery, Environment, Scope, Session
+from views.sql.base.scope import BoundQuery, Environment, Scope, Session, one_row
 from views.sql.clauses.ctes import bind_with
 from views.sql.clauses.handlers import HANDLERS
 from views.sql.clauses.limits import bind_limit
-from views.sql.clauses.relations import one_row
 from views.sql.clauses.select import bind_select
 from views.types import type_name
 

@@ -6,11 +6,11 @@ from sqlglot import exp
 
 from views.catalog import Table
 from views.errors import DuplicateColumn, UnknownColumn, UnknownTable, suggestion
-from views.plan.nodes import Apply, Attribute, Constant, Get, Join, JoinKind, Plan, SortKey
+from views.plan.nodes import Apply, Attribute, Get, Join, JoinKind, Plan, SortKey
 from views.plan.scalars import TRUE
 from views.plan.trees import free_columns, numbers_of
 from views.sql.base.binder import Binder
-from views.sql.base.scope import Environment, Relation, Scope, Session
+from views.sql.base.scope import Environment, Relation, Scope, Session, one_row
 from views.sql.clauses.handlers import HANDLERS
 from views.sql.functions import set_returning
 from views.sql.functions.set_returning import Called
@@ -27,11 +27,6 @@ class Item:
     plan: Plan
     scope: Scope
     lateral: bool = False
-
-
-def one_row(session: Session) -> Constant:
-    """Makes one row without a column that could be named."""
-    return Constant(((True,),), (session.numbers.fresh("", TRUE),))
 
 
 def bind_relation(session: Session, env: Environment, before: Scope | None, node: exp.Expr) -> Item:

@@ -324,13 +324,8 @@ def _output(select: Select) -> BoundQuery:
 
 
 def _keeps_positions(select: Select, limit: Limit) -> bool:
-    """Tells whether rows that tie come in the order in which sets made them.
-
-    Without an order of its rows, a query's sets follow one another in none.
-    """
-    if limit.ties or (select.node.args.get("distinct") is not None and not select.on):
-        return False
-    return bool(select.order) or select.node.args.get("from_") is None
+    """Tells whether rows that tie come in the order in which sets made them."""
+    return not limit.ties and (select.node.args.get("distinct") is None or bool(select.on))
 
 
 def _check_expanded_first(select: Select) -> None:

@@ -1,4 +1,4 @@
-"""Binds subqueries in expressions: EXISTS, scalar subqueries, and rows of values.
+"""Binds subqueries in expressions: EXISTS, ARRAY, scalar subqueries, and rows of values.
 
 Each becomes a join that its clause applies to its rows.
 """
@@ -6,25 +6,27 @@ Each becomes a join that its clause applies to its rows.
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pyarrow as pa
 from sqlglot import exp
 
 from ivm.dataflow.expressions import Call, Expression, Literal
 from views.plan.failures import may_fail, plan_may_fail
 from views.plan.keys import has_at_most_one_row, has_one_row
-from views.plan.nodes import AggregateCall, Attribute, Map, Plan, Reduce
+from views.plan.nodes import AggregateCall, Attribute, Map, Plan, Reduce, SortKey
 from views.plan.scalars import TRUE, conjunction, predicate
 from views.sql.base.binder import Binder, Handler
 from views.sql.base.coercion import BIGINT, BOOL, TEXT, Bound, cast
 from views.sql.base.computations import Pending
 from views.sql.base.scope import BoundQuery, Environment
+from views.sql.functions import arrays
 
 _TOO_MANY = "more than one row returned by a subquery used as an expression"
 
 
-def bind_query(b: Binder, node: exp.Expr) -> BoundQuery:
+def bind_query(b: Binder, node: exp.Expr, ordered: bool = False) -> BoundQuery:
     """Binds a query that may read the columns of the row it is evaluated for."""
     scope = replace(b.scope, clause=b.clause, aggregates=b.aggregates)
-    inner = Environment(b.environment.named, scope)
+    inner = Environment(b.environment.named, scope, ordered)
     return b.session.bind_query(b.session, inner, node)
 
 
@@ -72,6 +74,23 @@ def row_of(b: Binder, node: exp.Expr, other: exp.Expr) -> list[tuple[exp.Expr, B
     return [(node, value) for value in _only_row(b, bind_query(b, node))]
 
 
+def array(b: Binder, node: exp.Array) -> Bound:
+    """Binds `ARRAY (query)`, the query's values in its order; and `ARRAY[…]`."""
+    query = arrays.query_of(node)
+    if query is None:
+        return arrays.array(b, node)
+    bound = bind_query(b, query, ordered=True)
+    if len(bound.columns) != 1:
+        raise b.mismatch("a subquery of ARRAY must have one column", node)
+    ((_, attribute),) = bound.columns
+    kind = pa.list_(attribute.type)
+    made = b.session.numbers.new("array", kind, True)
+    order = bound.order or (SortKey(attribute.column, False, False),)
+    call = AggregateCall(made, "list", attribute.column, order=order)
+    (values,) = one_row(b, Reduce(bound.plan, (), (call,)), [made])
+    return Call("coalesce", (arrays.matched(values), Literal((), kind)), kind, False)
+
+
 def _only_row(b: Binder, bound: BoundQuery) -> list[Expression]:
     """The columns of a query's one row: all NULL for no row, and an error for more than one."""
     attributes = [attribute for _, attribute in bound.columns]
@@ -103,6 +122,7 @@ def _checked(b: Binder, bound: BoundQuery) -> list[Expression]:
 
 
 HANDLERS: dict[type[exp.Expr] | str, Handler] = {
+    exp.Array: Handler(array, ("expressions", "bracket_notation", "value_constructor")),
     exp.Exists: Handler(exists, ("this",)),
     exp.Subquery: Handler(scalar, ("this",)),
 }

@@ -22,14 +22,21 @@ from views.sql.base.coercion import (
 )
 from views.sql.base.signatures import Build, Signature, Signatures
 from views.sql.functions.documents import TEXTS
+from views.sql.source.text import QUERIES
 
 _NULL = Literal(None, TEXT)
 
 
+def query_of(node: exp.Expr) -> exp.Expr | None:
+    """Gives the query of `ARRAY (query)`; None for `ARRAY[…]`, and all else."""
+    if not isinstance(node, exp.Array) or node.args.get("value_constructor") is not None:
+        return None
+    only = node.expressions[0] if len(node.expressions) == 1 else None
+    return only if isinstance(only, QUERIES) else None
+
+
 def array(b: Binder, node: exp.Array) -> Bound:
     """Binds `ARRAY[…]`, whose elements have one type."""
-    if any(isinstance(e, exp.Query) for e in node.expressions):
-        raise b.session.source.unsupported("ARRAY of a subquery", node)
     values = b.same_type(node.expressions, "ARRAY") if node.expressions else []
     if not values:
         return Untyped("{}")
@@ -45,7 +52,16 @@ def array_of(values: Sequence[Expression], element: pa.DataType) -> Expression:
     else:
         for value in values:
             whole = Call("array_append", (whole, value), kind, True)
-    return call("array_matched", whole, result=kind) if isinstance(element, pa.ListType) else whole
+    return matched(whole)
+
+
+def matched(values: Expression) -> Expression:
+    """Checks that inner arrays are equally long: a row error where they are not."""
+    kind = values.type
+    assert isinstance(kind, pa.ListType)
+    if not isinstance(kind.value_type, pa.ListType):
+        return values
+    return call("array_matched", values, result=values.type)
 
 
 def innermost(kind: pa.DataType) -> pa.DataType:
@@ -245,7 +261,6 @@ FUNCTIONS: Signatures = {
 }
 _BINARY = ("this", "expression")
 HANDLERS: dict[type[exp.Expr] | str, Handler] = {
-    exp.Array: Handler(array, ("expressions", "bracket_notation", "value_constructor")),
     exp.ArrayContainedBy: Handler(containment, _BINARY),
     exp.ArrayContainsAll: Handler(containment, _BINARY),
     exp.ArrayOverlaps: Handler(containment, _BINARY),

@@ -84,6 +84,9 @@ def _nested_brackets(tokens: list[Token]) -> Iterator[int]:
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 
 
+_OPPOSITE: dict[type[exp.Expr], type[exp.Expr]] = {exp.Any: exp.All, exp.All: exp.Any}
+
+
 def _prefix(operation: type[exp.Expr]) -> Callable[[PostgresParser], exp.Expr]:
     """Reads the operand of a prefix operator, sums and products included."""
     return lambda parser: parser.expression(operation(this=parser._parse_term()))
@@ -99,6 +102,7 @@ class ViewsParser(PostgresParser):
     FUNCTIONS = _translated(PostgresParser.FUNCTIONS) | {
         "ROW": lambda args: exp.Tuple(expressions=args),
         "ALL": lambda args: exp.All(this=seq_get(args, 0)),
+        "SOME": lambda args: exp.Any(this=seq_get(args, 0)),
         "DATE_TRUNC": lambda args: PostgresParser.FUNCTIONS["DATE_TRUNC"](_unit_first(args)),
     }
     FUNCTION_PARSERS = _translated(PostgresParser.FUNCTION_PARSERS)
@@ -159,6 +163,14 @@ class ViewsParser(PostgresParser):
         ):
             self.raise_error("Comparisons cannot be chained; put one of them in parentheses")
         return super()._build_predicate(klass, this, expression, comments, negate)
+
+    def _negate_range(self, this: exp.Expr | None = None) -> exp.Expr | None:
+        """A negated operator: `x !~ ANY (y)` is not `NOT x ~ ANY (y)` but `NOT x ~ ALL (y)`."""
+        if isinstance(this, exp.RegexpLike | exp.RegexpILike):
+            opposite = _OPPOSITE.get(type(this.expression))
+            if opposite is not None:
+                this.set("expression", opposite(this=this.expression.this))
+        return super()._negate_range(this)
 
     def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
         """Parses the FILTER and OVER of a call; the condition of FILTER begins with WHERE."""
@@ -292,6 +304,13 @@ def _binding(generator: Generator, binding: RecursiveBinding) -> str:
     return f"{generator.sql(binding, 'alias')}{option} AS {generator.wrap(binding)}"
 
 
+def _array(generator: Generator, array: exp.Array) -> str:
+    """Writes `ARRAY (query)` and `ARRAY[…]`, which may hold queries too."""
+    items = generator.expressions(array, flat=True)
+    in_brackets = array.args.get("value_constructor") is not None
+    return f"ARRAY[{items}]" if in_brackets else f"ARRAY({items})"
+
+
 def _join(generator: Generator, join: exp.Join) -> str:
     """Writes a join with the alias of USING."""
     alias = generator.sql(join, "alias")
@@ -304,6 +323,7 @@ class ViewsGenerator(PostgresGenerator):
     TRANSFORMS: ClassVar = PostgresGenerator.TRANSFORMS | {
         MutuallyRecursive: _mutually_recursive,
         RecursiveBinding: _binding,
+        exp.Array: _array,
         exp.Join: _join,
         exp.BitwiseNot: lambda g, node: f"~ {g.sql(node, 'this')}",  # `~~` is LIKE
     }
