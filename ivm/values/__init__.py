@@ -6,6 +6,8 @@
 - `interval_fields`: fields of intervals, as `extract` and `date_trunc` name them
 - `intervals`: intervals: their texts, and arithmetic on their three parts
 - `letter_case`: upper and lower case, one character for one, as in the locale C.UTF-8
+- `moment_fields`: fields of the text of a date, a time or an interval
+- `moment_text`: dates and times of day read from text, in every form of PostgreSQL's
 - `patterns`: regular expressions of PostgreSQL, matched by RE2 in linear time
 - `python_values`: exact conversion of Python values to Arrow arrays
 - `templates`: templates that format and parse timestamps, as of `to_char` and `to_date`

@@ -1,9 +1,10 @@
 """Text forms: values are written in PostgreSQL's one form and read in every form that it reads.
 
 Dates are days since 1970-01-01, timestamps microseconds since then, times of day microseconds
-since midnight. Every `parse_` function raises ValueError for a text that denotes no value.
+since midnight; `ivm.values.moment_text` reads them. Every `parse_` function raises ValueError for a
+text that denotes no value.
 
->>> timestamp_text(parse_timestamp("2024-2-29T12:00:00.50+02", zoned=True), "+00")
+>>> timestamp_text(1_709_200_800_500_000, "+00")
 '2024-02-29 10:00:00.5+00'
 """
 
@@ -12,11 +13,8 @@ import re
 import uuid
 from decimal import Decimal
 
-from ivm.values.calendar import DAY, HOUR, MINUTE, SECOND, checked_days, civil
+from ivm.values.calendar import DAY, SECOND, civil
 
-_DATE = re.compile(r"\s*(\d{1,6})-(\d{1,2})-(\d{1,2})\s*", re.ASCII)
-_TIME = re.compile(r"\s*(\d{1,2}):(\d{2})(?::(\d{2})(\.\d{1,6}\d*)?)?\s*", re.ASCII)
-_ZONE = re.compile(r"\s*(?:(Z|UTC)|([+-])(\d{1,2}):?(\d{2})?)?\s*", re.ASCII | re.IGNORECASE)
 _INTEGER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 _HEXADECIMAL = re.compile(
@@ -115,54 +113,6 @@ def parse_float(text: str) -> float:
     if found := _NO_NUMBER.fullmatch(text):
         return math.nan if found[1] is None else float(f"{found[1]}inf")
     raise ValueError(text)
-
-
-def parse_date(text: str) -> int:
-    """Read a date as days; a time of day may follow and has no effect."""
-    return parse_timestamp(text, zoned=False) // DAY
-
-
-def parse_time(text: str) -> int:
-    """Read a time of day as microseconds; a zone may follow and has no effect."""
-    found = _TIME.match(text)
-    if found is None or not _ZONE.fullmatch(text[found.end() :]):
-        raise ValueError(text)
-    return _micros(found, text)
-
-
-def _micros(found: re.Match[str], text: str) -> int:
-    hour, minute, second = int(found[1]), int(found[2]), int(found[3] or 0)
-    if hour > 24 or minute > 59 or second > 60 or (hour == 24 and (minute or second)):
-        raise ValueError(text)
-    fraction = round(Decimal(found[4] or 0) * SECOND)
-    return hour * HOUR + minute * MINUTE + second * SECOND + fraction
-
-
-def parse_timestamp(text: str, zoned: bool) -> int:
-    """Read a timestamp as microseconds: in UTC if `zoned`, else of the clock, without its zone."""
-    rest = text.strip()
-    before_christ = rest.upper().endswith(" BC")
-    if before_christ:
-        rest = rest[:-3]
-    date = _DATE.match(rest)
-    if date is None:
-        raise ValueError(text)
-    year = 1 - int(date[1]) if before_christ else int(date[1])
-    if year == 0 and not before_christ:
-        raise ValueError(text)
-    micros = checked_days(year, int(date[2]), int(date[3])) * DAY
-    rest = rest[date.end() :].removeprefix("T")
-    time = _TIME.match(rest)
-    if time is not None:
-        micros += _micros(time, text)
-        rest = rest[time.end() :]
-    zone = _ZONE.fullmatch(rest)
-    if zone is None:
-        raise ValueError(text)
-    if zoned and zone[2]:
-        offset = int(zone[3]) * HOUR + int(zone[4] or 0) * MINUTE
-        micros -= -offset if zone[2] == "-" else offset
-    return micros
 
 
 def parse_uuid(text: str) -> uuid.UUID:

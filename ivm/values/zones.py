@@ -1,14 +1,21 @@
 """Time zones are found by an abbreviation, a fixed offset, or a name in any case.
 
->>> fixed_offset("EST") == -5 * HOUR, known_zone("europe/berlin"), known_zone("Atlantis")
-(True, True, False)
+A zone converts between clocks and instants, both in microseconds since 1970.
+
+>>> find("EST")
+Fixed(offset=-18000000000)
+>>> find("europe/berlin").local(0) == HOUR
+True
 """
 
 import re
+from datetime import UTC as _UTC
+from datetime import datetime, timedelta
 from functools import lru_cache
+from typing import NamedTuple, Protocol
 from zoneinfo import ZoneInfo, available_timezones
 
-from ivm.values.calendar import HOUR, MINUTE
+from ivm.values.calendar import DAY, HOUR, MINUTE, SECOND
 
 # Minutes east of UTC.
 _ABBREVIATIONS = """
@@ -34,8 +41,72 @@ xjt+360 yakst+540 yakt+540 yapt+600 yekst+360 yekt+300
 ABBREVIATIONS = {
     name: int(minutes) for name, minutes in re.findall(r"([a-z]+)([+-]\d+)", _ABBREVIATIONS)
 }
+for _name in ("utc", "gmt", "z", "zulu", "uct"):
+    ABBREVIATIONS[_name] = 0
 
-_FIXED = {"utc": 0, "gmt": 0, "z": 0, "zulu": 0, "etc/utc": 0, "etc/gmt": 0, "uct": 0}
+_OFFSET = re.compile(r"(?:[^\d<,+-]*|<[^<>]+>)([+-]?)(\d{1,3})(?::(\d{1,2}))?(?::(\d{1,2}))?")
+_MOST_HOURS = 167
+_EPOCH = datetime(1970, 1, 1)
+_CYCLE = 146_097 * DAY  # 400 years, after which the calendar and the rules of zones repeat
+_FIRST, _LAST = -719_160 * DAY, 2_932_890 * DAY  # days that Python's dates hold, with room
+
+
+class Zone(Protocol):
+    """A time zone."""
+
+    def local(self, micros: int) -> int:
+        """Give the time on the zone's clock at an instant."""
+
+    def instant(self, micros: int) -> int:
+        """Give the instant at which the zone's clock shows a time."""
+
+
+class Fixed(NamedTuple):
+    """A zone whose clock is always `offset` microseconds ahead of UTC."""
+
+    offset: int
+
+    def local(self, micros: int) -> int:
+        return micros + self.offset
+
+    def instant(self, micros: int) -> int:
+        return micros - self.offset
+
+
+UTC = Fixed(0)
+
+
+class Place(NamedTuple):
+    """A zone whose clock is set anew from time to time."""
+
+    name: str
+
+    def local(self, micros: int) -> int:
+        moment = (_EPOCH + timedelta(microseconds=_near(micros))).replace(tzinfo=_UTC)
+        return micros + _offset(moment.astimezone(ZoneInfo(self.name)))
+
+    def instant(self, micros: int) -> int:
+        """Give the instant at which the clock shows a time.
+
+        A time that the clock shows twice is the later one; a time that it skips counts on from
+        before.
+        """
+        clock = (_EPOCH + timedelta(microseconds=_near(micros))).replace(tzinfo=ZoneInfo(self.name))
+        first, second = _offset(clock), _offset(clock.replace(fold=1))
+        return micros - min(first, second)
+
+
+def _offset(moment: datetime) -> int:
+    offset = moment.utcoffset()
+    assert offset is not None
+    return offset // timedelta(microseconds=1)
+
+
+def _near(micros: int) -> int:
+    """Move a time by whole cycles of the calendar to one that Python's dates hold."""
+    if micros > _LAST:
+        return micros - ((micros - _LAST) // _CYCLE + 1) * _CYCLE
+    return max(micros, _FIRST)
 
 
 @lru_cache
@@ -44,39 +115,21 @@ def _names() -> dict[str, str]:
     return {name.lower(): name for name in available_timezones()}
 
 
-def place(zone: str) -> ZoneInfo:
-    """Find the zone of a name in any case (raises KeyError)."""
-    return ZoneInfo(_names()[zone.strip().lower()])
+@lru_cache
+def find(zone: str) -> Zone:
+    """Find a zone by its abbreviation, name or offset (raises ValueError).
 
-
-def fixed_offset(zone: str) -> int | None:
-    """Give the microseconds east of UTC of an abbreviation or an offset; None for any other name.
-
-    The sign of an offset is that of POSIX: `+3` lies west of UTC.
+    The sign of an offset is that of POSIX: `+3` and `UTC+3` lie west of UTC.
     """
     name = zone.strip().lower()
-    if name in _FIXED:
-        return 0
     if name in ABBREVIATIONS:
-        return ABBREVIATIONS[name] * MINUTE
-    for prefix in ("utc", "gmt"):
-        if name.startswith(prefix) and name[len(prefix) : len(prefix) + 1] in ("+", "-"):
-            name = name[len(prefix) :]
-    if name[:1] not in ("+", "-"):
-        return None
-    hours, _, minutes = name[1:].partition(":")
-    if not hours.isdigit() or (minutes and not minutes.isdigit()):
-        return None
-    offset = int(hours) * HOUR + int(minutes or 0) * MINUTE
-    return offset if name[0] == "-" else -offset
-
-
-def known_zone(zone: str) -> bool:
-    """Tell whether a zone is known, by its abbreviation, offset or name."""
-    if fixed_offset(zone) is not None:
-        return True
-    try:
-        place(zone)
-    except (KeyError, OSError, ValueError):
-        return False
-    return True
+        return Fixed(ABBREVIATIONS[name] * MINUTE)
+    if name in _names():
+        place = Place(_names()[name])
+        return Fixed(place.local(0)) if place.name.startswith("Etc/") else place
+    found = _OFFSET.fullmatch(name)
+    if found is None or int(found[2]) > _MOST_HOURS:
+        raise ValueError(f"no time zone {zone!r} is known here")
+    hours, minutes, seconds = (int(digits or 0) for digits in found.groups()[1:])
+    micros = hours * HOUR + minutes * MINUTE + seconds * SECOND
+    return Fixed(micros if found[1] == "-" else -micros)

@@ -1,18 +1,20 @@
 """Casts from text parse values without the GIL.
 
 Dates are year-month-day, times hour:minute[:second[.fraction]] and a zone that has no effect, timestamps a
-date, optionally followed by a time, a zone (Z or an offset) and BC. To an integer type, `p` to `q` is its range.
+date, optionally followed by a time and a zone (Z or an offset). Moments in any other form are read by
+`ivm.values.moment_text`, with the GIL. To an integer type, `p` to `q` is its range.
 """
 
 from libc.math cimport isfinite, isinf
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
-from libc.string cimport memcmp
 
-from ivm.rows.calendar cimport DAY_MICROS, days_from_civil, days_in_month, floor_division
+from ivm.rows.calendar cimport DAY_MICROS, days_from_civil, days_in_month
 from ivm.expressions.kernels.decimals cimport power_of_ten
 from ivm.rows.interner cimport view
 from ivm.expressions.kernels.vectors cimport Frame, Instruction, Kernel, fail, start_strict
 from ivm.rows.words cimport SIGN, encode_decimal, encode_double, encode_signed, int128_t
+
+from ivm.values import moment_text
 
 cdef extern from *:
     """
@@ -208,14 +210,12 @@ cdef bint is_prefix(const char* word, Py_ssize_t n, const char* whole) noexcept 
     return True
 
 
-cdef bint read_date(Scanner* s, bint before_christ, int64_t* days) noexcept nogil:
+cdef bint read_date(Scanner* s, int64_t* days) noexcept nogil:
     cdef int64_t year = 0, month = 0, day = 0
-    if read_number(s, 6, &year) < 4 or not accept(s, c'-'):
+    if read_number(s, 4, &year) < 4 or year == 0 or not accept(s, c'-'):
         return False
     if not read_number(s, 2, &month) or not accept(s, c'-') or not read_number(s, 2, &day):
         return False
-    if before_christ:
-        year = 1 - year
     if month < 1 or month > 12 or day < 1 or day > days_in_month(year, <int> month):
         return False
     days[0] = days_from_civil(year, <int> month, <int> day)
@@ -223,7 +223,7 @@ cdef bint read_date(Scanner* s, bint before_christ, int64_t* days) noexcept nogi
 
 
 cdef bint read_time(Scanner* s, int64_t* micros) noexcept nogil:
-    """Fractions are rounded to microseconds; midnight may be 24:00."""
+    """Fractions have at most six digits; midnight may be 24:00."""
     cdef int64_t hour = 0, minute = 0, second = 0, fraction = 0
     cdef int digits = 0
     if not read_number(s, 2, &hour) or not accept(s, c':') or read_number(s, 2, &minute) != 2:
@@ -233,10 +233,8 @@ cdef bint read_time(Scanner* s, int64_t* micros) noexcept nogil:
             return False
         if accept(s, c'.'):
             digits = read_number(s, 6, &fraction)
-            if digits == 6 and s.at < s.end and c'5' <= s.at[0] <= c'9':
-                fraction += 1
-            while s.at < s.end and is_digit(s.at[0]):
-                s.at += 1
+            if digits == 0:
+                return False
             fraction *= <int64_t> power_of_ten(6 - digits)
     micros[0] = ((hour * 60 + minute) * 60 + second) * 1_000_000 + fraction
     return minute < 60 and second <= 60 and hour < 25 and micros[0] <= DAY_MICROS
@@ -264,30 +262,88 @@ cdef bint read_zone(Scanner* s, int64_t* offset) noexcept nogil:
     return hours < 16 and minutes < 60
 
 
-cdef bint parse_timestamp(
-    const char* data, Py_ssize_t n, bint zone, int128_t* value
-) noexcept nogil:
-    """Microseconds of the instant; an offset counts only if `zone`."""
-    cdef Scanner s = scan(data, n)
-    cdef int64_t days = 0, micros = 0, offset = 0
-    cdef bint before_christ = s.end - s.at > 3 and memcmp(s.end - 3, b" BC", 3) == 0
-    if before_christ:
-        s.end -= 3
-    if not read_date(&s, before_christ, &days):
+cdef bint read_timestamp(Scanner s, int64_t* days, int64_t* micros, int64_t* offset) noexcept nogil:
+    micros[0] = offset[0] = 0
+    if not read_date(&s, days):
         return False
     if accept(&s, c'T') or accept(&s, c' '):
-        if not read_time(&s, &micros) or not read_zone(&s, &offset):
+        if not read_time(&s, micros) or not read_zone(&s, offset):
             return False
-    if not zone:
-        offset = 0
-    value[0] = <int128_t> days * DAY_MICROS + micros - offset
     return s.at == s.end
 
 
-cdef bint parse_time(const char* data, Py_ssize_t n, int64_t* micros) noexcept nogil:
-    cdef Scanner s = scan(data, n)
+cdef bint read_clock(Scanner s, int64_t* micros) noexcept nogil:
     cdef int64_t offset = 0
     return read_time(&s, micros) and read_zone(&s, &offset) and s.at == s.end
+
+
+# Why a text has no value, or that it has one.
+cdef enum Outcome:
+    READ
+    WRONG
+    OUT_OF_RANGE
+    NO_MEMORY
+
+
+cdef enum Moment:
+    DATE
+    TIME
+    TIMESTAMP
+    TIMESTAMPTZ
+
+
+cdef Outcome read_moment(Moment kind, Scanner s, int64_t* value) noexcept with gil:
+    """The value of a text in any form."""
+    try:
+        text = s.at[:s.end - s.at].decode()
+        if kind == DATE:
+            value[0] = moment_text.parse_date(text)
+        elif kind == TIME:
+            value[0] = moment_text.parse_time(text)
+        else:
+            value[0] = moment_text.parse_timestamp(text, kind == TIMESTAMPTZ)
+    except OverflowError:
+        return OUT_OF_RANGE
+    except MemoryError:
+        return NO_MEMORY
+    except Exception:
+        return WRONG
+    return READ
+
+
+cdef Outcome parse_date(const char* data, Py_ssize_t n, int64_t* days) noexcept nogil:
+    cdef Scanner s = scan(data, n)
+    cdef int64_t micros = 0, offset = 0
+    if read_timestamp(s, days, &micros, &offset):
+        return READ
+    return read_moment(DATE, s, days)
+
+
+cdef Outcome parse_timestamp(const char* data, Py_ssize_t n, bint zone, int64_t* value) noexcept nogil:
+    """Microseconds of the instant; an offset counts only if `zone`."""
+    cdef Scanner s = scan(data, n)
+    cdef int64_t days = 0, micros = 0, offset = 0
+    if read_timestamp(s, &days, &micros, &offset):
+        value[0] = days * DAY_MICROS + micros - (offset if zone else 0)
+        return READ
+    return read_moment(TIMESTAMPTZ if zone else TIMESTAMP, s, value)
+
+
+cdef Outcome parse_time(const char* data, Py_ssize_t n, int64_t* micros) noexcept nogil:
+    cdef Scanner s = scan(data, n)
+    if read_clock(s, micros):
+        return READ
+    return read_moment(TIME, s, micros)
+
+
+cdef inline void settle(Frame* f, const Instruction* it, Py_ssize_t i, Outcome outcome) noexcept nogil:
+    """Says of row `i` how its text was read."""
+    if outcome == WRONG:
+        fail(it, i, it.message)
+    elif outcome == OUT_OF_RANGE:
+        fail(it, i, it.overflow)
+    elif outcome == NO_MEMORY:
+        f.out_of_memory = True
 
 
 cdef inline void text_to_integer(Frame* f, const Instruction* it, bint with_sign) noexcept nogil:
@@ -361,18 +417,15 @@ cdef void text_to_decimal(Frame* f, const Instruction* it) noexcept nogil:
 
 
 cdef void text_to_date(Frame* f, const Instruction* it) noexcept nogil:
-    cdef int128_t value = 0
+    cdef int64_t value = 0
     cdef char buffer[8]
     cdef const char* data
     cdef Py_ssize_t i, n
     start_strict(f, it)
     for i in range(f.n):
         data = view(f.strings, it.a.words[i], buffer, &n)
-        if not parse_timestamp(data, n, False, &value):
-            fail(it, i, it.message)
-        elif value != <int64_t> value:
-            fail(it, i, it.overflow)
-        it.out.words[i] = encode_signed(floor_division(<int64_t> value, DAY_MICROS))
+        settle(f, it, i, parse_date(data, n, &value))
+        it.out.words[i] = encode_signed(value)
 
 
 cdef void text_to_time(Frame* f, const Instruction* it) noexcept nogil:
@@ -383,25 +436,21 @@ cdef void text_to_time(Frame* f, const Instruction* it) noexcept nogil:
     start_strict(f, it)
     for i in range(f.n):
         data = view(f.strings, it.a.words[i], buffer, &n)
-        if not parse_time(data, n, &value):
-            fail(it, i, it.message)
+        settle(f, it, i, parse_time(data, n, &value))
         it.out.words[i] = encode_signed(value)
 
 
 cdef void text_to_timestamp(Frame* f, const Instruction* it) noexcept nogil:
     """`p` is 1 with a time zone."""
-    cdef int128_t value = 0
+    cdef int64_t value = 0
     cdef char buffer[8]
     cdef const char* data
     cdef Py_ssize_t i, n
     start_strict(f, it)
     for i in range(f.n):
         data = view(f.strings, it.a.words[i], buffer, &n)
-        if not parse_timestamp(data, n, it.p, &value):
-            fail(it, i, it.message)
-        elif value != <int64_t> value:
-            fail(it, i, it.overflow)
-        it.out.words[i] = encode_signed(<int64_t> value)
+        settle(f, it, i, parse_timestamp(data, n, it.p, &value))
+        it.out.words[i] = encode_signed(value)
 
 
 KERNELS = {

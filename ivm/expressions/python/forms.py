@@ -13,17 +13,15 @@ from ivm.values.forms import (
     date_text,
     float_text,
     parse_bool,
-    parse_date,
     parse_decimal,
     parse_float,
     parse_int,
-    parse_time,
-    parse_timestamp,
     parse_uuid,
     time_text,
     timestamp_text,
 )
 from ivm.values.intervals import parse_interval, spelled
+from ivm.values.moment_text import parse_date, parse_time, parse_timestamp
 from ivm.values.types import NUMERIC
 
 _SINGLE_DIGITS = 6

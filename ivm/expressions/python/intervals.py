@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 from ivm.expressions.python.script import Script
+from ivm.values.calendar import SECOND
 from ivm.values.intervals import (
     add,
     age,
@@ -17,10 +18,21 @@ from ivm.values.intervals import (
     negate,
     normal,
     span,
+    trunc_division,
 )
 from ivm.values.types import Interval
 
+
+def zone_offset(value: Interval) -> Interval:
+    """Give an interval in whole seconds, which may be a zone's offset (raises ValueError)."""
+    if value.months or value.days:
+        raise ValueError(value)
+    seconds, _ = trunc_division(value.micros, SECOND)
+    return Interval(0, 0, seconds * SECOND)
+
+
 SCRIPTS: dict[str, Script] = {
+    "zone_offset": Script(zone_offset, ("interval",)),
     "interval_span": Script(lambda value: Decimal(span(value)), ("interval",)),
     "interval_normal": Script(normal, ("interval",)),
     "interval_add": Script(add, ("interval", "interval")),

@@ -1,7 +1,6 @@
 """Functions of dates, timestamps and times of day that are rarely on a hot path."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pyarrow as pa
@@ -14,9 +13,7 @@ from ivm.values.interval_fields import INTERVAL_FIELDS, truncation
 from ivm.values.intervals import parse_interval
 from ivm.values.templates import formatter, parser
 from ivm.values.types import Interval
-from ivm.values.zones import fixed_offset, place
-
-_EPOCH = datetime(1970, 1, 1)
+from ivm.values.zones import find
 
 
 def make_date(year: int, month: int, day: int) -> int:
@@ -60,41 +57,14 @@ def binned(stride: Interval, micros: int, origin: int) -> int:
     return micros - (micros - origin) % width
 
 
-def to_local(call: Call) -> Callable[[int], int]:
-    """Make the function from a timestamp with zone to the time on the clock of a zone."""
-    zone = str(constant(call, 1))
-    fixed = fixed_offset(zone)
-    if fixed is not None:
-        return lambda micros: micros + fixed
-    there = place(zone)
-
-    def local(micros: int) -> int:
-        moment = (_EPOCH + timedelta(microseconds=micros)).replace(tzinfo=UTC)
-        return (moment.astimezone(there).replace(tzinfo=None) - _EPOCH) // timedelta(microseconds=1)
-
-    return local
+def to_local(micros: int, zone: str) -> int:
+    """`timestamptz AT TIME ZONE zone`: the time on the zone's clock."""
+    return find(zone).local(micros)
 
 
-def from_local(call: Call) -> Callable[[int], int]:
-    """Make the function from the time on the clock of a zone to a timestamp with zone.
-
-    A time that the clock shows twice is the later one; a time that it skips counts on from before.
-    """
-    zone = str(constant(call, 1))
-    fixed = fixed_offset(zone)
-    if fixed is not None:
-        return lambda micros: micros - fixed
-    there = place(zone)
-
-    def instant(micros: int) -> int:
-        clock = (_EPOCH + timedelta(microseconds=micros)).replace(tzinfo=there)
-        first, second = clock.utcoffset(), clock.replace(fold=1).utcoffset()
-        assert first is not None
-        assert second is not None
-        offset = second if first > second else first
-        return micros - offset // timedelta(microseconds=1)
-
-    return instant
+def from_local(micros: int, zone: str) -> int:
+    """`timestamp AT TIME ZONE zone`: the instant at which the zone's clock shows that time."""
+    return find(zone).instant(micros)
 
 
 def _days_first(call: Call, position: int) -> Callable[[int], int]:
@@ -132,8 +102,8 @@ SCRIPTS: dict[str, Script] = {
     "clock_field": Script(clock_field, ("text", "time"), made=True, constants=(0,)),
     "interval_trunc": Script(truncated, ("text", "interval"), made=True, constants=(0,)),
     "date_bin": Script(binned, ("interval", "timestamp", "timestamp")),
-    "to_local": Script(to_local, ("timestamp", "text"), made=True, constants=(1,)),
-    "from_local": Script(from_local, ("timestamp", "text"), made=True, constants=(1,)),
+    "to_local": Script(to_local, ("timestamp", "text")),
+    "from_local": Script(from_local, ("timestamp", "text")),
     "to_char": Script(to_char, ("any", "text"), made=True, constants=(1,)),
     "to_moment": Script(to_moment, ("text", "text"), made=True, constants=(1,)),
 }

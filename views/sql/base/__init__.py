@@ -4,7 +4,7 @@
 - `coercion`: implicit conversions, as PostgreSQL's, between Arrow's types
 - `computations`: the subqueries, aggregates and window calls that a query collects while it binds
 - `digits`: precision and scale of products, quotients and averages, within 38 digits
-- `literals`: numeric literals, and exact conversions of constants between number types
+- `literals`: constants: unquoted numbers, exact conversions, and advice on refused texts
 - `scope`: name resolution: from names to columns, the innermost query first
 - `signatures`: overload resolution: functions by name, with the signatures that a call chooses from
 """

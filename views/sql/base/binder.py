@@ -20,6 +20,7 @@ from views.errors import (
     TypeMismatch,
     UnknownColumn,
     UnknownFunction,
+    UnsupportedSql,
     suggestion,
 )
 from views.plan.scalars import test
@@ -40,6 +41,7 @@ from views.sql.base.computations import (
     SetCall,
     WindowUse,
 )
+from views.sql.base.literals import moving
 from views.sql.base.scope import Environment, Scope, Session
 from views.sql.source.text import QUERIES, describe
 from views.types import type_name
@@ -126,9 +128,10 @@ class Binder:
         try:
             return read(bound.text, wanted)
         except ValueError as error:
-            raise self.fault(
-                InvalidLiteral, f"{bound.text!r} is no value of type {type_name(wanted)}", node
-            ) from error
+            if (unsupported := moving(bound.text, wanted)) is not None:
+                raise self.fault(UnsupportedSql, unsupported, node) from error
+            problem = f"{bound.text!r} is no value of type {type_name(wanted)}"
+            raise self.fault(InvalidLiteral, problem, node) from error
 
     def as_type(self, node: exp.Expr, wanted: pa.DataType, what: str) -> Expression:
         """Binds `node`, the argument `what`, to type `wanted`, by implicit conversions only."""

@@ -1,4 +1,4 @@
-"""Numeric literals: reads unquoted numbers, and converts constants exactly between number types."""
+"""Constants: reads unquoted numbers, converts numbers exactly, and advises on refused texts."""
 
 import math
 from decimal import Context, Decimal, InvalidOperation
@@ -10,6 +10,7 @@ from ivm.dataflow.expressions import Literal, Value
 from ivm.values.python_values import fits_single
 
 _EXACT = Context(prec=200)
+_CLOCK_WORDS = frozenset({"now", "today", "tomorrow", "yesterday"})
 
 
 def number(text: str) -> Literal:
@@ -52,6 +53,17 @@ def exact(value: float | Decimal, kind: pa.DataType) -> Value:
             raise ValueError("more digits than the type has")
         return rounded
     raise ValueError("not a number type")
+
+
+def moving(text: str, kind: pa.DataType) -> str | None:
+    """Says of a text that is a moment to PostgreSQL why it is none here, and what to write."""
+    if not pa.types.is_temporal(kind):
+        return None
+    if _CLOCK_WORDS.intersection(text.lower().split()):
+        return "a moment that depends on the clock; compare a column with now() in WHERE"
+    if text.strip().lower() in ("infinity", "-infinity"):
+        return "infinity as a moment; write one beyond all others: '9999-12-31', '0001-01-01'"
+    return None
 
 
 def _float(given: float | Decimal, kind: pa.DataType) -> float:

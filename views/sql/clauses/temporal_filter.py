@@ -14,7 +14,7 @@ from views.errors import UnsupportedSql
 from views.plan.scalars import call, disjunction, test
 from views.sql.base.binder import Binder, Handler
 from views.sql.base.coercion import BIGINT, TIMESTAMPTZ, cast, is_temporal
-from views.sql.functions.temporal import negated, shifted
+from views.sql.functions.moving import negated, shifted
 from views.sql.source.text import QUERIES
 
 # The comparison that says the same with its sides exchanged.

@@ -4,6 +4,7 @@
 - `documents`: jsonb: operators and functions
 - `general`: functions of numbers, text and NULLs
 - `moments`: functions of dates, times, timestamps and intervals by name
+- `moving`: moments moved by intervals, and intervals negated
 - `named`: functions called by PostgreSQL's name and order of arguments
 - `numbers`: functions and bit operators of numbers by name
 - `operators`: operators: arithmetic, comparison, logic, CASE, casts and constants
@@ -12,4 +13,5 @@
 - `set_returning`: functions that return sets, in FROM
 - `strings`: functions of text and bytes by name
 - `temporal`: dates, times, timestamps and intervals: operators and the syntax of their own
+- `time_zones`: time zones: instants shown on a clock, and a clock read as an instant
 """

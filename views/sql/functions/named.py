@@ -17,6 +17,7 @@ from views.sql.functions import (
     set_returning,
     strings,
     temporal,
+    time_zones,
 )
 from views.sql.functions.set_returning import SETS
 
@@ -32,6 +33,7 @@ FUNCTIONS: Signatures = {
 SPECIAL: Mapping[str, Callable[[Binder, exp.Anonymous], Bound]] = {
     "date_part": temporal.date_part,
     "make_interval": moments.make_interval,
+    "timezone": time_zones.timezone,
 }
 
 

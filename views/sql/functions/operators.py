@@ -32,7 +32,7 @@ from views.sql.base.coercion import (
     promoted,
     scale_of,
 )
-from views.sql.functions import documents, temporal
+from views.sql.functions import documents, moving, temporal
 from views.types import parse_type
 
 _ARITHMETIC: dict[type[exp.Expr], tuple[str, str]] = {
@@ -145,7 +145,7 @@ def negate(b: Binder, node: exp.Neg) -> Bound:
     bound = b.bind(node.this)
     value = b.typed(bound, pa.float64(), node.this)
     if value.type == INTERVAL:
-        return temporal.negated(value)
+        return moving.negated(value)
     if not is_number(value.type):
         raise b.mismatch(f"no operator - {name(value)}", node)
     if isinstance(node.this, exp.Literal) and not node.this.is_string:

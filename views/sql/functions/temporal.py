@@ -9,7 +9,6 @@ from ivm.constants import computed, read
 from ivm.dataflow.expressions import Call, Expression, Literal
 from ivm.values.interval_fields import CLOCK_FIELDS, INTERVAL_FIELDS, INTERVAL_UNITS
 from ivm.values.types import INTERVAL
-from ivm.values.zones import fixed_offset, known_zone
 from views.errors import InvalidLiteral
 from views.plan.scalars import call, conjunction, disjunction, predicate
 from views.sql.base.binder import Binder, Handler, name
@@ -30,9 +29,9 @@ from views.sql.base.coercion import (
     is_number,
     is_temporal,
 )
+from views.sql.functions import time_zones
+from views.sql.functions.moving import negated, shifted
 
-_DAY_MICROS = 86_400_000_000
-_MOST_MICROS = 2**63 - 1  # of an interval, an int64
 _SPAN = pa.decimal128(38, 0)
 _FRACTIONAL = pa.decimal128(38, 6)
 _WHOLE = pa.decimal128(19, 0)
@@ -46,6 +45,7 @@ _UNITS = {
     "microseconds", "milliseconds", "second", "minute", "hour", "day", "week", "month", "quarter",
     "year", "decade", "century", "millennium",
 }  # fmt: skip
+_UNITS_OF_DAY = {"microseconds", "milliseconds", "second", "minute", "hour"}
 _SYNONYMS = {
     "years": "year", "months": "month", "days": "day", "hours": "hour", "minutes": "minute",
     "seconds": "second", "weeks": "week", "millisecond": "milliseconds", "decades": "decade",
@@ -119,28 +119,6 @@ def _scaled(function: str, value: Expression, factor: Expression) -> Expression 
     if value.type != INTERVAL or not is_number(factor.type):
         return None
     return call(function, value, cast(factor, DOUBLE), result=INTERVAL)
-
-
-def shifted(moment: Expression, by: Expression) -> Expression:
-    """Moves `moment` by an interval: months first, then days, then the rest. It is a timestamp."""
-    value = cast(moment, TIMESTAMP) if moment.type == DATE else moment
-    if not isinstance(by, Literal) or not isinstance(by.value, tuple):
-        return call("add_interval", value, by, result=value.type)
-    months, days, nanos = by.value
-    micros = days * _DAY_MICROS + nanos // 1000
-    if abs(micros) > _MOST_MICROS:
-        return call("add_interval", value, by, result=value.type)
-    if months:
-        value = call("add_months", value, Literal(months, BIGINT), result=value.type)
-    if micros:
-        value = call("add_micros", value, Literal(micros, BIGINT), result=value.type)
-    return value
-
-
-def negated(value: Expression) -> Expression:
-    """Binds `- interval`."""
-    negative = call("interval_negate", value, result=INTERVAL)
-    return computed(negative) if isinstance(value, Literal) else negative
 
 
 def span(value: Expression) -> Expression:
@@ -220,26 +198,21 @@ def date_trunc(b: Binder, node: exp.TimestampTrunc | exp.DateTrunc) -> Bound:
         return call("interval_trunc", Literal(unit, TEXT), moment, result=INTERVAL)
     if not is_temporal(moment.type) or unit not in _UNITS:
         raise b.session.source.unsupported(f"date_trunc({unit!r}) of {name(moment)}", node)
+    zone = node.args.get("zone")
+    if zone is not None:
+        return _trunc_in_zone(b, unit, cast(moment, TIMESTAMPTZ), zone)
     result = TIMESTAMPTZ if moment.type == DATE else moment.type
     return call("date_trunc", Literal(unit, TEXT), moment, result=result)
 
 
-def at_time_zone(b: Binder, node: exp.AtTimeZone) -> Bound:
-    """Binds `moment AT TIME ZONE 'zone'`; the zone is a constant offset or a known name."""
-    moment = b.value(node.this, TIMESTAMPTZ)
-    if not is_temporal(moment.type):
-        raise b.mismatch(f"no time zone for {name(moment)}", node)
-    zone = b.value(node.args["zone"])
-    if not isinstance(zone, Literal) or not isinstance(zone.value, str):
-        raise b.session.source.unsupported("a time zone that is not a constant text", node)
-    if not known_zone(zone.value):
-        raise b.fault(InvalidLiteral, f"no time zone {zone.value!r} is known here", node)
-    here = cast(moment, TIMESTAMPTZ) if moment.type == DATE else moment
-    local = here.type == TIMESTAMP
-    result = TIMESTAMPTZ if local else TIMESTAMP
-    if fixed_offset(zone.value) == 0:
-        return cast(here, result)
-    return call("from_local" if local else "to_local", here, zone, result=result)
+def _trunc_in_zone(b: Binder, unit: str, moment: Expression, zone: exp.Expr) -> Expression:
+    """`date_trunc(unit, moment, zone)`: on the zone's clock; within a day the offset is kept."""
+    local = time_zones.shown(b, moment, zone)
+    begun = call("date_trunc", Literal(unit, TEXT), local, result=TIMESTAMP)
+    if unit in _UNITS_OF_DAY:
+        back = call("micros_between", begun, local, result=BIGINT)
+        return call("add_micros", moment, back, result=TIMESTAMPTZ)
+    return time_zones.shown(b, begun, zone)
 
 
 def overlaps(b: Binder, node: exp.Overlaps) -> Bound:
@@ -272,10 +245,10 @@ def _end(b: Binder, start: Expression, node: exp.Expr) -> Expression:
 
 
 HANDLERS: dict[type[exp.Expr] | str, Handler] = {
-    exp.AtTimeZone: Handler(at_time_zone, ("this", "zone")),
-    exp.DateTrunc: Handler(date_trunc, ("this", "unit")),
+    exp.AtTimeZone: Handler(time_zones.at_time_zone, ("this", "zone")),
+    exp.DateTrunc: Handler(date_trunc, ("this", "unit", "zone")),
     exp.Extract: Handler(extract, ("this", "expression")),
     exp.Interval: Handler(interval, ("this", "unit", "fraction_in_string")),
     exp.Overlaps: Handler(overlaps, ("this", "expression")),
-    exp.TimestampTrunc: Handler(date_trunc, ("this", "unit")),
+    exp.TimestampTrunc: Handler(date_trunc, ("this", "unit", "zone")),
 }
