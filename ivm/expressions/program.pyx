@@ -102,6 +102,7 @@ cdef int make_code(
 ) except -1:
     """The code of an assembly; `numbers` collects the messages, numbered from 1."""
     cdef Instruction* it
+    cdef Py_ssize_t i
     code.registers = <Register*> calloc(len(assembly.cells) + 1, sizeof(Register))
     code.instructions = <Instruction*> calloc(len(assembly.steps) + 1, sizeof(Instruction))
     if code.registers == NULL or code.instructions == NULL:
@@ -116,6 +117,12 @@ cdef int make_code(
         it.a = register_at(code, step.arguments, 0)
         it.b = register_at(code, step.arguments, 1)
         it.c = register_at(code, step.arguments, 2)
+        it.given = <const Register**> calloc(len(step.arguments) + 1, sizeof(Register*))
+        if it.given == NULL:
+            raise MemoryError
+        for i in range(len(step.arguments)):
+            it.given[i] = register_at(code, step.arguments, i)
+        it.count = len(step.arguments)
         it.p = step.p
         it.q = step.q
         if step.routine is not None:
@@ -146,6 +153,8 @@ cdef void free_code(Code* code) noexcept:
         free(code.registers[i].words)
         free(code.registers[i].nulls)
         free(code.registers[i].errors)
+    for i in range(code.length):
+        free(code.instructions[i].given)
     free(code.registers)
     free(code.instructions)
 

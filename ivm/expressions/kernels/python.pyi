@@ -18,7 +18,7 @@ class Search:
     def function(self) -> Callable[[pa.StringArray], pa.BooleanArray]: ...
 
 class Routine:
-    """A Python function of up to three values; `strict`: it is not called where one is NULL."""
+    """A Python function of any number of values; `strict`: it is not called where one is NULL."""
 
     def __init__(
         self,

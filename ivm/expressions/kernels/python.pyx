@@ -35,6 +35,7 @@ from ivm.expressions.kernels.vectors cimport (
     fail,
     has_null,
     spread_errors,
+    spread_nulls,
     start_strict,
     wanted,
 )
@@ -269,22 +270,17 @@ cdef void search(Frame* f, const Instruction* it) noexcept nogil:
 
 
 cdef class Routine:
-    """A Python function of up to three values; `strict`: it is not called where one is NULL."""
+    """A Python function of any number of values; `strict`: it is not called where one is NULL."""
 
     cdef readonly object function
     cdef bint strict
-    cdef int count
-    cdef Objects a
-    cdef Objects b
-    cdef Objects c
+    cdef list arguments     # an Objects for each
     cdef Objects out
 
     def __cinit__(self, function, arguments, result, bint strict):
         self.function = function
         self.strict = strict
-        self.count = len(arguments)
-        given = [Objects(type_) for type_ in arguments] + [None] * 3
-        self.a, self.b, self.c = given[:3]
+        self.arguments = [Objects(type_) for type_ in arguments]
         self.out = Objects(result)
 
     cdef object _argument(self, Objects objects, const Register* given, Py_ssize_t i, Strings* strings):
@@ -293,15 +289,11 @@ cdef class Routine:
         return objects.read(given.words + i * given.width, strings)
 
     cdef object _answer(self, const Instruction* it, Py_ssize_t i, Strings* strings):
-        if self.count == 0:
-            return self.function()
-        a = self._argument(self.a, it.a, i, strings)
-        if self.count == 1:
-            return self.function(a)
-        b = self._argument(self.b, it.b, i, strings)
-        if self.count == 2:
-            return self.function(a, b)
-        return self.function(a, b, self._argument(self.c, it.c, i, strings))
+        cdef Py_ssize_t k
+        given = []
+        for k in range(it.count):
+            given.append(self._argument(<Objects> self.arguments[k], it.given[k], i, strings))
+        return self.function(*given)
 
     cdef int _call(self, Frame* f, const Instruction* it, Py_ssize_t i) except -1:
         answer = self._answer(it, i, f.strings)
@@ -330,15 +322,14 @@ cdef class Routine:
 
 cdef void scripted(Frame* f, const Instruction* it) noexcept nogil:
     """`p` is the address of a Routine."""
-    if (<Routine> <void*> it.p).strict:
-        start_strict(f, it)
-    else:
-        if it.out.nulls != NULL:
-            memset(it.out.nulls, 0, f.n)
-        memset(it.out.errors, 0, f.n * sizeof(uint32_t))
-        spread_errors(f, it.out, it.a)
-        spread_errors(f, it.out, it.b)
-        spread_errors(f, it.out, it.c)
+    cdef int k
+    if it.out.nulls != NULL:
+        memset(it.out.nulls, 0, f.n)
+    memset(it.out.errors, 0, f.n * sizeof(uint32_t))
+    for k in range(it.count):
+        if (<Routine> <void*> it.p).strict and it.out.nulls != NULL:
+            spread_nulls(f, it.out, it.given[k])
+        spread_errors(f, it.out, it.given[k])
     with gil:
         (<Routine> <void*> it.p).run(f, it)
 

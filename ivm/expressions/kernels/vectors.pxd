@@ -41,6 +41,8 @@ cdef struct Instruction:
     const Register* a
     const Register* b
     const Register* c
+    const Register** given  # all `count` arguments, a, b and c among them
+    int count
     int64_t p
     int64_t q
     uint32_t message        # of the kernel's usual failure, from 1

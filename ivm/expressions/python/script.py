@@ -10,7 +10,7 @@ from ivm.errors import Unsupported
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A script takes one to three values of the families `takes`; `any` is every type.
+    """A script takes values of the families `takes`; `any` is every type.
 
     `made`: `function(call)` makes the function of the arguments that are not `constants`; else it
     is that function itself. Unless `strict` is false it is not called where an argument is NULL;
