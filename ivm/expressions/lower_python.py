@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ivm.dataflow.expressions import Call
+from ivm.dataflow.expressions import Call, Literal
 from ivm.errors import Unsupported
 from ivm.expressions.compiler import Assembly, Lowering
 from ivm.expressions.families import family, gives, literal_text, wants
@@ -67,9 +67,12 @@ def run_script(a: Assembly, call: Call, script: Script) -> int:
 
 
 def _search(a: Assembly, call: Call) -> int:
-    """`regexp_like(text, pattern, flags)`."""
+    """`regexp_like(text, pattern, flags)`; many texts at once for a constant pattern."""
     wants(call, "text", "text", "text")
     gives(call, "bool")
+    given = [e.value if isinstance(e, Literal) else None for e in call.arguments[1:]]
+    if not all(isinstance(value, str) for value in given):
+        return run_script(a, call, SCRIPTS["regexp_like_any"])
     find = searcher(literal_text(call, 1), literal_text(call, 2))
     text = a.register(call.arguments[0])
     return a.emit("search", (text,), call.type, routine=Search(find))

@@ -8,8 +8,11 @@
 - `letter_case`: upper and lower case, one character for one, as in the locale C.UTF-8
 - `moment_fields`: fields of the text of a date, a time or an interval
 - `moment_text`: dates and times of day read from text, in every form of PostgreSQL's
-- `patterns`: regular expressions of PostgreSQL, matched by RE2 in linear time
+- `patterns`: regular expressions of PostgreSQL, matched in polynomial time
 - `python_values`: exact conversion of Python values to Arrow arrays
+- `regular_matching`: matching of regular expressions on sets of places in a text
+- `regular_syntax`: advanced regular expressions of PostgreSQL, parsed to trees
+- `similar`: patterns of LIKE and SIMILAR TO with an escape character, rewritten
 - `templates`: templates that format and parse timestamps, as of `to_char` and `to_date`
 - `types`: column types beyond the plain ones of Arrow: UUID, JSON, NUMERIC, INTERVAL
 - `zones`: time zones by abbreviation, fixed offset or name

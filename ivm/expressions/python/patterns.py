@@ -1,52 +1,75 @@
-"""Functions of regular expressions, whose patterns, flags and replacements are constants."""
+"""Functions of regular expressions; an expression, or a flag, that is none raises ValueError."""
 
 import re
-from collections.abc import Callable
-from typing import Any
+from functools import lru_cache
+from itertools import islice
 
-from ivm.dataflow.expressions import Call
-from ivm.errors import Unsupported
-from ivm.expressions.python.script import Script, constant
-from ivm.values.patterns import Pattern, compile_pattern
+from ivm.expressions.python.script import Script
+from ivm.values.patterns import Matching, Span, compile_pattern, has_match
+from ivm.values.similar import like_escape, similar_escape
 
-
-def extracting(call: Call, *flags: int) -> Pattern:
-    """Compile the pattern of a call that extracts matches; `flags` is the position of its flags."""
-    spelled = str(constant(call, flags[0])) if flags else ""
-    pattern = compile_pattern(str(constant(call, 1)), spelled)
-    if pattern.mixed:
-        raise Unsupported("what matches an expression with both greedy and lazy quantifiers")
-    return pattern
+_CACHED_TEMPLATES = 1024
 
 
-def replacer(call: Call) -> Callable[[str], str]:
-    """`regexp_replace(text, pattern, replacement, flags)`: the first match, or with `g` all."""
-    pattern = extracting(call, 3)
-    template = _template(str(constant(call, 2)))
-    every = "g" in str(constant(call, 3))
-
-    def replace(text: str) -> str:
-        out, copied = [], 0
-        for start, end in pattern.matches(text):
-            groups: tuple[str | None, ...] = ()
-            if any(isinstance(part, int) and part for part in template):
-                groups = pattern.groups(text, start, end)
-            out.append(text[copied:start])
-            for part in template:
-                if isinstance(part, str):
-                    out.append(part)
-                elif part == 0:
-                    out.append(text[start:end])
-                elif part <= len(groups):
-                    out.append(groups[part - 1] or "")
-            copied = end
-            if not every:
-                break
-        return "".join([*out, text[copied:]])
-
-    return replace
+def _matching(text: str, pattern: str, flags: str) -> Matching:
+    """The matches of an expression for a function that does not know the flag `g`."""
+    if "g" in flags:
+        raise ValueError("the flag 'g'")
+    return compile_pattern(pattern, flags).on(text)
 
 
+def _nth(matching: Matching, start: int, n: int) -> Span | None:
+    """Find the `n`th match from the character `start`; both count from 1."""
+    if start < 1 or n < 1:
+        raise ValueError((start, n))
+    return next(islice(matching.spans(start - 1), n - 1, None), None)
+
+
+def _part(matching: Matching, span: Span | None, group: int) -> Span | None:
+    """Find the span of a group in a match, of the whole as group 0."""
+    if group < 0:
+        raise ValueError(group)
+    if span is None or group == 0:
+        return span
+    groups = matching.groups(span)
+    return groups[group - 1] if group <= len(groups) else None
+
+
+def like(text: str, pattern: str, flags: str) -> bool:
+    """`regexp_like(text, pattern, flags)`."""
+    _matching(text, pattern, flags)
+    return has_match(compile_pattern(pattern, flags), text)
+
+
+def replace(text: str, pattern: str, template: str, start: int, n: int, flags: str) -> str:
+    """`regexp_replace` of the `n`th match from the character `start`, or of all if it is 0."""
+    if start < 1 or n < 0:
+        raise ValueError((start, n))
+    matching, parts = compile_pattern(pattern, flags).on(text), _template(template)
+    spans = matching.spans(start - 1)
+    out, copied = [], 0
+    for begin, end in spans if n == 0 else islice(spans, n - 1, n):
+        groups: list[str | None] = [text[begin:end]]
+        if any(isinstance(part, int) and part for part in parts):
+            groups += matching.texts((begin, end))
+        out.append(text[copied:begin])
+        out += [_filled(part, groups) for part in parts]
+        copied = end
+    return "".join([*out, text[copied:]])
+
+
+def _filled(part: str | int, groups: list[str | None]) -> str:
+    if isinstance(part, str):
+        return part
+    return (groups[part] if part < len(groups) else None) or ""
+
+
+def replace_flagged(text: str, pattern: str, template: str, flags: str) -> str:
+    """`regexp_replace(text, pattern, template, flags)`: the first match, or with `g` all."""
+    return replace(text, pattern, template, 1, 0 if "g" in flags else 1, flags)
+
+
+@lru_cache(_CACHED_TEMPLATES)
 def _template(replacement: str) -> list[str | int]:
     """Split a replacement into texts and numbers of groups, 0 for the whole match."""
     parts: list[str | int] = []
@@ -60,74 +83,83 @@ def _template(replacement: str) -> list[str | int]:
     return parts
 
 
-def substring(call: Call) -> Callable[[str], str | None]:
+def substring(text: str, pattern: str) -> str | None:
     """`substring(text from pattern)`: the first group's match, or the whole without groups."""
-    pattern = extracting(call)
-
-    def find(text: str) -> str | None:
-        for start, end in pattern.matches(text):
-            return pattern.groups(text, start, end)[0] if pattern.whole.groups else text[start:end]
+    matching = compile_pattern(pattern).on(text)
+    span = next(matching.spans(), None)
+    if span is None:
         return None
-
-    return find
-
-
-def substr(call: Call) -> Callable[[str], str | None]:
-    """`regexp_substr(text, pattern, flags)`: the first match."""
-    pattern = extracting(call, 2)
-    return lambda text: next((text[s:e] for s, e in pattern.matches(text)), None)
+    return _cut(text, matching.groups(span)[0] if compile_pattern(pattern).groups else span)
 
 
-def match(call: Call) -> Callable[[str], list[str | None] | None]:
+def _cut(text: str, span: Span | None) -> str | None:
+    return None if span is None else text[span[0] : span[1]]
+
+
+def substr(text: str, pattern: str, start: int, n: int, flags: str, group: int) -> str | None:
+    """`regexp_substr(text, pattern, start, n, flags, group)`."""
+    matching = _matching(text, pattern, flags)
+    return _cut(text, _part(matching, _nth(matching, start, n), group))
+
+
+def position(text: str, pattern: str, start: int, n: int, end: int, flags: str, group: int) -> int:
+    """`regexp_instr(text, pattern, start, n, end, flags, group)`: 0 without a match."""
+    if end not in (0, 1):
+        raise ValueError(end)
+    matching = _matching(text, pattern, flags)
+    span = _part(matching, _nth(matching, start, n), group)
+    return 0 if span is None else span[end] + 1
+
+
+def match(text: str, pattern: str, flags: str) -> list[str | None] | None:
     """`regexp_match(text, pattern, flags)`: the groups of the first match, or the whole of it."""
-    pattern = extracting(call, 2)
-
-    def find(text: str) -> list[str | None] | None:
-        for start, end in pattern.matches(text):
-            if not pattern.whole.groups:
-                return [text[start:end]]
-            return list(pattern.groups(text, start, end))
-        return None
-
-    return find
+    _matching(text, pattern, flags)
+    return next(iter(all_matches(text, pattern, flags)), None)
 
 
-def split(call: Call) -> Callable[[str], list[str]]:
+def all_matches(text: str, pattern: str, flags: str) -> list[list[str | None]]:
+    """`regexp_matches(text, pattern, flags)`: with the flag `g` all matches, else the first."""
+    matching = compile_pattern(pattern, flags).on(text)
+    spans = islice(matching.spans(), None if "g" in flags else 1)
+    if compile_pattern(pattern, flags).groups:
+        return [matching.texts(span) for span in spans]
+    return [[text[begin:end]] for begin, end in spans]
+
+
+def split(text: str, pattern: str, flags: str) -> list[str]:
     """`regexp_split_to_array(text, pattern, flags)`; empty matches at the ends do not split."""
-    pattern = extracting(call, 2)
-
-    def parts(text: str) -> list[str]:
-        out, copied = [], 0
-        for start, end in pattern.matches(text):
-            if start == end and (start == copied or start == len(text)):
-                continue
-            out.append(text[copied:start])
-            copied = end
-        return [*out, text[copied:]]
-
-    return parts
+    out, copied = [], 0
+    for start, end in _matching(text, pattern, flags).spans():
+        if start == end and (start == copied or start == len(text)):
+            continue
+        out.append(text[copied:start])
+        copied = end
+    return [*out, text[copied:]]
 
 
-def count(call: Call) -> Callable[[str], int]:
-    """`regexp_count(text, pattern, flags)`."""
-    pattern = extracting(call, 2)
-    return lambda text: sum(1 for _ in pattern.matches(text))
+def count(text: str, pattern: str, start: int, flags: str) -> int:
+    """`regexp_count(text, pattern, start, flags)`."""
+    if start < 1:
+        raise ValueError(start)
+    return sum(1 for _ in _matching(text, pattern, flags).spans(start - 1))
 
 
-def _script(
-    function: Callable[[Call], Callable[..., Any]], constants: int, nullable: bool
-) -> Script:
-    """A function of text whose other arguments are constants."""
-    takes = ("text",) * (1 + constants)
-    positions = tuple(range(1, constants + 1))
-    return Script(function, takes, nullable=nullable, made=True, constants=positions)
-
-
+_TEXTS = ("text", "text", "text")
 SCRIPTS: dict[str, Script] = {
-    "regexp_replace": _script(replacer, 3, nullable=False),
-    "regexp_substring": _script(substring, 1, nullable=True),
-    "regexp_substr": _script(substr, 2, nullable=True),
-    "regexp_match": _script(match, 2, nullable=True),
-    "regexp_split": _script(split, 2, nullable=False),
-    "regexp_count": _script(count, 2, nullable=False),
+    "like_escape": Script(like_escape, ("text", "text")),
+    "regexp_count": Script(count, ("text", "text", "signed", "text")),
+    "regexp_instr": Script(
+        position, ("text", "text", "signed", "signed", "signed", "text", "signed")
+    ),
+    "regexp_like_any": Script(like, _TEXTS),
+    "regexp_match": Script(match, _TEXTS, nullable=True),
+    "regexp_matches": Script(all_matches, _TEXTS),
+    "regexp_replace": Script(replace, (*_TEXTS, "signed", "signed", "text")),
+    "regexp_replace_flagged": Script(replace_flagged, (*_TEXTS, "text")),
+    "regexp_split": Script(split, _TEXTS),
+    "regexp_substr": Script(
+        substr, ("text", "text", "signed", "signed", "text", "signed"), nullable=True
+    ),
+    "regexp_substring": Script(substring, ("text", "text"), nullable=True),
+    "similar_escape": Script(similar_escape, ("text", "text")),
 }

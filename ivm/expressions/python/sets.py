@@ -3,9 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ivm.dataflow.expressions import Call
-from ivm.expressions.python import patterns
-from ivm.expressions.python.script import Script, constant
+from ivm.expressions.python.script import Script
 from ivm.values import documents
 from ivm.values.intervals import moved, span
 from ivm.values.types import Interval
@@ -54,23 +52,6 @@ def _members(text: str) -> list[tuple[str, Any]]:
     return sorted(document.items(), key=lambda m: (len(m[0].encode()), m[0].encode()))
 
 
-def _matches(call: Call) -> Callable[[str], list[list[str | None]]]:
-    """`regexp_matches(text, pattern, flags)`: with the flag `g` all matches, else the first."""
-    pattern = patterns.extracting(call, 2)
-    every = "g" in str(constant(call, 2))
-
-    def find(text: str) -> list[list[str | None]]:
-        found: list[list[str | None]] = []
-        for start, end in pattern.matches(text):
-            groups = pattern.groups(text, start, end) if pattern.whole.groups else ()
-            found.append(list(groups) or [text[start:end]])
-            if not every:
-                break
-        return found
-
-    return find
-
-
 SCRIPTS: dict[str, Script] = {
     "series": Script(series, ("signed", "signed", "signed")),
     "moment_series": Script(moments, ("timestamp", "timestamp", "interval")),
@@ -78,5 +59,4 @@ SCRIPTS: dict[str, Script] = {
     "json_items_text": Script(_items(documents.plain), ("json",)),
     "json_keys": Script(lambda text: [key for key, _ in _members(text)], ("json",)),
     "json_pairs": Script(lambda text: [documents.dump([*m]) for m in _members(text)], ("json",)),
-    "regexp_matches": Script(_matches, ("text", "text", "text"), made=True, constants=(1, 2)),
 }

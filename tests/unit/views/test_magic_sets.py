@@ -93,7 +93,9 @@ def test_the_rules_are_shown() -> None:
 
 
 @pytest.mark.parametrize("program", [LEFT, RIGHT])
-@pytest.mark.parametrize("query", ["?- path(1, x).", "?- path(x, 60).", "?- path(x, y), x = 1, y = 60."])
+@pytest.mark.parametrize(
+    "query", ["?- path(1, x).", "?- path(x, 60).", "?- path(x, y), x = 1, y = 60."]
+)
 def test_what_a_long_chain_keeps_grows_with_its_length(program: str, query: str) -> None:
     chain = [(i, i + 1) for i in range(1, 60)]
     assert held(program + query, chain) < 10 * len(chain)

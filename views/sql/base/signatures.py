@@ -209,6 +209,7 @@ def checked(b: Binder, node: exp.Expr, check: Callable[[], object]) -> None:
     try:
         check()
     except Unsupported as error:
-        raise b.session.source.unsupported(str(error), node) from error
+        what, _, instead = str(error).partition("; ")
+        raise b.session.source.unsupported(what, node, instead) from error
     except ValueError as error:
         raise b.fault(InvalidLiteral, str(error), node) from error

@@ -8,7 +8,7 @@
 - `named`: functions called by PostgreSQL's name and order of arguments
 - `numbers`: functions and bit operators of numbers by name
 - `operators`: operators: arithmetic, comparison, logic, CASE, casts and constants
-- `patterns`: regular expressions and SIMILAR TO, with constant patterns, flags and replacements
+- `patterns`: LIKE, SIMILAR TO, regular expressions and the functions of them
 - `row_comparison`: rows of values, compared column by column as PostgreSQL does
 - `set_returning`: functions that return sets, in FROM
 - `strings`: functions of text and bytes by name

@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from ivm.dataflow.expressions import Call, Expression, Literal
 from views.errors import UnknownFunction
-from views.plan.scalars import call, negation, predicate, test
+from views.plan.scalars import call, test
 from views.sql.base.binder import Binder, Handler, name
 from views.sql.base.coercion import (
     BIGINT,
@@ -140,18 +140,25 @@ def trim(b: Binder, node: exp.Trim) -> Bound:
 
 
 def substring(b: Binder, node: exp.Substring) -> Bound:
+    """Binds `substring(text from start for count)`, and of patterns."""
     text = _text(b, node.this, "an argument of substring()")
-    if node.args.get("start") is None:
+    start, length = node.args.get("start"), node.args.get("length")
+    if start is None:
         raise b.session.source.unsupported("substring() without a position or pattern", node)
-    pattern = b.value(node.args["start"], BIGINT if node.args.get("length") else TEXT)
-    if pattern.type == TEXT:
-        if node.args.get("length") is not None:
-            raise b.session.source.unsupported("substring() of a SIMILAR pattern", node)
-        return patterns.part(b, node, text, pattern)
-    start = b.as_type(node.args["start"], BIGINT, "a position")
-    length = node.args.get("length")
+    from_ = b.bind(start)
+    for_ = None if length is None else b.bind(length)
+    if _is_pattern(from_, for_):
+        escape = None if for_ is None or length is None else b.typed(for_, TEXT, length)
+        return patterns.part(b, node, text, b.typed(from_, TEXT, start), escape)
+    first = b.as_type(start, BIGINT, "a position")
     count = Literal(2**31 - 1, BIGINT) if length is None else b.as_type(length, BIGINT, "a length")
-    return call("substring", text, start, count, result=TEXT)
+    return call("substring", text, first, count, result=TEXT)
+
+
+def _is_pattern(start: Bound, length: Bound | None) -> bool:
+    """Tells whether what is cut out is described by a text; constants alone are texts."""
+    kinds = [x.type for x in (start, length) if x is not None and not isinstance(x, Untyped)]
+    return TEXT in kinds or not kinds
 
 
 def split_part(b: Binder, node: exp.SplitPart) -> Bound:
@@ -161,39 +168,6 @@ def split_part(b: Binder, node: exp.SplitPart) -> Bound:
     delimiter = _text(b, node.args["delimiter"], "the delimiter")
     part = b.as_type(node.args["part_index"], BIGINT, "the part's number")
     return call("split_part", text, delimiter, part, result=TEXT)
-
-
-def like(b: Binder, node: exp.Like | exp.ILike, escape: str = "\\") -> Bound:
-    """Binds `[I]LIKE`."""
-    b.session.source.only(node, ("this", "expression", "negate"))
-    function = "ilike" if isinstance(node, exp.ILike) else "like"
-    text = _text(b, node.this, "LIKE's left side")
-    pattern = _text(b, node.expression, "LIKE's pattern")
-    if isinstance(pattern, Literal) and isinstance(pattern.value, str):
-        pattern = Literal(_backslashed(pattern.value, escape), TEXT)
-    elif not isinstance(pattern, Literal) and escape != "\\":
-        raise b.session.source.unsupported("ESCAPE of a pattern that is not constant", node)
-    matched = predicate(function, text, pattern)
-    return negation(matched) if node.args.get("negate") else matched
-
-
-def escaped(b: Binder, node: exp.Escape) -> Bound:
-    """Binds `LIKE … ESCAPE 'c'`."""
-    if not isinstance(node.this, exp.Like | exp.ILike) or len(node.expression.name) != 1:
-        raise b.session.source.unsupported("ESCAPE of anything but one character", node)
-    return like(b, node.this, node.expression.name)
-
-
-def _backslashed(pattern: str, escape: str) -> str:
-    if escape == "\\":
-        return pattern
-    out, characters = [], iter(pattern)
-    for c in characters:
-        if c == escape:
-            out.append("\\" + next(characters, ""))
-        else:
-            out.append("\\\\" if c == "\\" else c)
-    return "".join(out)
 
 
 def coalesce(b: Binder, node: exp.Coalesce) -> Bound:
@@ -237,9 +211,6 @@ HANDLERS: dict[type[exp.Expr] | str, Handler] = {
     exp.Trim: Handler(trim, ("this", "expression", "position")),
     exp.Substring: Handler(substring, ("this", "start", "length")),
     exp.SplitPart: Handler(split_part, ("this", "delimiter", "part_index")),
-    exp.Like: Handler(like, ("this", "expression", "negate")),
-    exp.ILike: Handler(like, ("this", "expression", "negate")),
-    exp.Escape: Handler(escaped, ("this", "expression")),
     exp.Coalesce: Handler(coalesce, ("this", "expressions")),
     exp.Nullif: Handler(nullif, ("this", "expression")),
     exp.Greatest: Handler(extremum, ("this", "expressions", "ignore_nulls")),

@@ -23,7 +23,6 @@ from views.sql.functions import arrays, patterns
 
 _TEXTS: pa.DataType = pa.list_(TEXT)
 _DOCUMENTS: pa.DataType = pa.list_(JSON)
-_NO_FLAGS = Literal("", TEXT)
 
 
 def _series(kind: pa.DataType) -> tuple[Signature, ...]:
@@ -42,16 +41,6 @@ def _subscripts(b: Binder, node: exp.Expr, given: list[Expression]) -> Expressio
     return call("series", _ONE, length, _ONE, result=pa.list_(INT))
 
 
-def _matches(b: Binder, node: exp.Expr, given: list[Expression]) -> Expression:
-    build = patterns.matching("regexp_matches", pa.list_(_TEXTS))
-    return build(b, node, given)
-
-
-def _split(b: Binder, node: exp.Expr, given: list[Expression]) -> Expression:
-    build = patterns.matching("regexp_split", _TEXTS)
-    return build(b, node, given)
-
-
 _ZERO, _ONE = Literal(0, INT), Literal(1, INT)
 _SETS: Signatures = {
     "generate_series": (
@@ -66,13 +55,12 @@ _SETS: Signatures = {
     "jsonb_each": (Signature((JSON,), _DOCUMENTS, "json_pairs"),),
     "jsonb_each_text": (Signature((JSON,), _DOCUMENTS, "json_pairs"),),
     "jsonb_object_keys": (Signature((JSON,), _TEXTS, "json_keys"),),
-    "regexp_matches": (Signature((TEXT, TEXT, TEXT), build=_matches, defaults=(_NO_FLAGS,)),),
-    "regexp_split_to_table": (Signature((TEXT, TEXT, TEXT), build=_split, defaults=(_NO_FLAGS,)),),
     "string_to_table": arrays.FUNCTIONS["string_to_array"],
     "unnest": (Signature(("array",), build=lambda b, node, given: arrays.flat(given[0])),),
 }
 SETS: Signatures = {
     **_SETS,
+    **patterns.SETS,
     **{f.replace("jsonb", "json"): s for f, s in _SETS.items() if f.startswith("jsonb")},
 }
 _NAMED = {"array_elements": "value", "array_elements_text": "value"}

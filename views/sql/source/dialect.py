@@ -22,16 +22,17 @@ from views.sql.source.quoting import as_text
 
 PLAIN = frozenset({
     "acos", "acosh", "array_append", "array_cat", "array_length", "array_position",
-    "array_prepend", "array_remove", "array_to_string", "ascii", "asin", "asinh", "atan", "atan2",
-    "atanh", "bit_length", "btrim", "cbrt", "char_length", "character_length", "chr", "concat_ws",
-    "cos", "cosh", "cot", "date_bin", "date_part", "decode", "degrees", "div", "encode", "exp",
-    "factorial", "format", "generate_series", "initcap", "json_extract_path",
-    "json_extract_path_text", "justify_days", "justify_hours", "justify_interval", "left", "length",
-    "ln", "log", "log10", "lpad", "ltrim", "make_date", "make_interval", "make_time",
-    "make_timestamp", "md5", "mod", "octet_length", "pi", "pow", "power", "radians",
-    "regexp_count", "regexp_like", "regexp_replace", "regexp_substr", "repeat", "reverse",
-    "right", "rpad", "rtrim", "sha256", "sign", "sin", "sinh", "sqrt", "string_to_array", "tan",
-    "tanh", "to_char", "to_date", "to_hex", "to_timestamp", "translate", "trunc", "width_bucket",
+    "array_prepend", "array_remove", "array_to_string", "ascii", "asin", "asinh", "atan",
+    "atan2", "atanh", "bit_length", "btrim", "cbrt", "char_length", "character_length", "chr",
+    "concat_ws", "cos", "cosh", "cot", "date_bin", "date_part", "decode", "degrees", "div",
+    "encode", "exp", "factorial", "format", "generate_series", "initcap", "json_extract_path",
+    "json_extract_path_text", "justify_days", "justify_hours", "justify_interval", "left",
+    "length", "like", "ln", "log", "log10", "lpad", "ltrim", "make_date", "make_interval",
+    "make_time", "make_timestamp", "md5", "mod", "octet_length", "pi", "pow", "power",
+    "radians", "regexp_count", "regexp_instr", "regexp_like", "regexp_replace", "regexp_substr",
+    "repeat", "reverse", "right", "rpad", "rtrim", "sha256", "sign", "sin", "sinh", "sqrt",
+    "string_to_array", "tan", "tanh", "to_char", "to_date", "to_hex", "to_timestamp",
+    "translate", "trunc", "width_bucket",
 })  # fmt: skip
 
 
@@ -229,6 +230,25 @@ class ViewsParser(PostgresParser):
             self._advance()
             return None
         return super()._parse_lateral()
+
+    def _parse_escape(self, this: exp.Expr | None) -> exp.Expr | None:
+        """Parses the escape of a pattern, any expression."""
+        if this is None or not self._match(TokenType.ESCAPE):
+            return this
+        return self.expression(exp.Escape(this=this, expression=self._parse_unary()))
+
+    def _parse_substring(self) -> exp.Substring:
+        """Parses `text SIMILAR pattern ESCAPE escape` too, which is from pattern for escape."""
+        start = self._index
+        text = self._parse_bitwise()
+        if not self._match_text_seq("SIMILAR"):
+            self._retreat(start)
+            return super()._parse_substring()
+        pattern = self._parse_bitwise()
+        if not self._match(TokenType.ESCAPE):
+            self.raise_error("Expected ESCAPE")
+        escape = self._parse_bitwise()
+        return self.expression(exp.Substring(this=text, start=pattern, length=escape))
 
     def _parse_limit(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
         limit = super()._parse_limit(*args, **kwargs)

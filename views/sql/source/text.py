@@ -43,9 +43,12 @@ class Source:
         line = before.count("\n") + 1
         return kind(message, line, offset - before.rfind("\n"), offset + 1)
 
-    def unsupported(self, what: str, node: exp.Expr | None = None) -> UnsupportedSql:
-        """Makes the refusal of a construct that views do not have."""
-        return self.fault(UnsupportedSql, f"{what} is not supported in a view", node)
+    def unsupported(
+        self, what: str, node: exp.Expr | None = None, instead: str = ""
+    ) -> UnsupportedSql:
+        """Makes the refusal of a construct that views do not have; `instead` says what to write."""
+        advice = f"; {instead}" if instead else ""
+        return self.fault(UnsupportedSql, f"{what} is not supported in a view{advice}", node)
 
     def only(self, node: exp.Expr, allowed: Iterable[str]) -> None:
         """Refuses any part of `node` besides `allowed`, so that nothing is silently ignored."""
