@@ -27,6 +27,7 @@ from connectors.reader_schema import plan
 from connectors.records import Decoded, Records, RejectedRecord, joined
 from connectors.tables.spec import TableSpec
 from connectors.typed_columns import typed, typed_one_by_one
+from ivm.values.types import JSON
 
 # Columns that travel beside a table's own, under names that no column has.
 DIFF, OFFSET, TS_MS = "\0diff", "\0offset", "\0ts_ms"
@@ -174,8 +175,8 @@ def _key(block: _Block, start: int, owner: int) -> Any:
 def _exact(
     block: _Block, records: Records, values: Sequence[Any], keys: Sequence[Any] | None
 ) -> tuple[Sequence[Any], Sequence[Any] | None] | None:
-    """A run's values and keys with every digit, if decimals may have lost some."""
-    if not any(_is_decimal(field.type) for field in block.table.schema):
+    """A run's values and keys with every digit, if decimals or documents may have lost some."""
+    if not any(_has_digits(field.type) for field in block.table.schema):
         return None
     exact = block.format.exact(records.values, values)
     if exact is None:
@@ -183,11 +184,11 @@ def _exact(
     return exact, keys and block.format.exact(records.contents("key"), keys)
 
 
-def _is_decimal(dtype: pa.DataType) -> bool:
-    """Whether values of `dtype` are decimals, or lists of them."""
+def _has_digits(dtype: pa.DataType) -> bool:
+    """Whether values of `dtype` hold numbers as they are written, or are lists of such."""
     if pa.types.is_list(dtype):
-        return _is_decimal(dtype.value_type)
-    return pa.types.is_decimal128(dtype)
+        return _has_digits(dtype.value_type)
+    return pa.types.is_decimal128(dtype) or dtype == JSON
 
 
 def _completed(

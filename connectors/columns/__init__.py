@@ -1,6 +1,7 @@
 """Typed Arrow columns made of the values of records.
 
 - `buffers`: shares memory between Arrow's buffers and NumPy's arrays
+- `documents`: writes values that a writer's schema describes as JSON documents
 - `encodings`: reads values whose meaning a writer's schema or the table's declaration gives
 - `faults`: stable reasons why a record cannot be decoded, with a message for people
 - `to_arrow`: turns values of records into one typed Arrow column, strictly

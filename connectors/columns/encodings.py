@@ -13,7 +13,7 @@
 | a Decimal without a scale, as of MySQL's BIGINT UNSIGNED | also int, uint |
 | `data.Bits`: bytes, the lowest first | binary, int, utf8 (its digits) |
 | `data.EnumSet` | utf8, list<utf8> |
-| maps and structs | json |
+| maps, structs and arrays, plain numbers and booleans | json |
 | all others | as `formats.columns` says, of the kind that is written |
 
 Nanoseconds are taken only where they are whole microseconds. A column of integers takes any count
@@ -31,6 +31,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from connectors.columns.documents import described_text
 from connectors.columns.faults import OUT_OF_RANGE, WRONG_TYPE, ValueFault
 from connectors.columns.to_arrow import (
     Converter,
@@ -46,7 +47,6 @@ from connectors.columns.to_arrow import (
 )
 from connectors.columns.unavailable import expect_available
 from connectors.columns.writer_schema import Logical
-from ivm.values.documents import canonical
 from ivm.values.forms import parse_bool, parse_float, parse_int
 from ivm.values.types import INTERVAL, JSON, UUID, Interval, interval_constant
 
@@ -197,8 +197,8 @@ def by_schema(
     make = _MEANINGS.get(_short(logical.name))
     if make is not None and (found := make(logical, dtype)) is not None:
         return found
-    if logical.kind in ("map", "struct") and dtype == JSON:
-        return _dumped
+    if dtype == JSON and (logical.kind in _NESTED or (logical.kind in _PLAIN and not logical.name)):
+        return described
     if encoding is not None:
         return by_declaration(encoding, dtype)
     has_digits = is_text and logical.kind == "float" and pa.types.is_decimal128(dtype)
@@ -224,6 +224,10 @@ def _family(dtype: pa.DataType) -> str:
         return "text"
     return {pa.bool_(): "bool", pa.binary(): "bytes"}.get(dtype, "text")
 
+
+# What is a document whatever it means, and what only if it means nothing else.
+_NESTED = ("map", "struct", "array")
+_PLAIN = ("bool", "int", "float")
 
 # Where a schema gives no meaning: of which kinds a column takes values. What has a text form
 # (dates, times, UUIDs, documents) takes it.
@@ -407,19 +411,10 @@ def _members(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
     return lists(None)(split, {list}, dtype)
 
 
-def _dumped(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
-    """Documents out of maps and structs."""
-    expect(kinds, dict)
+def described(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
+    """Documents out of values that a schema describes: maps, structs and arrays, numbers."""
     expect_available(values)
-
-    def make(value: Any) -> Any:
-        try:
-            # Where another column is decimal, numbers are Decimals, which a document need not have.
-            return canonical(orjson.dumps(value, default=float).decode())
-        except orjson.JSONEncodeError as error:
-            raise ValueFault(WRONG_TYPE, "an object that no JSON text holds") from error
-
-    return read(values, make, dtype, "document")
+    return read(values, described_text, dtype, "document")
 
 
 _MEANINGS: Mapping[str, Callable[[Logical, pa.DataType], Converter | None]] = {

@@ -17,7 +17,7 @@ What a column accepts where no schema of the writer says how its values are to b
 | timestamp | microseconds since the epoch (`MicroTimestamp`), or an ISO string |
 | interval | microseconds (`MicroDuration`), or a string of ISO 8601 or PostgreSQL |
 | uuid | strings |
-| json | strings that hold a JSON text |
+| json | objects, arrays, numbers as written, booleans; strings that hold a JSON text |
 | list | arrays of what the elements' type accepts, and of null |
 
 Dates and timestamps keep to the years 1 to 9999. A timestamp's string has an offset exactly if the
@@ -40,7 +40,7 @@ import pyarrow.compute as pc
 
 from connectors.columns.faults import NULL_VALUE, OUT_OF_RANGE, WRONG_TYPE, ValueFault
 from connectors.columns.unavailable import expect_available
-from ivm.values.documents import canonical
+from ivm.values.documents import canonical, canonical_of
 from ivm.values.forms import parse_uuid
 from ivm.values.intervals import parse_interval
 from ivm.values.types import INTERVAL, JSON, UUID, Interval, interval_constant
@@ -200,9 +200,13 @@ def _identifiers(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Arr
 
 
 def _documents(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
-    expect(kinds, str)
+    expect(kinds, str, dict, list, bool, int, float, Decimal)
     expect_available(values)
-    return read(values, canonical, dtype, "JSON text")
+
+    def make(value: Any) -> str:
+        return canonical(value) if type(value) is str else canonical_of(value)
+
+    return read(values, make, dtype, "JSON text")
 
 
 def _booleans(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:

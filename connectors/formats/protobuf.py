@@ -17,10 +17,8 @@ A field that can be absent (`optional`, in a `oneof`, a message, all of proto2) 
 whatever its default; any other has its type's zero. Fields beyond the schema are passed over.
 """
 
-import math
 import subprocess
 import sys
-from base64 import b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -29,7 +27,6 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-import orjson
 import pyarrow as pa
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
@@ -37,16 +34,15 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 
-from connectors.columns.encodings import by_declaration, by_schema
+from connectors.columns.encodings import by_declaration, by_schema, described
 from connectors.columns.faults import INCOMPATIBLE_SCHEMA, Fault
-from connectors.columns.to_arrow import Converter, Values, lists, read
+from connectors.columns.to_arrow import Converter, lists
 from connectors.columns.writer_schema import Kind, Logical
 from connectors.declaration import Declaration
 from connectors.formats import registered
 from connectors.formats.parsed import Contents, Holding, Parsed, Reader
 from connectors.formats.schemas import SchemaText
 from connectors.records import Records
-from ivm.values.documents import canonical
 from ivm.values.types import JSON
 
 NOT_PROTOBUF: Final = "not-protobuf"
@@ -118,29 +114,11 @@ class Protobuf:
 
 
 def _converter(written: Logical, dtype: pa.DataType, encoding: str | None) -> Converter:
-    if dtype == JSON and written.kind in ("struct", "map", "array", "other"):
-        return _documents
+    if dtype == JSON and written.kind == "other":
+        return described
     if isinstance(dtype, pa.ListType) and written.kind == "array" and written.element is not None:
         return lists(_converter(written.element, dtype.value_type, None))
     return by_schema(written, dtype, encoding, is_text=False)
-
-
-def _documents(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
-    """Documents out of messages, and of lists and maps of them."""
-    return read(values, lambda v: canonical(orjson.dumps(_plain(v)).decode()), dtype, "document")
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON can have it."""
-    if isinstance(value, dict):
-        return {name: _plain(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_plain(one) for one in value]
-    if isinstance(value, bytes):
-        return b64encode(value).decode()
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    return value
 
 
 # --- schemas ---

@@ -92,12 +92,45 @@ def canonical(text: str) -> str:
     string, or a number beyond 10^131072: jsonb holds none of them.
     """
     try:
-        document = _parse(text)
+        return _dump_whole(_parse(text))
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
+
+
+def canonical_of(document: Document) -> str:
+    """Write the canonical text of a document that anybody made.
+
+    Raises ValueError as `canonical` does, and for a float, which may have lost digits.
+
+    >>> canonical_of({"n": Decimal("327267367867168100000.10"), "a": [None, True]})
+    '{"a": [null, true], "n": 327267367867168100000.1}'
+    """
+    try:
+        _check_numbers(document)
+        return _dump_whole(document)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def _dump_whole(document: Document) -> str:
+    text = dump(document)
     if "\\u0000" in text and "\0" in dump_texts(document):
-        raise ValueError(text)
-    return dump(document)
+        raise ValueError("a NUL character")
+    return text
+
+
+def _check_numbers(document: Document) -> None:
+    match document:
+        case float():
+            raise ValueError("a float, whose digits are not those that were written")
+        case Decimal() if abs(document.adjusted()) > _MOST_DIGITS:
+            raise ValueError("a number out of range")
+        case list():
+            for member in document:
+                _check_numbers(member)
+        case dict():
+            for member in document.values():
+                _check_numbers(member)
 
 
 def dump_texts(document: Document) -> str:

@@ -88,7 +88,7 @@ _UNAVAILABLE = "__debezium_unavailable_value"
 
 def _debezium() -> list[Record]:
     """Change records of each kind, with keys."""
-    a, b, sparse = row(1), row(1, name="b"), row(2, price=None, tags=None, doc=None)
+    a, b, sparse = row(1), row(1, doc={"a": [0.25]}), row(2, price=None, tags=None, doc=None)
     toast = row(1, doc=_UNAVAILABLE, photo="X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==")
     envelopes: list[dict[str, Any]] = [
         {"op": "r", "after": a},

@@ -260,7 +260,6 @@ def test_counts_and_iso_strings_may_be_mixed() -> None:
         (UUID, '"a0eebc99"'),
         (UUID, "7"),
         (JSON, '"{"'),
-        (JSON, "{}"),
         (INTERVAL, '"1 parsec"'),
         (pa.date32(), "1.5"),
         (pa.date32(), '"2020-02-30"'),
