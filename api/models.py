@@ -10,7 +10,14 @@ import pyarrow as pa
 from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, model_validator
 
 from api.errors import BadParameter
-from connectors.declaration import Encoding, Metadata, OnError, ReplicaIdentity, Resolution
+from connectors.declaration import (
+    UNAVAILABLE,
+    Encoding,
+    Metadata,
+    OnError,
+    ReplicaIdentity,
+    Resolution,
+)
 from connectors.quarantine.store import Rejected, Repair
 from connectors.sinks.target import KafkaTarget, OutputEnvelope, OutputFormat
 from connectors.tables.spec import Connector, Envelope, Format, TableSpec, type_name
@@ -97,6 +104,7 @@ class SourceBody(Body):
     encodings: dict[str, Encoding] = {}
     csv: CsvBody = CsvBody()
     fail_on_missing_field: bool = False
+    unavailable_value_placeholder: str = UNAVAILABLE
     on_error: OnError | None = None
     dead_letter: DeadLetterBody | None = None
 

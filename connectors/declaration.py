@@ -5,7 +5,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypedDict
+from typing import Final, Literal, TypedDict
 
 import pyarrow as pa
 
@@ -16,6 +16,9 @@ Metadata = Literal["key", "partition", "offset", "timestamp", "headers", "topic"
 Resolution = Literal["batch", "transaction", "record"]
 ReplicaIdentity = Literal["default", "full"]
 Encoding = Literal["ms", "us", "ns", "base64"]
+
+# Debezium's own text for a value that was not logged.
+UNAVAILABLE: Final = "__debezium_unavailable_value"
 
 
 class StartOffsets(TypedDict):
@@ -60,6 +63,8 @@ class Declaration:
     transactions, for resolution "transaction". `replica_identity` "full" promises that the
     images before changes are whole; with "default" only their key is. `encodings`: how counts and
     decimals without a schema are to be read, where it is not as `formats.columns` says.
+    `unavailable_value_placeholder` stands for a large value that the database did not log, as the
+    connector's setting of that name says, where an envelope has any.
     `fail_on_missing_field`: a record that lacks a nullable column is at fault, not NULL there.
     `on_error` says what a record that cannot be decoded does: the whole pipeline waits before it
     (`stall`), or it is put aside (`quarantine`). A copy of what is put aside goes to the topic
@@ -82,6 +87,7 @@ class Declaration:
     encodings: Mapping[str, Encoding] = field(default_factory=dict)
     csv: Csv = field(default_factory=Csv)
     fail_on_missing_field: bool = False
+    unavailable_value_placeholder: str = UNAVAILABLE
     on_error: OnError = "stall"
     dead_letter: DeadLetter | None = None
 

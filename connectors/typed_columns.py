@@ -5,9 +5,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from connectors.columns.faults import MISSING_FIELD, NULL_VALUE, Fault, ValueFault
+from connectors.columns.faults import (
+    MISSING_FIELD,
+    NULL_VALUE,
+    UNAVAILABLE_VALUE,
+    Fault,
+    ValueFault,
+)
 from connectors.columns.to_arrow import to_array
-from connectors.columns.unavailable import is_unavailable
+from connectors.columns.unavailable import Placeholder, placeholder
 from connectors.envelopes.envelope import ENVELOPES
 from connectors.envelopes.images import Images, Row
 from connectors.reader_schema import Column, Plan
@@ -23,13 +29,15 @@ def typed(
 
     `metadata` has a value for each record, and each of its columns.
     """
-    is_keyed = table.is_keyed
+    is_keyed, unlogged = table.is_keyed, _unlogged(table)
     arrays = _columns(changes, columns, metadata, is_keyed)
-    if arrays is None and is_keyed and ENVELOPES[table.envelope].leaves_out:
-        _take_missing(changes, columns)
-        if changes.missing:
-            arrays = _columns(changes, columns, metadata, is_keyed)
-    return arrays
+    if unlogged is None or (arrays is not None and not _among(changes, columns, arrays, unlogged)):
+        return arrays
+    if is_keyed:
+        _take_missing(changes, columns, unlogged)
+        arrays = _columns(changes, columns, metadata, is_keyed)
+    is_whole = arrays is not None and not _among(changes, columns, arrays, unlogged)
+    return arrays if is_whole else None
 
 
 def typed_one_by_one(
@@ -96,21 +104,39 @@ def _values(rows: Sequence[Row], column: Column) -> list[Any]:
     return [row.get(name) for row in rows]
 
 
-def _take_missing(changes: Images, columns: Plan) -> None:
+def _unlogged(table: TableSpec) -> Placeholder | None:
+    """The placeholder for values that were not logged, where the table's envelope has any."""
+    if not ENVELOPES[table.envelope].leaves_out:
+        return None
+    return placeholder(table.unavailable_value_placeholder)
+
+
+def _among(
+    changes: Images, columns: Plan, arrays: Sequence[pa.Array], unlogged: Placeholder
+) -> bool:
+    """Whether any row holds the placeholder, though the columns could be made."""
+    return any(
+        column.source == "contents"
+        and unlogged.among([row.get(column.field.name) for row in changes.rows], array)
+        for column, array in zip(columns, arrays, strict=True)
+    )
+
+
+def _take_missing(changes: Images, columns: Plan, unlogged: Placeholder) -> None:
     """Leave out the values that the database did not log: the row before still has them."""
     for column in columns:
         if column.is_key or column.source != "contents":
             continue
         name = column.field.name
         for index, row in enumerate(changes.rows):
-            if changes.diffs[index] == 1 and is_unavailable(row.get(name)):
+            if changes.diffs[index] == 1 and unlogged.stands_for(row.get(name)):
                 changes.rows[index] = {**row, name: None}
                 changes.missing[index] = (*changes.missing.get(index, ()), column.index)
 
 
 def _culprits(changes: Images, columns: Plan, table: TableSpec) -> dict[int, Fault]:
     """One fault of every record that has any: the first column's."""
-    envelope = ENVELOPES[table.envelope]
+    envelope, unlogged = ENVELOPES[table.envelope], _unlogged(table)
     found: dict[int, Fault] = {}
     for column in columns:
         if column.source != "contents":
@@ -119,7 +145,11 @@ def _culprits(changes: Images, columns: Plan, table: TableSpec) -> dict[int, Fau
             left_out = diff == 0 or column.index in changes.missing.get(index, ())
             if left_out or (diff < 0 and table.is_keyed and not column.is_key):
                 continue
-            fault = _fault(row, column, envelope.image(diff))
+            if unlogged is not None and unlogged.stands_for(row.get(column.field.name)):
+                told = f"the database did not log column {column.field.name!r} (TOAST)"
+                fault: Fault | None = Fault(UNAVAILABLE_VALUE, told)
+            else:
+                fault = _fault(row, column, envelope.image(diff))
             if fault is not None:
                 found.setdefault(changes.owners[index], fault)
     return found

@@ -45,7 +45,6 @@ from connectors.columns.to_arrow import (
     read,
     within,
 )
-from connectors.columns.unavailable import expect_available
 from connectors.columns.writer_schema import Logical
 from ivm.values.forms import parse_bool, parse_float, parse_int
 from ivm.values.types import INTERVAL, JSON, UUID, Interval, interval_constant
@@ -310,12 +309,10 @@ def _spelled(value: str | bytes, scale: int) -> str:
     try:
         content = b64decode(value, validate=True) if isinstance(value, str) else value
     except ValueError as error:
-        expect_available([value])
         raise ValueFault(WRONG_TYPE, "a string that is not base64") from error
     if not content:
         raise ValueFault(WRONG_TYPE, "a decimal of no bytes")
     if len(content) > _LONGEST:
-        expect_available([content])
         raise ValueFault(OUT_OF_RANGE, f"a decimal of {len(content)} bytes")
     unscaled = int.from_bytes(content, "big", signed=True)
     if scale == 0:
@@ -413,7 +410,6 @@ def _members(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
 
 def described(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
     """Documents out of values that a schema describes: maps, structs and arrays, numbers."""
-    expect_available(values)
     return read(values, described_text, dtype, "document")
 
 

@@ -39,7 +39,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connectors.columns.faults import NULL_VALUE, OUT_OF_RANGE, WRONG_TYPE, ValueFault
-from connectors.columns.unavailable import expect_available
 from ivm.values.documents import canonical, canonical_of
 from ivm.values.forms import parse_uuid
 from ivm.values.intervals import parse_interval
@@ -140,9 +139,7 @@ def integers(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
 
 def _strings(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
     expect(kinds, str)
-    column = pa.array(values, dtype)
-    expect_available(values, column)
-    return column
+    return pa.array(values, dtype)
 
 
 def _binaries(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
@@ -151,11 +148,8 @@ def _binaries(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
         try:
             values = [b64decode(v, validate=True) if type(v) is str else v for v in values]
         except (binascii.Error, ValueError) as error:
-            expect_available(values)
             raise ValueFault(WRONG_TYPE, "a string that is not base64") from error
-    column = pa.array(values, dtype)
-    expect_available(values, column)
-    return column
+    return pa.array(values, dtype)
 
 
 def lists(element: Converter | None) -> Converter:
@@ -163,7 +157,6 @@ def lists(element: Converter | None) -> Converter:
 
     def convert(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
         expect(kinds, list)
-        expect_available(values)
         assert isinstance(dtype, pa.ListType)
         flat = [e for v in values if v is not None for e in v]
         elements = to_array(flat, dtype.value_field, element)
@@ -201,7 +194,6 @@ def _identifiers(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Arr
 
 def _documents(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
     expect(kinds, str, dict, list, bool, int, float, Decimal)
-    expect_available(values)
 
     def make(value: Any) -> str:
         return canonical(value) if type(value) is str else canonical_of(value)

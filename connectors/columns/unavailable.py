@@ -2,56 +2,74 @@
 
 The placeholder takes the form of its column: a text, bytes (base64 in JSON; hexadecimal by
 `binary.handling.mode`), a document, or an array with it as its one element, or with its bytes as
-numbers.
+numbers. The connector's `unavailable.value.placeholder` says its text, or after `hex:` its bytes.
 """
 
 from base64 import b64encode
+from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import md5
 from typing import Any
 from uuid import UUID
 
 import pyarrow as pa
 
-from connectors.columns.faults import UNAVAILABLE_VALUE, ValueFault
-
-UNAVAILABLE = "__debezium_unavailable_value"
-
-_BYTES = UNAVAILABLE.encode()
-_BASE64 = b64encode(_BYTES).decode()
-_HEX = _BYTES.hex()
-_TOKENS = (_BYTES, _BASE64.encode(), _HEX.encode())
-_DOCUMENT = f'{{"{UNAVAILABLE}":"{UNAVAILABLE}"}}'
-# As Java's UUID.nameUUIDFromBytes.
-_UUID = str(UUID(bytes=md5(_BYTES, usedforsecurity=False).digest(), version=3))
-_SCALARS = (UNAVAILABLE, _BASE64, _HEX, _DOCUMENT, _BYTES)
-_OTHERS: tuple[Any, ...] = (
-    [UNAVAILABLE],
-    [_BASE64],
-    [_BYTES],
-    [_UUID],
-    list(_BYTES),
-    {UNAVAILABLE: UNAVAILABLE},
-)
+_HEX = "hex:"
 
 
-def is_unavailable(value: Any) -> bool:
-    """Whether `value` stands for one that was not logged."""
-    if type(value) is str or type(value) is bytes:
-        return value in _SCALARS
-    return type(value) in (list, dict) and value in _OTHERS
+@dataclass(frozen=True, slots=True)
+class Placeholder:
+    """The forms of one placeholder: single values, and arrays and documents.
 
-
-def expect_available(values: list[Any], column: pa.Array | None = None) -> None:
-    """Raise ValueFault if a placeholder is among `values`.
-
-    `column`, of texts or bytes, is what was made of them: a quick look into it mostly does.
+    `tokens`: every text or byte string that is one has one of these bytes in it.
     """
-    if column is not None:
+
+    scalars: frozenset[str | bytes]
+    others: tuple[Any, ...]
+    tokens: tuple[bytes, ...]
+
+    def stands_for(self, value: Any) -> bool:
+        """Whether `value` stands for one that was not logged.
+
+        >>> form = placeholder("not there")
+        >>> form.stands_for(["not there"]), form.stands_for(["a", "not there"])
+        (True, False)
+        """
+        if type(value) is str or type(value) is bytes:
+            return value in self.scalars
+        return type(value) in (list, dict) and value in self.others
+
+    def among(self, values: list[Any], column: pa.Array) -> bool:
+        """Whether a placeholder is among `values`, of which `column` was made.
+
+        A look into the bytes of all values at once mostly tells.
+        """
+        return self._may_be_in(column) and any(map(self.stands_for, values))
+
+    def _may_be_in(self, column: pa.Array) -> bool:
+        if isinstance(column, pa.ExtensionArray):
+            return self._may_be_in(column.storage)
+        if pa.types.is_list(column.type):
+            return True
+        if not (pa.types.is_string(column.type) or pa.types.is_binary(column.type)):
+            return False
         content = column.buffers()[2]
-        if content is None:
-            return
-        text = content.to_pybytes()
-        if not any(token in text for token in _TOKENS):
-            return
-    if any(map(is_unavailable, values)):
-        raise ValueFault(UNAVAILABLE_VALUE, "the database did not log this value (TOAST)")
+        text = content.to_pybytes() if content is not None else b""
+        return any(token in text for token in self.tokens)
+
+
+@lru_cache
+def placeholder(text: str) -> Placeholder:
+    """The forms of the placeholder that `text` declares (raises ValueError)."""
+    content = bytes.fromhex(text[len(_HEX) :]) if text.startswith(_HEX) else text.encode()
+    if not content:
+        raise ValueError(text)
+    plain = content.decode(errors="replace")
+    base64, digits = b64encode(content).decode(), content.hex()
+    # As Java's UUID.nameUUIDFromBytes.
+    uuid = str(UUID(bytes=md5(content, usedforsecurity=False).digest(), version=3))
+    return Placeholder(
+        frozenset((plain, base64, digits, f'{{"{plain}":"{plain}"}}', content)),
+        ([plain], [base64], [content], [uuid], list(content), {plain: plain}),
+        (content, plain.encode(), base64.encode(), digits.encode()),
+    )

@@ -8,7 +8,8 @@ import re
 
 import pyarrow as pa
 
-from connectors.declaration import Declaration, refused
+from connectors.columns.unavailable import placeholder
+from connectors.declaration import UNAVAILABLE, Declaration, refused
 from connectors.envelopes.envelope import ENVELOPES, Envelope
 from connectors.errors import InvalidTable
 from connectors.formats.format import FORMATS
@@ -25,6 +26,7 @@ def check(spec: Declaration) -> None:
     _check_columns(spec)
     _check_topic(spec)
     _check_envelope(spec)
+    _check_placeholder(spec)
     _check_metadata(spec)
     _check_start(spec)
     _check_encodings(spec)
@@ -84,6 +86,19 @@ def _check_envelope(spec: Declaration) -> None:
     if len(set(spec.key)) != len(spec.key) or not set(spec.key) <= set(spec.schema.names):
         raise refused(spec, "key", f"{list(spec.key)} is not a set of columns")
     envelope.check(spec)
+
+
+def _check_placeholder(spec: Declaration) -> None:
+    field, given = "unavailable_value_placeholder", spec.unavailable_value_placeholder
+    if given != UNAVAILABLE and not ENVELOPES[spec.envelope].leaves_out:
+        able = " or ".join(repr(n) for n, one in ENVELOPES.items() if one.leaves_out)
+        raise refused(spec, field, f"there are such values with envelope {able} only; leave it out")
+    try:
+        placeholder(given)
+    except ValueError as error:
+        raise refused(
+            spec, field, f"{given!r} is neither a text nor 'hex:' and the digits of bytes"
+        ) from error
 
 
 def _formats(envelope: Envelope) -> tuple[str, ...]:

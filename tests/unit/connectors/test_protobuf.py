@@ -244,7 +244,6 @@ def test_types_that_share_their_parts_are_told_in_part() -> None:
     [
         ("int32", "int64 f = 1;", {"f": 2**40}, "out-of-range"),
         ("timestamp[us]", INSTANT, {"f": "2024-01-01T00:00:00.000000001Z"}, "wrong-type"),
-        ("utf8", "string f = 2;", {"f": "__debezium_unavailable_value"}, "unavailable-value"),
     ],
 )  # fmt: skip
 def test_a_value_that_a_column_does_not_hold_is_refused(
