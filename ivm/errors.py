@@ -3,6 +3,7 @@
 A broken invariant asserts instead, and an error in a row (a division by zero) is data.
 """
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 
@@ -93,10 +94,26 @@ class Unsupported(IvmError):
     code = "unsupported"
 
 
-class NoFixedPoint(IvmError):
+class DataflowFailed(IvmError):
+    """Dataflows that cannot be kept up to date: each with its reason, by name."""
+
+    code = "dataflow-failed"
+
+    def __init__(self, reasons: Mapping[str, str]) -> None:
+        super().__init__("; ".join(f"{name}: {reason}" for name, reason in reasons.items()))
+        self.reasons = dict(reasons)
+
+
+class NoFixedPoint(DataflowFailed):
     """A recursive dataflow did not converge within its bounds on rounds and updates."""
 
     code = "no-fixed-point"
+
+
+class CountOverflow(DataflowFailed):
+    """The number of copies of a row left 64 bits in a dataflow, or in an input that is read."""
+
+    code = "count-overflow"
 
 
 def reason(shortage: MemoryError) -> str:

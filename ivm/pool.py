@@ -33,8 +33,9 @@ from ivm.dataflow.arguments import (
 from ivm.dataflow.nodes import Arrange, Node
 from ivm.dataflow.validate import check
 from ivm.errors import (
+    CountOverflow,
+    DataflowFailed,
     InsertOnly,
-    NoFixedPoint,
     OutOfMemory,
     SchemaMismatch,
     TimeCompacted,
@@ -47,6 +48,7 @@ from ivm.installed.accounting import accounts
 from ivm.installed.assembly import Assembly
 from ivm.installed.catalog import Catalog
 from ivm.installed.collection import Collection
+from ivm.installed.failures import failure_of, failures, failures_from, overflowed, together
 from ivm.installed.forecast import forecast
 from ivm.installed.holds import Hold, Holds
 from ivm.installed.pieces import Index, Piece
@@ -67,10 +69,6 @@ from ivm.runtime.string_gc import sweep
 from ivm.threads.locks import Both, Gate, Lock
 
 FIRST_SWEEP = 16 << 20  # bytes of strings
-_ENDLESS = (
-    "Every round still changes the rows. Add a condition that ends the recursion; over cycles, use "
-    "UNION instead of UNION ALL"
-)
 
 
 class Pool:
@@ -229,8 +227,9 @@ class Pool:
     def advance(self, frontier: int) -> None:
         """Complete every time below `frontier`: run all dataflows on the updates that were fed.
 
-        Raises TimeInPast, InvalidTime, and NoFixedPoint naming the dataflows that did not
-        converge: they are dropped, with those that read them, and all others are complete.
+        Raises TimeInPast, InvalidTime, and DataflowFailed with the dataflows that cannot be kept up
+        to date, each with its reason: NoFixedPoint if they did not converge, CountOverflow if a
+        count left 64 bits. They are dropped, with those that read them; all others are complete.
         """
         with self._gate:
             frontier = one_time(frontier, LAST_TIME + 1)
@@ -238,10 +237,11 @@ class Pool:
                 raise TimeInPast(f"frontier {frontier} is behind the frontier {self._frontier}")
             if frontier == self._frontier:
                 return
-            failed: list[str] = []
+            failed: list[DataflowFailed] = []
             try:
                 while self._frontier < frontier:
-                    failed += self._step(frontier)
+                    if (failure := self._step(frontier)) is not None:
+                        failed.append(failure)
             except MemoryError as shortage:
                 where = self._where(shortage, self._catalog.living)
                 self._gate.failure = f"a step did not complete: {where}"
@@ -250,34 +250,31 @@ class Pool:
                 self._gate.failure = f"a step did not complete: {error!r}"
                 raise
             if failed:
-                raise NoFixedPoint(
-                    f"{', '.join(failed)}: no fixed point within {self._bounds}; dropped. "
-                    f"{_ENDLESS}"
-                )
+                raise together(failed)
 
-    def _step(self, frontier: int) -> list[str]:
+    def _step(self, frontier: int) -> DataflowFailed | None:
         """Complete as many times below `frontier` as are worth doing together.
 
-        The dataflows that did not converge are dropped: their names.
+        The dataflows that cannot be kept up to date are dropped, as the error says.
         """
         upper = (
             self._schedule.cut(TIMES_AT_ONCE, frontier) if self._schedule.recursive else frontier
         )
         self._schedule.run(self._frontier, upper)
         self._frontier = upper
-        failed = self._settle_troubles() if self._schedule.troubled else []
+        failed = self._settle_troubles() if self._schedule.troubled else None
         if self._interner.bytes >= self._sweep_at:
             self._release_strings()
         self._schedule.publish(upper - 1)
         return failed
 
-    def _settle_troubles(self) -> list[str]:
-        """Hand errors to the dataflows, and drop those that did not converge: their names."""
+    def _settle_troubles(self) -> DataflowFailed | None:
+        """Hand errors of rows to the dataflows, and drop those that failed."""
         self._row_errors.keep_from(self._holds.earliest)
         for piece in self._catalog.living:
             self._row_errors.take(piece, self._collections.values())
-        failed = self._failed()
-        for name in failed:
+        failed = failures(self._collections)
+        for name in failed.reasons if failed is not None else ():
             self._remove(name)
         return failed
 
@@ -304,10 +301,6 @@ class Pool:
                 left = self._interner.bytes
                 self._sweep_at = max((4 if 4 * left > 3 * held else 2) * left, FIRST_SWEEP)
 
-    def _failed(self) -> list[str]:
-        found = self._collections.items()
-        return [n for n, c in found if any(p.failed for p in c.piece.all_needed())]
-
     # --- dataflows ---
 
     def install(self, name: str, node: Node, key: Sequence[str] | None) -> Installed:
@@ -319,44 +312,65 @@ class Pool:
         It is hydrated from existing arrangements before the call returns; other threads may
         complete times meanwhile, unless it is known to put out little. Its first deltas are a
         snapshot as of `frontier - 1` of when the call began. Raises DuplicateName,
-        UnknownCollection, SchemaMismatch, NotIndexed, Unsupported, NoFixedPoint; then nothing is
-        changed.
+        UnknownCollection, SchemaMismatch, NotIndexed, Unsupported, NoFixedPoint, CountOverflow;
+        then nothing is changed.
         """
         with self._changing:
             try:
-                with self._gate:
-                    self._catalog.refuse_name(name)
-                    planned, found = self._plans.of_dataflow(name, node, key)
-                    plan, now = planned.plan, max(self._frontier - 1, 0)
-                    built = Assembly(plan, name, found, self._shards, self._interner, now)
-                    collection = Collection(
-                        name,
-                        built,
-                        planned.rows,
-                        planned.source(name),
-                        reads=planned.reads,
-                        insert_only=plan.only_grows,
-                    )
-                    if self._frontier == 0:
-                        self._schedule.add(built.stages)
-                        return self._attach(built, collection)
-                    if plan.foreseeable and is_little(built.stages, built.readers):
-                        self._catch_up(built)
-                        return self._attach(built, collection)
-                    hydration = Hydration(built.stages, built.readers, built.shared, self._frontier)
-                    self._row_errors.come(collection, now)
-                    self._interner.open_snapshot()  # no string may go that only the new stages hold
-                return self._hydrate(built, collection, hydration)
-            except StageFailed as shortage:
-                raise OutOfMemory(self._where(shortage, built.pieces)) from shortage
-            except MemoryError as shortage:
-                raise out_of_memory(f"dataflow {name!r}", shortage) from shortage
+                return self._install(name, node, key)
+            except CountOverflow:
+                # Copies that came and went may count at once in it, until batches are merged.
+                if not self._compact_sources(name, node, key):
+                    raise
+                return self._install(name, node, key)
 
-    def _catch_up(self, built: Assembly) -> None:
+    def _compact_sources(self, name: str, node: Node, key: Sequence[str] | None) -> bool:
+        with self._gate:
+            _, found = self._plans.of_dataflow(name, node, key)
+            last = max(self._frontier - 1, 0)
+            compacted = [index.trace.compact(last) for _, index in found]
+            self._schedule.publish_all()
+            return any(compacted)
+
+    def _install(self, name: str, node: Node, key: Sequence[str] | None) -> Installed:
+        try:
+            with self._gate:
+                self._catalog.refuse_name(name)
+                planned, found = self._plans.of_dataflow(name, node, key)
+                for piece, _ in found:
+                    if (cause := piece.failure) is not None:
+                        raise failure_of(name, cause)
+                plan, now = planned.plan, max(self._frontier - 1, 0)
+                built = Assembly(plan, name, found, self._shards, self._interner, now)
+                collection = Collection(
+                    name,
+                    built,
+                    planned.rows,
+                    planned.source(name),
+                    reads=planned.reads,
+                    insert_only=plan.only_grows,
+                )
+                if self._frontier == 0:
+                    self._schedule.add(built.stages)
+                    return self._attach(built, collection)
+                if plan.foreseeable and is_little(built.stages, built.readers):
+                    self._catch_up(name, built)
+                    return self._attach(built, collection)
+                hydration = Hydration(built.stages, built.readers, built.shared, self._frontier)
+                self._row_errors.come(collection, now)
+                self._interner.open_snapshot()  # no string may go that only the new stages hold
+            return self._hydrate(built, collection, hydration)
+        except StageFailed as shortage:
+            raise OutOfMemory(self._where(shortage, built.pieces)) from shortage
+        except MemoryError as shortage:
+            raise out_of_memory(f"dataflow {name!r}", shortage) from shortage
+
+    def _catch_up(self, name: str, built: Assembly) -> None:
         """Let the pool run new stages, which have little to catch up with, between two steps."""
         try:
             self._schedule.add(built.stages)
             catch_up(self._schedule, built.stages, built.readers, self._frontier)
+            self._refuse_failed(name, built)
             self._schedule.publish(self._frontier - 1)
         except BaseException:
             self._schedule.remove(built.stages)
@@ -371,25 +385,25 @@ class Pool:
                     little = hydration.take(self._frontier)
                     if little:
                         hydration.go_on()
-                        self._refuse_diverged(collection.name, built)
+                        self._refuse_failed(collection.name, built)
                         hydration.attach()
                         self._refuse_lost(collection.name, built)
                         self._schedule.add(built.stages)
                         return self._attach(built, collection)
                 hydration.go_on()
-                self._refuse_diverged(collection.name, built)
+                self._refuse_failed(collection.name, built)
         finally:
             self._row_errors.leave(collection)
             self._interner.close_snapshot()
 
-    def _refuse_diverged(self, name: str, built: Assembly) -> None:
-        if built.failed:
-            raise NoFixedPoint(f"{name}: no fixed point within {self._bounds}. {_ENDLESS}")
+    def _refuse_failed(self, name: str, built: Assembly) -> None:
+        if (cause := built.failure) is not None:
+            raise failure_of(name, cause)
 
     def _refuse_lost(self, name: str, built: Assembly) -> None:
         if not self._catalog.has(built.found):
             raise UnknownCollection(
-                f"a collection that {name!r} reads was dropped: it reached no fixed point. Install "
+                f"a collection that {name!r} reads was dropped, since it failed. Install "
                 f"{name!r} again over collections that are there"
             )
 
@@ -425,7 +439,11 @@ class Pool:
             self._row_errors.forget(unused)
 
     def drain(self, name: str) -> Deltas:
-        """Take the deltas of a dataflow since the last call, or since it was installed."""
+        """Take the deltas of a dataflow since the last call, or since it was installed.
+
+        Raises UnknownCollection, and CountOverflow where copies of a row are more than 64 bits
+        count: then it is dropped, with those that read it.
+        """
         with self._gate:
             collection = self._catalog.find_dataflow(name)
             try:
@@ -433,6 +451,11 @@ class Pool:
                 return Deltas(rows, times, diffs, *drained(collection))
             except MemoryError as shortage:
                 raise out_of_memory(f"deltas of {name!r}", shortage) from shortage
+            except OverflowError as error:
+                failed = failures_from(name, self._collections)
+                for each in failed.reasons:
+                    self._remove(each)
+                raise failed from error
 
     # --- readers ---
 
@@ -479,10 +502,13 @@ class Pool:
         if len(set(names)) < len(names):
             raise SchemaMismatch(f"keys with a column twice: {', '.join(names)}")
         index = collection.index_on(names)
+        _refuse_overflow(collection)
         try:
             return index.look_up(keys, collection.layout, self._interner)
         except MemoryError as shortage:
             raise out_of_memory(f"a look-up in {name!r}", shortage) from shortage
+        except OverflowError as error:
+            raise overflowed(name) from error
         finally:
             self._release_what_was_sought()
 
@@ -495,6 +521,7 @@ class Pool:
         self, collection: Collection, index: Index, values: list[object] | None, as_of: int | None
     ) -> Snapshot:
         wanted = None if as_of is None else one_time(as_of)
+        _refuse_overflow(collection)
         try:
             rows, counts, last = snapshot(
                 index.trace,
@@ -508,6 +535,8 @@ class Pool:
             )
         except MemoryError as shortage:
             raise out_of_memory(f"a look-up in {collection.name!r}", shortage) from shortage
+        except OverflowError as error:
+            raise overflowed(collection.name) from error
         finally:
             self._release_what_was_sought()
         errors = self._row_errors.counted(collection, wanted)
@@ -564,3 +593,9 @@ class Pool:
                 return plan_text(planned.plan, [piece.name for piece, _ in found])
             except MemoryError as shortage:
                 raise out_of_memory("a plan", shortage) from shortage
+
+
+def _refuse_overflow(collection: Collection) -> None:
+    """Refuse to read an input whose counts overflowed: it stays where a dataflow is dropped."""
+    if collection.intake is not None and collection.piece.failure is not None:
+        raise overflowed(collection.name)

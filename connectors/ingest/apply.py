@@ -26,7 +26,7 @@ from connectors.progress.journal import Journal
 from connectors.quarantine.store import Quarantine
 from connectors.sinks.sink import Output, Reached, Sink
 from ivm.dataflow.nodes import Node
-from ivm.errors import IvmError, NoFixedPoint, PoolFailed
+from ivm.errors import DataflowFailed, IvmError, PoolFailed
 from ivm.pool import Pool
 from ivm.results import Deltas, Installed
 
@@ -129,7 +129,7 @@ class Applier:
                 if self._is_held_back(batch):
                     return
                 self._advance(batch.time)
-                drained = {name: self._drained(name) for name in self.errors}
+                drained = self._drain_all()
             offsets = self._offsets[-1][1]
             reached = Reached(batch.time, batch.moment, offsets, batch.ranges)
             with self.meter.stage("sink"):
@@ -249,7 +249,7 @@ class Applier:
             self.clock.feed(moment, time)
             self._offsets.append((time, offsets))
             self._advance(time)
-            drained = {name: self._drained(name) for name in self.errors}
+            drained = self._drain_all()
             self._publish(Reached(time, moment, offsets, self._journal.ranges(time)), drained)
 
     def _advance(self, time: int) -> None:
@@ -257,16 +257,27 @@ class Applier:
         self.feeder.settle()
         try:
             self.pool.advance(time + 1)
-        except NoFixedPoint as error:
-            self._set_failed(str(error))
+        except DataflowFailed as error:
+            self._set_failed(error)
 
-    def _set_failed(self, reason: str) -> None:
-        """Remember the views that the pool dropped, and why: they did not converge."""
-        for name in self.errors.keys() - self.pool.names:
+    def _set_failed(self, error: DataflowFailed) -> None:
+        """Remember the views that the pool dropped, and why."""
+        for name, reason in error.reasons.items():
             self._journal.fail_view(name, reason)
             self.failed[name] = reason
             del self.errors[name]
             log.error("view failed", view=name, reason=reason)
+
+    def _drain_all(self) -> dict[str, Deltas]:
+        """The deltas of all views; one whose deltas cannot be told has failed."""
+        drained = {}
+        for name in tuple(self.errors):
+            if name in self.errors:
+                try:
+                    drained[name] = self._drained(name)
+                except DataflowFailed as error:
+                    self._set_failed(error)
+        return {name: deltas for name, deltas in drained.items() if name in self.errors}
 
     def _drained(self, name: str) -> Deltas:
         """The view's deltas; its row errors are folded into `errors`."""

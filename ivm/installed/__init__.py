@@ -5,6 +5,7 @@
 - `catalog`: the collections of a pool, their pieces, and the arrangements that others can find
 - `collection`: an input or an installed dataflow of a pool
 - `estimates`: estimates the rows of a dataflow's collections from those that are there
+- `failures`: dataflows that cannot be kept up to date, each with its reason in words
 - `forecast`: foretells the arrangements that an installation would reuse and create
 - `holds`: keeps collections readable as of earlier times
 - `pieces`: the stages that produce one arrangement or one capture

@@ -61,8 +61,8 @@ class Assembly:
         """What keeps the collection's changes, if anything does."""
 
     @property
-    def failed(self) -> bool:
-        """Whether a loop in it did not converge."""
+    def failure(self) -> tuple[str, int | None, str | None] | None:
+        """Why one of its stages failed, as `Stage.failure` says; None if none has."""
 
     @property
     def installed(self) -> Installed:

@@ -79,12 +79,13 @@ cdef class Assembly:
         return list(traces)
 
     @property
-    def failed(self):
-        """Whether a loop in it did not converge."""
+    def failure(self):
+        """Why one of its stages failed, as `ivm.runtime.stage.Stage.failure` says; None if none has."""
         for piece in self.pieces:
-            if (<Piece> piece).plan.loops and piece.failed:
-                return True
-        return False
+            failure = (<Piece> piece).failure
+            if failure is not None:
+                return failure
+        return None
 
     @property
     def installed(self):

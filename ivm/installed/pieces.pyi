@@ -51,8 +51,8 @@ class Piece:
         """The node whose arrangement it is, unless it is a dataflow's own."""
 
     @property
-    def failed(self) -> bool:
-        """Whether a loop in it did not converge."""
+    def failure(self) -> tuple[str, int | None, str | None] | None:
+        """Why one of its stages failed, as `Stage.failure` says; None if none has."""
 
     @property
     def fallible(self) -> list[Fallible]:

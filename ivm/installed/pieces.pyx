@@ -9,6 +9,7 @@ cimport cython
 import pyarrow as pa
 
 from ivm.physical.plan cimport PiecePlan
+from ivm.runtime.stage cimport Stage
 
 from ivm.results import Found
 from ivm.rows.layout import Layout
@@ -44,9 +45,13 @@ cdef class Piece:
         return self.plan.arranged
 
     @property
-    def failed(self):
-        """Whether a loop in it did not converge."""
-        return any([loop.failed for stage in self.plan.loops for loop in self.operators[stage]])
+    def failure(self):
+        """Why one of its stages failed, as `ivm.runtime.stage.Stage.failure` says; None if none has."""
+        for stage in self.stages:
+            failure = (<Stage> stage).failure
+            if failure is not None:
+                return failure
+        return None
 
     @property
     def fallible(self):

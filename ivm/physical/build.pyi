@@ -77,10 +77,21 @@ class CrossingPlan(StagePlan):
     """Operators that hand rows to each other: Exchanges."""
 
 class LoopPlan(StagePlan):
-    """A loop in region `outer` whose `body` lists the numbers of its stages, in region `region`."""
+    """A loop in region `outer` whose `body` lists the numbers of its stages, in region `region`.
+
+    `names` says for each of these which binding it is of, and `limited` whether `max_rounds` is
+    the loop's own limit.
+    """
 
     def __init__(
-        self, outer: int, region: int, body: Iterable[int], max_rounds: int, max_updates: int
+        self,
+        outer: int,
+        region: int,
+        body: Iterable[int],
+        names: Iterable[str],
+        max_rounds: int,
+        limited: bool,
+        max_updates: int,
     ) -> None: ...
     @property
     def outer(self) -> int: ...

@@ -35,9 +35,6 @@ class Bounds(NamedTuple):
     rounds: int
     updates: int  # given to its operators, those of loops within it included
 
-    def __str__(self) -> str:
-        return f"{self.rounds:,} rounds, unless it sets others, and {self.updates:,} updates"
-
 
 class Planning(Stages, ABC):
     """Plans nodes over the `collections` and `arrangements` of a pool, each of them once."""

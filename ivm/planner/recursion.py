@@ -43,22 +43,30 @@ def plan_enter_at(planning: Planning, node: EnterAt) -> Planned:
 def plan_iterate(planning: Planning, node: Iterate) -> Planned:
     """A loop of variables, their bodies and the feedback of these; its result leaves it."""
     outer, grows, depth = planning.scope, planning.only_grows(node), planning.scope.depth + 1
-    inner = Scope(len(planning.depths), depth, [], outer, grows, dict(node.bindings))
+    stages: list[int] = []
+    inner = Scope(len(planning.depths), depth, stages, outer, grows, dict(node.bindings))
     planning.depths.append(depth)
-    bound = planning.bounds.rounds if node.max_rounds is None else node.max_rounds
-    rounds = min(bound, _MOST)
-    last = rounds if node.stops and node.max_rounds is not None else None
+    bound = min(planning.bounds.rounds, _MOST)
+    rounds = bound if node.max_rounds is None else min(bound, node.max_rounds)
+    limited = node.max_rounds is not None and node.max_rounds <= bound
+    last = node.max_rounds if node.stops and limited else None
+    owners: list[str] = []  # of each of the stages, the binding that it is of
     with planning.within(inner):
         for name, schema in _schemas(node).items():
             inner.variables[name] = planning.stage(row_format(schema), op.Variable(name))
-        bodies = {name: planning.planned(body) for name, body in node.bindings}
+            owners += [name] * (len(stages) - len(owners))
+        bodies = {}
+        for name, body in node.bindings:
+            bodies[name] = planning.planned(body)
+            owners += [name] * (len(stages) - len(owners))
         for name, body in node.bindings:
             _feed_back(planning, body, bodies[name], inner.variables[name], last)
+            owners += [name] * (len(stages) - len(owners))
         result = bodies[node.result]
         collected = planning.stage(result.format, op.Collect(result))
-    assert inner.body is not None
+    owners += [node.result] * (len(stages) - len(owners))
     updates = min(planning.bounds.updates, _MOST)
-    loop = LoopPlan(outer.region, inner.region, inner.body, rounds, updates)
+    loop = LoopPlan(outer.region, inner.region, stages, owners, rounds, limited, updates)
     names = tuple(inner.variables)
     planning.piece.loops.append(planning.add(loop, op.LoopOperation(names, depth, rounds, grows)))
     return planning.stage(result.format, op.Leave(collected))

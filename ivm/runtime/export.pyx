@@ -15,9 +15,12 @@ from ivm.rows.layout cimport Layout
 from ivm.rows.packing cimport Packing, pack
 from ivm.rows.interner cimport Interner
 from ivm.rows.updates cimport Updates, empty_updates, push, release
+from ivm.runtime.readers cimport refuse_overflow
+from ivm.threads.team cimport watch_overflow
 from ivm.trace.batch cimport (
     Batch, diff_of, drop, find_key, first_update, first_val, key_at, retain, val_at,
 )
+from ivm.trace.counts cimport sum_of
 from ivm.trace.spine cimport Trace
 
 cdef uint64_t last_serial = 0
@@ -60,18 +63,21 @@ cdef class SealedBatch:
         cdef Updates rows = empty_updates(self.layout.words, 0)
         cdef int64_t[::1] counts
         cdef Py_ssize_t i
-        cdef int failed
+        cdef int failed, overflowed = 0
+        cdef int* before = watch_overflow(&overflowed)
         try:
             with nogil:
                 failed = read_values(self.batch, start, end, self.packing, &rows)
             if failed != 0:
                 raise MemoryError("no memory to read a batch")
+            refuse_overflow(overflowed)
             diffs = np.empty(rows.length, np.int64)
             counts = diffs
             for i in range(rows.length):
                 counts[i] = <int64_t> rows.words[i * rows.stride + rows.stride - 1]
             return decode(rows.words, rows.length, rows.stride, self.layout, self.interner), diffs
         finally:
+            watch_overflow(before)
             release(&rows)
 
 
@@ -110,7 +116,7 @@ cdef int read_values(const Batch* b, Py_ssize_t start, Py_ssize_t end, Packing p
             k += 1
         count = 0
         for u in range(first_update(b, v), first_update(b, v + 1)):
-            count += diff_of(b, u)
+            count = sum_of(count, diff_of(b, u))
         if count == 0:
             continue
         row = push(rows)

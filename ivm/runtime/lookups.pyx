@@ -18,6 +18,8 @@ from ivm.rows.layout cimport Layout
 from ivm.rows.packing cimport Packing, pack
 from ivm.rows.interner cimport Interner
 from ivm.rows.updates cimport Updates, append, empty_updates, push, release, update_at
+from ivm.runtime.readers cimport refuse_overflow
+from ivm.threads.team cimport watch_overflow
 from ivm.trace.batch cimport (
     Batch, count_as_of, drop, first_val, key_at, retain, seek_key, val_at,
 )
@@ -173,14 +175,18 @@ def look_up(Trace trace, Packing packing, Layout layout, Interner interner, keys
     """
     cdef _Answer answer = _Answer(packing, layout.words)
     cdef _Search search = _Search(trace, key.words)
+    cdef int overflowed = 0
+    cdef int* before = watch_overflow(&overflowed)
     interner.open_snapshot()
     try:
         search.take(keys, key, interner)
         with nogil:
             search.seal()
             answer.read(search)
+        refuse_overflow(overflowed)
         rows = decode(answer.rows.words, answer.rows.length, answer.rows.stride, layout, interner)
     finally:
+        watch_overflow(before)
         interner.close_snapshot()
     return rows, *_numbered(answer), *_grouped(search, keys.num_rows)
 

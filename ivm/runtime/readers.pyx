@@ -18,6 +18,7 @@ from ivm.rows.layout cimport Layout
 from ivm.rows.packing cimport Packing, pack
 from ivm.rows.interner cimport Interner
 from ivm.rows.updates cimport Updates, empty_updates, push, release
+from ivm.threads.team cimport watch_overflow
 from ivm.trace.batch cimport Batch, count_as_of, drop, first_val, key_at, retain, val_at
 from ivm.trace.probe cimport probe
 from ivm.trace.sorting.sort cimport consolidate
@@ -36,7 +37,8 @@ def drain(captures, Layout layout, Interner interner):
     """
     cdef Updates all = empty_updates(layout.words, 1)
     cdef Capture capture
-    cdef int failed = 0
+    cdef int failed = 0, overflowed = 0
+    cdef int* before = watch_overflow(&overflowed)
     cdef Py_ssize_t i
     try:
         for capture in captures:
@@ -45,6 +47,7 @@ def drain(captures, Layout layout, Interner interner):
             failed = consolidate(&all)
         if failed != 0:
             raise MemoryError("no memory to take a view's deltas")
+        refuse_overflow(overflowed)
         times = np.empty(all.length, np.uint64)
         diffs = np.empty(all.length, np.int64)
         _copy_column(&all, layout.words, times)
@@ -62,7 +65,14 @@ def drain(captures, Layout layout, Interner interner):
             capture.clear()
         return rows, times, diffs
     finally:
+        watch_overflow(before)
         release(&all)
+
+
+cdef int refuse_overflow(int overflowed) except -1:
+    if overflowed:
+        raise OverflowError("a row's copies are more than 64 bits count")
+    return 0
 
 
 # The positions of updates by time, and by the sign of their diffs within one; None: they are in this order.
@@ -110,7 +120,8 @@ cdef object _snapshot(Trace trace, Schedule schedule, Packing packing, Layout la
     cdef Updates rows = empty_updates(layout.words, 0)
     cdef Batch* b
     cdef const uint64_t* wanted = NULL
-    cdef int failed = 0
+    cdef int failed = 0, overflowed = 0
+    cdef int* before = watch_overflow(NULL)
     cdef int64_t time
     cdef uint64_t last
     if values is not None:
@@ -126,16 +137,19 @@ cdef object _snapshot(Trace trace, Schedule schedule, Packing packing, Layout la
     for b in batches:
         retain(b)
     try:
+        watch_overflow(&overflowed)
         with nogil:
             for b in batches:
                 failed |= _read(b, wanted, last, packing, &rows)
             failed |= consolidate(&rows)
         if failed != 0:
             raise MemoryError("no memory to read an arrangement")
+        refuse_overflow(overflowed)
         counts = np.empty(rows.length, np.int64)
         _copy_column(&rows, layout.words, counts)
         return decode(rows.words, rows.length, rows.stride, layout, interner), counts, time
     finally:
+        watch_overflow(before)
         for b in batches:
             drop(b)
         release(&rows)

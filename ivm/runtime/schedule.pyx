@@ -10,7 +10,7 @@ from libcpp.vector cimport vector
 
 from ivm.operators.arranging.input cimport Input
 from ivm.memory.huge_pages cimport give_needless_back
-from ivm.threads.team cimport end_step
+from ivm.threads.team cimport end_step, watch_overflow
 from ivm.trace.spine cimport Trace
 from ivm.runtime.stage cimport Loop, Stage, follow
 
@@ -119,14 +119,16 @@ cdef class Schedule:
         except BaseException:
             self.stop()
             raise
+        finally:
+            watch_overflow(NULL)
         return 0
 
     @property
     def troubled(self) -> bool:
-        """Whether a stage that ran has met an error of a row, or a loop its bound."""
+        """Whether a stage that ran has met an error of a row, an overflow, or a loop its bound."""
         cdef size_t i
         for i in range(self.ran.size()):
-            if (<Stage> self.ran[i]).fallible and (<Stage> self.ran[i]).troubled():
+            if (<Stage> self.ran[i]).troubled():
                 return True
         return False
 

@@ -4,6 +4,14 @@ from libcpp.vector cimport vector
 from ivm.operators.base.operator cimport Region
 from ivm.threads.work_stealing cimport Slice
 
+# The causes for which a loop is stopped.
+cdef enum Failure:
+    NONE = 0
+    ROUNDS      # more than the pool's bound
+    LIMIT       # more than its own
+    UPDATES
+    OVERFLOW
+
 
 # One operator in all shards, or for all.
 cdef class Stage:
@@ -35,6 +43,7 @@ cdef class Stage:
     cdef size_t awaited                 # followers that have yet to read what it left behind
     cdef vector[void*] traces           # those that it writes, at any depth, borrowed
     cdef readonly Region outer          # the scope that it belongs to
+    cdef int overflowed                 # not 0 once a count has overflowed in it
     # Says that `root` is the stage of the root that its operators and traces belong to.
     cdef void belong(self, Stage root)
     cdef bint yields(self) noexcept nogil
@@ -77,11 +86,16 @@ cdef class Loop(Stage):
     cdef vector[void*] entrances        # those of the body that read what is outside
     cdef vector[void*] exits            # those of the body that are read outside
     cdef vector[void*] parking          # those that may hold updates back
+    cdef readonly tuple names           # of the bindings: for each stage of the body, the one that it is of
     cdef readonly uint64_t max_rounds
+    cdef readonly bint limited          # whether these are its own limit, and not the pool's
     cdef readonly uint64_t max_updates
-    cdef readonly bint failed           # did not converge within these
+    cdef Failure failed                 # why it was stopped, if it was, and will not run again,
+    cdef uint64_t failed_at             # in which round,
+    cdef size_t failed_in               # and, by an overflow, in which stage of its body
     cdef void enter(self) noexcept nogil
     cdef bint round(self) except -1 nogil
     cdef int rest_body(self) except -1 nogil
     cdef bint next_round(self) noexcept nogil
-    cdef bint exceeds(self) noexcept nogil
+    cdef void stop_at_bounds(self) noexcept nogil
+    cdef void fail(self, Failure cause) noexcept nogil

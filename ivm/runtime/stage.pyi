@@ -10,6 +10,15 @@ class Stage:
     def outer(self) -> Region:
         """The scope that it belongs to."""
 
+    @property
+    def failure(self) -> tuple[str, int | None, str | None] | None:
+        """Why it failed, if it has: a cause, a number, and the name of a binding.
+
+        ("rounds", bound, None) and ("limit", bound, None) for too many rounds, the pool's bound or
+        the loop's own; ("updates", bound, None) for too many updates; ("overflow", round, name)
+        where a count left 64 bits, with None outside of loops.
+        """
+
 class Crossing(Stage):
     """A stage whose operators, all Dealers, hand rows to each other."""
 
@@ -21,7 +30,9 @@ class Loop(Stage):
         outer: Region,
         region: Region,
         stages: tuple[Stage, ...],
+        names: tuple[str, ...],
         max_rounds: int,
+        limited: bool,
         max_updates: int,
     ) -> None: ...
     @property
@@ -31,7 +42,11 @@ class Loop(Stage):
     @property
     def max_rounds(self) -> int: ...
     @property
+    def limited(self) -> bool:
+        """Whether `max_rounds` is its own limit, and not the pool's."""
+
+    @property
     def max_updates(self) -> int: ...
     @property
-    def failed(self) -> bool:
-        """Whether it did not converge within `max_rounds` and `max_updates`."""
+    def names(self) -> tuple[str, ...]:
+        """The names of the bindings that the `stages` belong to."""

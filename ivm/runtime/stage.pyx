@@ -24,7 +24,7 @@ from ivm.operators.errors.evaluate cimport Fallible
 from ivm.operators.loops.loop cimport Collect
 from ivm.operators.base.operator cimport WORTH_SEEKING, Operator, Region, earlier
 from ivm.threads.work_stealing cimport fill_slice
-from ivm.threads.team cimport share_work
+from ivm.threads.team cimport share_work, watch_overflow
 from ivm.trace.sorting.partition cimport Part
 from ivm.trace.times cimport MAX_COORDINATES, round_of
 from ivm.trace.spine cimport Trace
@@ -35,6 +35,7 @@ cdef enum:
     WORTH_A_PART = 128          # and updates for which one is: a part is sought from the beginning
 
 cdef uint64_t NEVER = 0xFFFFFFFFFFFFFFFF
+
 
 
 # Whether several threads should share so many updates of `shards` shards, a thread being worth waking for
@@ -66,6 +67,7 @@ cdef class Stage:
             for operator in operators:
                 (<Operator> operator).shares = self.shares.data()
         self.divided = 0
+        self.overflowed = 0
         self.owner = NULL
         self.belong(self)
 
@@ -79,10 +81,17 @@ cdef class Stage:
 
     cdef bint troubled(self) noexcept nogil:
         cdef size_t s
-        for s in range(self.shards.size()):
+        if self.overflowed:
+            return True
+        for s in range(self.shards.size() if self.fallible else 0):
             if (<Operator> self.shards[s]).troubled():
                 return True
         return False
+
+    @property
+    def failure(self):
+        """Why it failed: a cause, a number, a binding's name; None if it has not."""
+        return ("overflow", None, None) if self.overflowed else None
 
     cdef bint yields(self) noexcept nogil:
         cdef size_t s
@@ -119,6 +128,7 @@ cdef class Stage:
         if total == 0:
             self.empty()
             return False
+        watch_overflow(&self.overflowed)
         self.unrested += total
         self.unsettled += total
         (<Stage> self.root).given = (<Stage> self.root).given + total
@@ -217,6 +227,7 @@ cdef class Stage:
         cdef size_t s, n = self.shards.size()
         if self.unsettled == 0:
             return 0
+        watch_overflow(&self.overflowed)
         if is_worth_sharing(self.unsettled, n, WORTH_A_THREAD):
             share_work(settle_shard, self.shards.data(), n, <int> n)
         else:
@@ -240,6 +251,7 @@ cdef class Stage:
     cdef int take_merged(self) except -1 nogil:
         cdef size_t i
         cdef bint taken = False
+        watch_overflow(&self.overflowed)
         for i in range(self.traces.size()):
             if (<Trace> self.traces[i]).take_merged():
                 taken = True
@@ -309,15 +321,19 @@ cdef class Crossing(Stage):
 cdef class Loop(Stage):
     """A stage of scope `outer` made of `stages`: those of the loop's body, in order."""
 
-    def __init__(self, Region outer, Region region, tuple stages, max_rounds, max_updates):
+    def __init__(self, Region outer, Region region, tuple stages, tuple names, max_rounds, bint limited,
+                 max_updates):
         cdef Stage stage
         self.operators = ()
         self.outer = outer
         self.region = region
         self.stages = stages
+        self.names = names
         self.max_rounds = max_rounds
+        self.limited = limited
         self.max_updates = max_updates
-        self.failed = False
+        self.failed = NONE
+        self.overflowed = 0
         self.fallible = True
         self.owner = NULL
         for stage in stages:
@@ -352,9 +368,25 @@ cdef class Loop(Stage):
     cdef bint troubled(self) noexcept nogil:
         cdef size_t s
         for s in range(self.body.size()):
-            if (<Stage> self.body[s]).fallible and (<Stage> self.body[s]).troubled():
+            if (<Stage> self.body[s]).troubled():
                 return True
-        return self.failed
+        return self.failed != NONE or self.overflowed
+
+    @property
+    def failure(self):
+        cdef size_t s
+        if self.failed == OVERFLOW:
+            return "overflow", self.failed_at, self.names[self.failed_in]
+        if self.failed == UPDATES:
+            return "updates", self.max_updates, None
+        if self.failed != NONE:
+            return "rounds" if self.failed == ROUNDS else "limit", self.max_rounds, None
+        for s in range(self.body.size()):
+            failure = (<Stage> self.body[s]).failure
+            if failure is not None:
+                cause, number, name = failure
+                return cause, number, name or self.names[s]
+        return ("overflow", None, None) if self.overflowed else None
 
     cdef bint yields(self) noexcept nogil:
         cdef size_t s
@@ -366,7 +398,7 @@ cdef class Loop(Stage):
     cdef bint run(self) except -1 nogil:
         cdef size_t s
         cdef bint ran
-        if self.failed:
+        if self.failed != NONE:
             return False
         self.enter()
         if self.root == <void*> self:
@@ -374,13 +406,13 @@ cdef class Loop(Stage):
         for s in range(self.entrances.size()):
             (<Stage> self.entrances[s]).queued = True
         ran = self.round()
-        while self.next_round():
+        while self.failed == NONE and self.next_round():
             ran = True
-            if self.exceeds():
-                self.failed = True
-                self.abandon()
-                break
-            self.round()
+            self.stop_at_bounds()
+            if self.failed == NONE:
+                self.round()
+        if self.failed != NONE:
+            self.abandon()
         if ran:
             self.rest_body()
         self.left = self.yields()
@@ -401,6 +433,10 @@ cdef class Loop(Stage):
             if not (<Stage> stage).run():
                 continue
             ran = True
+            if (<Stage> stage).overflowed:
+                self.failed_in = s
+                self.fail(OVERFLOW)
+                return True
             if (<Stage> stage).left:
                 (<Stage> stage).queued = True
                 for i in range((<Stage> stage).followers.size()):
@@ -426,10 +462,16 @@ cdef class Loop(Stage):
         self.region.at[self.outer.depth] = at[self.outer.depth]
         return True
 
-    # Whether it has taken more rounds, or all in its root more updates, than it may before it comes to a fixed point.
-    cdef bint exceeds(self) noexcept nogil:
-        return (round_of(self.region.at[self.outer.depth]) > self.max_rounds
-                or (<Stage> self.root).given > self.max_updates)
+    # Fails if it has taken more rounds, or all in its root more updates, than it may before it comes to a fixed point.
+    cdef void stop_at_bounds(self) noexcept nogil:
+        if round_of(self.region.at[self.outer.depth]) > self.max_rounds:
+            self.fail(LIMIT if self.limited else ROUNDS)
+        elif (<Stage> self.root).given > self.max_updates:
+            self.fail(UPDATES)
+
+    cdef void fail(self, Failure cause) noexcept nogil:
+        self.failed = cause
+        self.failed_at = round_of(self.region.at[self.outer.depth])
 
     # For the enclosing loop: the rounds of this one's body, by the enclosing loop's coordinates.
     cdef bint parked(self, uint64_t* at) noexcept nogil:

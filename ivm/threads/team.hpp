@@ -1,4 +1,5 @@
-// What Cython cannot say: threads that share tasks, and atomic numbers that they take these by.
+// What Cython cannot say: threads that share tasks, atomic numbers that they take these by, and where each thread
+// notes an overflow.
 #pragma once
 #include <Python.h>
 #include <pthread.h>
@@ -20,6 +21,20 @@ using Task = int (*)(void* context, Py_ssize_t i);
 
 // The same of what cannot fail.
 using SafeTask = void (*)(void* context, Py_ssize_t i);
+
+// Where this thread notes that a count has overflowed; nowhere, where it is null.
+inline thread_local int* overflow_flag = nullptr;
+
+inline int* watch_overflow(int* flag) {
+    int* before = overflow_flag;
+    overflow_flag = flag;
+    return before;
+}
+
+// Several threads may do so at once.
+inline void note_overflow() {
+    if (overflow_flag != nullptr) __atomic_store_n(overflow_flag, 1, __ATOMIC_RELAXED);
+}
 
 // Parts that helpers do beside who posted them.
 struct Chore {
@@ -62,6 +77,7 @@ public:
         if (!in_step_.load(std::memory_order_relaxed)) begin_step();
         task_ = task;
         context_ = context;
+        flag_ = overflow_flag;
         failed_ = false;
         unfinished_.store(tasks, std::memory_order_relaxed);
         const uint64_t turn = (tasks_.load(std::memory_order_relaxed) >> TURN) + 1;
@@ -183,6 +199,7 @@ private:
     // After this nothing of the turn may be touched: it may be over.
     void perform(Py_ssize_t i) {
         within_ = true;
+        overflow_flag = flag_;
         if (task_(context_, i) < 0) keep_error();
         within_ = false;
         if (unfinished_.fetch_sub(1) == 1) tell_sleepers();
@@ -312,6 +329,7 @@ private:
     std::atomic<bool> busy_{false};
     Task task_ = nullptr;       // this, and what is below, belongs to the caller
     void* context_ = nullptr;
+    int* flag_ = nullptr;       // where it notes overflows, and so do its helpers
     bool failed_ = false;       // the GIL guards it, and the error, while tasks run
     PyObject *type_ = nullptr, *value_ = nullptr, *traceback_ = nullptr;
 

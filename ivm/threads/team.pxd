@@ -1,4 +1,4 @@
-# A team of threads shares a task's parts.
+# A team of threads shares a task's parts, and the place where overflows of counts are noted.
 
 # Does part i of a task.
 ctypedef int (*Task)(void* context, Py_ssize_t i) except -1 nogil
@@ -8,6 +8,14 @@ ctypedef int (*Task)(void* context, Py_ssize_t i) except -1 nogil
 # Within a part, while another thread has the helpers, and of more than 65,535 parts, the caller does all. The GIL
 # must not be held: a helper needs it to hand an error on.
 cdef int share_work(Task task, void* context, Py_ssize_t parts, int threads) except -1 nogil
+
+
+# Lets this thread note overflows of counts by setting `flag` to 1 (NULL: nowhere), and those that share work with it
+# too, which read the place once for each part. Returns the place before.
+cdef int* watch_overflow(int* flag) noexcept nogil
+
+# Notes that a count has overflowed.
+cdef void note_overflow() noexcept nogil
 
 
 # Says that nothing is to be shared for the moment: helpers that have nothing to do may sleep.

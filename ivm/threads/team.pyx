@@ -14,6 +14,9 @@ need the GIL only to hand an error on.
 A chore is done beside its caller, by helpers that have nothing else to do: the caller waits for it only when its
 result is needed, and then does the parts that no helper has begun. It needs no GIL, and raises nothing.
 
+A thread says where it notes overflows of counts: sums are made far below those who know whose they are. Threads
+that share its work note them there as well.
+
 There is one team, which one thread has at a time: one that shares a large step meanwhile does it alone.
 """
 
@@ -27,10 +30,20 @@ cdef extern from "team.hpp" namespace "ivm":
         void drop(Chore* chore) noexcept nogil
         bint is_over(const Chore* chore) noexcept nogil
     Team& team() noexcept nogil
+    int* watch "ivm::watch_overflow"(int* flag) noexcept nogil
+    void note "ivm::note_overflow"() noexcept nogil
 
 
 cdef int share_work(Task task, void* context, Py_ssize_t parts, int threads) except -1 nogil:
     return team().run(task, context, parts, threads)
+
+
+cdef int* watch_overflow(int* flag) noexcept nogil:
+    return watch(flag)
+
+
+cdef void note_overflow() noexcept nogil:
+    note()
 
 
 cdef void end_step() noexcept nogil:

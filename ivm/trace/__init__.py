@@ -2,6 +2,7 @@
 
 - `batch`: the memory of immutable, sorted, columnar batches, and the search for a key in one
 - `building/`: batches built of updates in any order, by one thread or several
+- `counts`: sums, products and negations of diffs, where an overflow is noted
 - `frontier`: antichains of times as frontiers, and the compaction of times to a frontier
 - `handle`: handles, which hold a trace's `since` back so that their readers can read past times
 - `merging/`: two batches merged into one, with fuel

@@ -10,6 +10,7 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
+from ivm.trace.counts cimport sum_of
 from ivm.trace.times cimport compare_words, less_equal
 
 cdef int64_t MOST_UPDATES       # of one batch: positions are 32-bit
@@ -65,7 +66,7 @@ cdef inline int64_t count_as_of(const Batch* b, Py_ssize_t v, const uint64_t* ti
     cdef Py_ssize_t u
     for u in range(first_update(b, v), first_update(b, v + 1)):
         if less_equal(time_of(b, u), time, b.time_words):
-            count += diff_of(b, u)
+            count = sum_of(count, diff_of(b, u))
     return count
 
 cdef inline const uint64_t* key_at(const Batch* b, Py_ssize_t k) noexcept nogil:

@@ -22,6 +22,13 @@ class Trace:
     def account(self) -> tuple[int, int]:
         """Updates held and bytes of memory of the published batches."""
 
+    def compact(self, since: int) -> bool:
+        """Sum all batches, between two steps, as of root time `since`, unless they are large.
+
+        Returns whether they were. Afterwards no two updates of a row are there whose times no
+        handle tells apart.
+        """
+
     def close(self) -> None:
         """Close the trace to writers: it is released once no handle is left.
 

@@ -67,6 +67,7 @@ cdef enum:
     EFFORT = 4          # updates that a merge in progress moves for each sealed one
     BASE_EFFORT = 64    # and for each sealed batch
     WORTH_A_HELPER = 1 << 13    # updates that a helper merges
+    MOST_COMPACTED = 1 << 22    # updates that are summed on demand
     MOST_UNPAID = 1 << 11       # updates absorbed while helpers are at work; or one batch of any size
 
 
@@ -421,6 +422,28 @@ cdef class Trace:
         self.guard.unlock()
         if not read:
             self.forget()
+
+    def compact(self, uint64_t since) -> bool:
+        """Sum all batches, between two steps, as of root time `since`, unless they are large; whether they were.
+
+        Afterwards no two updates of a row are there whose times no handle tells apart.
+        """
+        cdef Py_ssize_t updates = 0
+        cdef Batch* b
+        cdef Batch* sum
+        if self.fresh != NULL:
+            self.absorb(since)
+        self.end_work()
+        for b in self.layers:
+            updates += b.updates
+        if updates == 0 or updates > MOST_COMPACTED or not self.merges.empty():
+            return False
+        self.advance(since)
+        sum = sum_batches(self.layers.data(), self.layers.size(), self.since)
+        if sum == NULL:
+            no_memory()
+        self.replace(0, self.layers.size(), sum)
+        return True
 
     def close(self) -> None:
         """Close the trace to writers: it is released once no handle is left.

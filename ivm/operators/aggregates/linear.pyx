@@ -30,6 +30,7 @@ from ivm.operators.aggregates.ordering cimport Candidate
 from ivm.expressions.kernels.decimals cimport power_of_ten, quotient_digits, round_division
 from ivm.rows.updates cimport Updates, push
 from ivm.rows.words cimport decode_double, encode_double
+from ivm.trace.counts cimport add_to
 
 import pyarrow as pa
 
@@ -188,14 +189,14 @@ cdef class Accumulation(Logic):
         cdef Term* t
         cdef size_t i
         cdef int128 value
-        state[0] += <uint64_t> diff
+        add_to(state, <uint64_t> diff)
         for i in range(self.terms.size()):
             t = &self.terms[i]
             if t.function == COUNT_ROWS or (t.null_word >= 0 and val[t.null_word] != 0):
                 continue
             if t.other >= 0 and t.other_null >= 0 and val[t.other_null] != 0:
                 continue
-            state[t.state] += <uint64_t> diff
+            add_to(state + t.state, <uint64_t> diff)
             if t.function == COUNT:
                 continue
             if t.function >= BIT_AND:

@@ -13,6 +13,7 @@ from libc.string cimport memcpy, memmove
 from libcpp.vector cimport vector
 
 from ivm.operators.aggregates.ordering cimport Candidate, Ordering
+from ivm.trace.counts cimport add_to, sum_of
 
 cdef enum:
     LEAF = 128      # values of a full leaf
@@ -42,7 +43,7 @@ cdef class Ranking:
         self.held = 0
 
     cdef int fill(self, const vector[Candidate]* values) except -1 nogil:
-        cdef size_t i
+        cdef size_t i, l
         cdef Leaf* leaf = NULL
         self.clear()
         for i in range(values.size()):
@@ -51,7 +52,8 @@ cdef class Ranking:
                 self.leaves.push_back(leaf)
                 self.copies.push_back(0)
             self.write(leaf, leaf.length, values[0][i].val, values[0][i].count)
-            self.copies[self.copies.size() - 1] += max(values[0][i].count, <int64_t> 0)
+            l = self.copies.size() - 1
+            self.copies[l] = sum_of(self.copies[l], max(values[0][i].count, <int64_t> 0))
             leaf.length += 1
         self.length = values.size()
         return 0
@@ -71,8 +73,8 @@ cdef class Ranking:
             return self.insert(l, at, val, diff)
         count = self.leaves[l].entries + (at + 1) * self.stride - 1
         self.copies[l] -= max(<int64_t> count[0], <int64_t> 0)
-        count[0] += <uint64_t> diff
-        self.copies[l] += max(<int64_t> count[0], <int64_t> 0)
+        add_to(count, <uint64_t> diff)
+        self.copies[l] = sum_of(self.copies[l], max(<int64_t> count[0], <int64_t> 0))
         if count[0] == 0:
             self.remove(l, at)
         return 0
@@ -96,7 +98,7 @@ cdef class Ranking:
     cdef int64_t total(self) noexcept nogil:
         cdef int64_t copies, total = 0
         for copies in self.copies:
-            total += copies
+            total = sum_of(total, copies)
         return total
 
     cdef const uint64_t* at(self, int64_t position) noexcept nogil:
@@ -171,7 +173,7 @@ cdef class Ranking:
             upper.length = LEAF - LEAF // 2
             leaf.length = LEAF // 2
             for i in range(upper.length):
-                self.copies[l + 1] += max(self.count(l + 1, i), <int64_t> 0)
+                self.copies[l + 1] = sum_of(self.copies[l + 1], max(self.count(l + 1, i), <int64_t> 0))
             self.copies[l] -= self.copies[l + 1]
             if at > leaf.length:
                 at -= leaf.length
@@ -180,7 +182,7 @@ cdef class Ranking:
         memmove(leaf.entries + (at + 1) * self.stride, self.entry(leaf, at),
                 (leaf.length - at) * self.stride * sizeof(uint64_t))
         self.write(leaf, at, val, count)
-        self.copies[l] += max(count, <int64_t> 0)
+        self.copies[l] = sum_of(self.copies[l], max(count, <int64_t> 0))
         leaf.length += 1
         self.length += 1
         return 0

@@ -16,6 +16,7 @@ from ivm.operators.aggregates.ordering cimport Candidate, Ordering
 from ivm.operators.aggregates.order_statistics cimport Ranking
 from ivm.rows.updates cimport Updates, push
 from ivm.rows.words cimport decode_double, encode_double
+from ivm.trace.counts cimport sum_of
 
 
 cdef class Percentile(Logic):
@@ -47,7 +48,7 @@ cdef class Percentile(Logic):
         self.ordering.sort(group)
         for i in range(group.size()):
             if not is_null(&self.cell, group[0][i].val):
-                n += group[0][i].count
+                n = sum_of(n, group[0][i].count)
         if n == 0:
             return self._emit(group.back().val, NULL, 0, result)
         first = self._first(n)

@@ -9,6 +9,7 @@ from libcpp.vector cimport vector
 from ivm.operators.aggregates.aggregate cimport Logic
 from ivm.operators.aggregates.ordering cimport Candidate, Ordering
 from ivm.rows.updates cimport Updates, push
+from ivm.trace.counts cimport sum_of
 
 
 cdef class TopK(Logic):
@@ -30,7 +31,7 @@ cdef class TopK(Logic):
         self.ordering.sort(group)
         for i in range(group.size()):
             first = max(position, self.offset)
-            position += group[0][i].count
+            position = sum_of(position, group[0][i].count)
             last = min(position, self.wanted)
             if first < last:
                 update = push(result)

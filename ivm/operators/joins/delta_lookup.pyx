@@ -12,7 +12,7 @@ by probes: the work is at most linear in the smaller side, up to a logarithm, pl
 arrangements, VLDB 2020, section 5.3.1, has the join of two.)
 """
 
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
 from ivm.operators.base.operator cimport Operator, Reader, Region, read_alone
@@ -21,6 +21,7 @@ from ivm.rows.updates cimport Updates, append, empty_updates, push, release, upd
 from ivm.trace.batch cimport (
     Batch, diff_of, first_update, first_val, key_at, seek_key, time_of, val_at,
 )
+from ivm.trace.counts cimport product_of
 from ivm.trace.probe cimport GROUP, SPARSE, probe
 from ivm.trace.sorting.sort cimport consolidate
 from ivm.trace.times cimport compare_words, join_into
@@ -149,8 +150,8 @@ cdef class Lookup(Operator):
                     update += self.out.row_words
                     memcpy(update, time, self.out.time_words * sizeof(uint64_t))
                     join_into(update, time_of(b, u), b.time_words)
-                    update[self.out.time_words] = (
-                        given[self.sought.stride - 1] * <uint64_t> diff_of(b, u))
+                    update[self.out.time_words] = <uint64_t> product_of(
+                        <int64_t> given[self.sought.stride - 1], diff_of(b, u))
         return 0
 
 

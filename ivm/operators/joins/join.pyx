@@ -20,6 +20,7 @@ from ivm.expressions.kernels.vectors cimport VECTOR
 from ivm.trace.batch cimport (
     Batch, diff_of, first_update, first_val, key_at, seek_key, time_of, val_at,
 )
+from ivm.trace.counts cimport product_of
 from ivm.trace.probe cimport GROUP, SPARSE, probe
 from ivm.trace.times cimport compare_words, join_into
 
@@ -195,7 +196,7 @@ cdef class Join(Operator):
                         time[0] = self.region.lower
                         join_into(time, time_of(a, t), a.time_words)
                         join_into(time, time_of(b, u), b.time_words)
-                        update[self.out.stride - 1] = <uint64_t> (diff_of(a, t) * diff_of(b, u))
+                        update[self.out.stride - 1] = <uint64_t> product_of(diff_of(a, t), diff_of(b, u))
                         if self.out.length >= self.most:
                             (<Evaluate> self.evaluate).take()
         return 0

@@ -14,6 +14,7 @@ from ivm.rows.packing cimport Packing, pack
 from ivm.rows.updates cimport (
     Updates, append, copy_few, copy_update, empty_updates, push, release, reserve, update_at,
 )
+from ivm.trace.counts cimport negate
 from ivm.trace.sorting.partition cimport Part, deal_out
 
 
@@ -82,7 +83,7 @@ cdef class Exchange(Operator):
                 pack_update(update_at(given, i), given, self.packing, push(&self.out), &self.out)
         for i in range(first, self.out.length if negated else first):
             row = update_at(&self.out, i)
-            row[self.out.stride - 1] = 0 - row[self.out.stride - 1]
+            negate(&row[self.out.stride - 1])
         return 0
 
     cdef int hand_over_rows(self, const Updates* given, bint negated,
@@ -101,7 +102,7 @@ cdef class Exchange(Operator):
             else:
                 pack_update(update, given, self.packing, row, out)
             if negated:
-                row[out.stride - 1] = 0 - row[out.stride - 1]
+                negate(&row[out.stride - 1])
             update += given.stride
         return 0
 

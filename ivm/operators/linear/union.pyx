@@ -1,10 +1,10 @@
 """Concat adds up collections, or subtracts them."""
 
-from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
 from ivm.operators.base.operator cimport Operator, Region, let_go, read_alone
 from ivm.rows.updates cimport append, reserve
+from ivm.trace.counts cimport negate
 
 
 cdef class Union(Operator):
@@ -50,8 +50,6 @@ cdef class Union(Operator):
     # Changes the sign of the updates from `start` on if source `s` is to be negated.
     cdef void _negate(self, size_t s, Py_ssize_t start) noexcept nogil:
         cdef Py_ssize_t i
-        cdef uint64_t* diff
         if self.negated[s]:
             for i in range(start, self.out.length):
-                diff = self.out.words + (i + 1) * self.out.stride - 1
-                diff[0] = 0 - diff[0]
+                negate(self.out.words + (i + 1) * self.out.stride - 1)

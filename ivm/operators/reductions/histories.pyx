@@ -30,6 +30,7 @@ from ivm.rows.updates cimport (
     Updates, append, empty_bare, empty_updates, push, release, reserve, update_at,
 )
 from ivm.trace.sorting.sort cimport consolidate
+from ivm.trace.counts cimport add_to
 from ivm.trace.times cimport compare_words, join_into
 
 cdef extern from *:
@@ -333,7 +334,7 @@ cdef void _add_up(Entries* entries, int stride) noexcept nogil:
         i += 1
         while i < entries.length and compare_words(
                 target, entry_at(entries, i, stride), stride - 1) == 0:
-            target[stride - 1] += entry_at(entries, i, stride)[stride - 1]
+            add_to(&target[stride - 1], entry_at(entries, i, stride)[stride - 1])
             i += 1
         if target[stride - 1] != 0:
             kept += 1

@@ -24,6 +24,7 @@ from ivm.operators.aggregates.aggregate cimport Candidate, Logic
 from ivm.operators.base.operator cimport WORTH_SEEKING, Operator, Region, earlier, let_go, read_alone
 from ivm.rows.hashing cimport Partitioner, owner_of
 from ivm.rows.updates cimport Updates, append, empty_updates, push, release, update_at
+from ivm.trace.counts cimport add_to, negate, sum_of
 from ivm.trace.sorting.sort cimport consolidate
 from ivm.trace.times cimport MAX_COORDINATES, compare_words, less_equal
 
@@ -433,7 +434,7 @@ cdef class Reduce(Operator):
             value = entry_at(past, i, self.curves.stride) if order <= 0 else (
                 entry_at(now, j, self.curves.stride))
             old = _count(past, &i, value, words, time, depth) if order <= 0 else 0
-            new = old + (_count(now, &j, value, words, time, depth) if order >= 0 else 0)
+            new = sum_of(old, _count(now, &j, value, words, time, depth) if order >= 0 else 0)
             if old != new and (not without.complete or not with_.complete):
                 differs = True
             self._admit(&self.before, &without, value, old)
@@ -465,7 +466,7 @@ cdef class Reduce(Operator):
             candidate.val = value
             candidate.count = count
             group.push_back(candidate)
-            sight.total += count
+            sight.total = sum_of(sight.total, count)
         return 0
 
     # Subtracts `diff` copies of an output value from `changes`.
@@ -473,17 +474,18 @@ cdef class Reduce(Operator):
         cdef Py_ssize_t i
         cdef int words = self.logic.out_words
         cdef uint64_t* change
+        negate(&diff)
         if self.changes.length < FEW_CHANGES:
             for i in range(self.changes.length):
                 change = self.changes.words + i * self.changes.stride
                 if compare_words(change, value, words) == 0:
-                    change[words] -= diff
+                    add_to(&change[words], diff)
                     return 0
         change = push(&self.changes)
         if change == NULL:
             self._no_memory()
         memcpy(change, value, words * sizeof(uint64_t))
-        change[words] = 0 - diff
+        change[words] = diff
         return 0
 
     cdef void _drop_zeros(self) noexcept nogil:
@@ -512,7 +514,7 @@ cdef inline int64_t _count(const Entries* entries, uint32_t* at, const uint64_t*
         if compare_words(entry, value, words) != 0:
             break
         if less_equal(entry + words, time, depth):
-            count += <int64_t> entry[stride - 1]
+            count = sum_of(count, <int64_t> entry[stride - 1])
         at[0] += 1
     return count
 

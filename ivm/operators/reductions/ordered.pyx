@@ -24,6 +24,7 @@ from ivm.operators.aggregates.order_statistics cimport Ranking
 from ivm.rows.hashing cimport Partitioner, owner_of
 from ivm.rows.updates cimport Updates, empty_updates, push, release
 from ivm.trace.batch cimport diff_of, first_update, time_of, val_at
+from ivm.trace.counts cimport sum_of
 from ivm.trace.sorting.sort cimport consolidate
 from ivm.trace.times cimport compare_words
 
@@ -195,7 +196,7 @@ cdef class Select(TouchedGroups):
         candidate.val = val
         candidate.count = count
         group.push_back(candidate)
-        total[0] += count
+        total[0] = sum_of(total[0], count)
         return False
 
     # --- ranking ---

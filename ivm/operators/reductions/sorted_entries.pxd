@@ -5,6 +5,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memmove
 
 from ivm.memory.slab cimport Slab, give_words, room_for, take_words
+from ivm.trace.counts cimport add_to
 from ivm.trace.times cimport compare_words
 
 cdef struct Entries:
@@ -64,7 +65,7 @@ cdef inline int add_entry(Entries* entries, const uint64_t* entry, int stride,
     cdef uint32_t place = lower_bound(entries, entry, stride - 1, stride)
     cdef uint64_t* found = entry_at(entries, place, stride)
     if place < entries.length and compare_words(found, entry, stride - 1) == 0:
-        found[stride - 1] += entry[stride - 1]
+        add_to(&found[stride - 1], entry[stride - 1])
         if found[stride - 1] == 0:
             entries.length -= 1
             memmove(found, found + stride,
@@ -95,7 +96,8 @@ cdef inline int merge_entries(Entries* entries, const uint64_t* added, uint32_t 
                                                entry_at(entries, i - 1, stride), stride - 1)
         target = entry_at(entries, gap - 1, stride)
         if order == 0:
-            diff = added[<size_t> n * stride - 1] + entry_at(entries, i - 1, stride)[stride - 1]
+            diff = added[<size_t> n * stride - 1]
+            add_to(&diff, entry_at(entries, i - 1, stride)[stride - 1])
             n -= 1
             i -= 1
             if diff != 0:

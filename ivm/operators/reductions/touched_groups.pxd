@@ -4,6 +4,7 @@ from libcpp.vector cimport vector
 from ivm.operators.base.operator cimport Operator, Reader
 from ivm.rows.hashing cimport Partitioner
 from ivm.trace.batch cimport Batch, diff_of, first_update, time_of
+from ivm.trace.counts cimport sum_of
 
 # A run is part of one batch: a key's values from `val` to `end`.
 cdef struct Run:
@@ -48,6 +49,6 @@ cdef inline void add_counts(const Run* run, uint64_t time, uint64_t lower, int64
         diff = diff_of(run.batch, u)
         at = max(time_of(run.batch, u)[0], lower) if run.is_new else 0
         if not run.is_new or at < time:
-            old[0] += diff
+            old[0] = sum_of(old[0], diff)
         if not run.is_new or at <= time:
-            new[0] += diff
+            new[0] = sum_of(new[0], diff)

@@ -12,7 +12,8 @@ cdef Merge* start_merge(Batch* a, Batch* b, const uint64_t* since) noexcept nogi
 # Moves about `fuel` updates; returns the unused fuel, so that more than 0 means complete.
 cdef Py_ssize_t work_merge(Merge* m, Py_ssize_t fuel) noexcept nogil
 
-# Returns the result of a complete merge, which may be empty; frees the merge.
+# Returns the result of a complete merge, which may be empty; frees the merge. If a sum of diffs has overflowed, that is
+# noted now: who moved the updates may be a helper.
 cdef Batch* finish_merge(Merge* m) noexcept nogil
 
 # Gives up a merge.

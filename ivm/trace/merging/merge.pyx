@@ -16,10 +16,12 @@ from libc.string cimport memset
 from libcpp.algorithm cimport sort
 
 from ivm.memory.huge_pages cimport LARGE
+from ivm.threads.team cimport note_overflow, watch_overflow
 from ivm.trace.batch cimport (
     MOST_UPDATES, Batch, Room, allocate_batch, diff_of, drop, first_update, first_val, follows, is_plain,
     key_at, pack_batch, seek_key, val_at,
 )
+from ivm.trace.counts cimport sum_of
 from ivm.trace.merging.merge_state cimport Merge, Side
 from ivm.trace.merging.merge_times cimport merge_times
 from ivm.trace.merging.merge_output cimport (
@@ -102,6 +104,8 @@ cdef Batch* finish_merge(Merge* m) noexcept nogil:
         out.update_start[out.vals] = <uint32_t> out.updates
     if m.odd_diffs == 0:
         out.diff = NULL
+    if m.overflowed:
+        note_overflow()
     m.out = NULL
     free_merge(m)
     return pack_batch(out)
@@ -208,7 +212,7 @@ cdef void _gather(Merge* m, const Side* side) noexcept nogil:
         if m.slot_diff[time] == 0:
             m.slot_time[m.slots] = time
             m.slots += 1
-        m.slot_diff[time] += diff_of(side.b, u)
+        m.slot_diff[time] = sum_of(m.slot_diff[time], diff_of(side.b, u))
 
 
 # Writes the gathered updates of one row. A sum that has come to zero and grown again is listed twice; taking
@@ -307,8 +311,10 @@ cdef void _fill_in(Merge* m) noexcept nogil:
 
 
 cdef Py_ssize_t work_merge(Merge* m, Py_ssize_t fuel) noexcept nogil:
+    cdef int* before = watch_overflow(&m.overflowed)
     m.fuel = fuel
     _merge_rows(m)
+    watch_overflow(before)
     if m.fuel > 0:
         _fill_in(m)
     return m.fuel

@@ -182,7 +182,7 @@ cdef inline void _zip_any_words(Merge* m, Zip* z, Py_ssize_t n, int key_words, i
     cdef uint64_t key, odd = 0
     cdef uint64_t in_a, in_b, keep, ends_a, ends_b  # 0 or 1
     cdef Row row_a, row_b
-    cdef int64_t diff
+    cdef int64_t diff, of_a, of_b, wrapped = 0
     cdef int order
     for s in range(n):
         ends_a = start_a == NULL or va + 1 == start_a[i + 1]
@@ -202,8 +202,10 @@ cdef inline void _zip_any_words(Merge* m, Zip* z, Py_ssize_t n, int key_words, i
             in_a = order <= 0
             in_b = order >= 0
             copy_words(out.val + v * val_words, val_at(a, va) if in_a else val_at(b, vb), val_words)
-        diff = ((1 if diff_a == NULL else diff_a[va]) & <int64_t> -in_a) + (
-            (1 if diff_b == NULL else diff_b[vb]) & <int64_t> -in_b)
+        of_a = (1 if diff_a == NULL else diff_a[va]) & <int64_t> -in_a
+        of_b = (1 if diff_b == NULL else diff_b[vb]) & <int64_t> -in_b
+        diff = of_a + of_b
+        wrapped |= (of_a ^ diff) & (of_b ^ diff)    # negative where the sum has another sign than both
         keep = diff != 0
         diffs[v] = diff
         odd |= <uint64_t> (diff >> 1)
@@ -220,6 +222,8 @@ cdef inline void _zip_any_words(Merge* m, Zip* z, Py_ssize_t n, int key_words, i
         vb += in_b
         i += in_a & ends_a
         j += in_b & ends_b
+    if wrapped < 0:
+        m.overflowed = 1
     z[0] = Zip(i, j, va, vb, k, v, z.odd | odd)
 
 

@@ -25,6 +25,7 @@ cdef struct Merge:
     Py_ssize_t vals_from    # starts of values are written from this key on; -1: none is yet
     Py_ssize_t updates_from # starts of updates are written from this value on; -1: none is yet
     uint64_t odd_diffs      # a bit for each in which a diff differed from 1
+    int overflowed          # not 0 once a sum of diffs has
     uint32_t* slot_time     # scratch: the distinct times of one value
     int64_t* slot_diff
     Py_ssize_t slots

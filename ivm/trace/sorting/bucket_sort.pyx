@@ -12,6 +12,7 @@ from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort
 
 from ivm.rows.updates cimport Updates, copy_update
+from ivm.trace.counts cimport add_to
 from ivm.trace.times cimport compare_words
 
 cdef extern from "sort.hpp" namespace "ivm":
@@ -225,7 +226,7 @@ cdef Py_ssize_t _gather(const Sorting* sorting, const uint64_t* rows, uint64_t* 
         i += 1
         while i < n and entries[i] >> low == entries[i - 1] >> low and (whole or compare_words(
                 row, rows + (entries[i] & position) * stride, sorting.compared) == 0):
-            total += rows[(entries[i] & position) * stride + diff]
+            add_to(&total, rows[(entries[i] & position) * stride + diff])
             i += 1
         if total != 0:
             copy_update(out, row, stride)

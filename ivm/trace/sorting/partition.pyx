@@ -25,6 +25,7 @@ from ivm.rows.updates cimport (
     reserve, update_at,
 )
 from ivm.threads.team cimport share_work
+from ivm.trace.counts cimport negate
 from ivm.trace.sorting.bucket_sort cimport Sorting, begin_sorting, end_sorting, extract_bits, note_varying_bits
 from ivm.trace.sorting.sort cimport are_leading, bits_to_deal, consolidate, leading_bits, sort_dealt
 from ivm.trace.times cimport compare_words
@@ -265,7 +266,7 @@ cdef int collect_rows(void* context, Py_ssize_t stripe) except -1 nogil:
             piece.length += 1
             copy_update(target, stretch.row + i * stride, stride)
             if stretch.negated:
-                target[stride - 1] = 0 - target[stride - 1]
+                negate(&target[stride - 1])
     return 0
 
 
@@ -532,7 +533,7 @@ cdef inline void move_stretch(const Dealing* dealing, const Stretch* stretch, Py
         copy_update(target, row, stride)
         row += stride
         if negated:
-            target[stride - 1] = 0 - target[stride - 1]
+            negate(&target[stride - 1])
 
 
 # Sorts the rows of a shard into its queue.

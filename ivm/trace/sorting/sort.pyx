@@ -16,6 +16,7 @@ from libc.string cimport memcpy, memmove, memset
 from ivm.rows.updates cimport (
     Updates, append_dressed, compared_words, copy_update, empty_like, empty_updates, release, reserve,
 )
+from ivm.trace.counts cimport add_to
 from ivm.trace.sorting.bucket_sort cimport (
     BUCKET_LENGTH,
     DIGIT_BITS,
@@ -95,7 +96,7 @@ cdef void _add_up_in_place(Updates* updates, int compared) noexcept nogil:
         j = i + 1
         while j < updates.length and compare_words(
                 updates.words + i * stride, updates.words + j * stride, compared) == 0:
-            total += updates.words[j * stride + diff]
+            add_to(&total, updates.words[j * stride + diff])
             j += 1
         if total != 0:
             if kept != i:
@@ -137,7 +138,7 @@ cdef int _merge_in(Updates* updates, Py_ssize_t run, int compared) noexcept nogi
             words + (run - 1) * stride, scratch.words + (rest - 1) * stride, compared)
         if order == 0:
             run -= 1
-            scratch.words[(rest - 1) * stride + diff] += words[run * stride + diff]
+            add_to(&scratch.words[(rest - 1) * stride + diff], words[run * stride + diff])
             if scratch.words[(rest - 1) * stride + diff] == 0:
                 rest -= 1
                 continue
@@ -354,7 +355,7 @@ cdef Py_ssize_t _add_up_equal(const Sorting* sorting, const uint64_t* rows, uint
     cdef Py_ssize_t i
     cdef uint64_t total = 0
     for i in range(n):
-        total += rows[i * stride + stride - 1]
+        add_to(&total, rows[i * stride + stride - 1])
     memcpy(target, rows, stride * sizeof(uint64_t))
     target[stride - 1] = total
     return 1 if total != 0 else 0
