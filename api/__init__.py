@@ -1,5 +1,6 @@
 """The service: settings, runtime (the composition root), REST, command line and demo.
 
+- `answers`: the JSON of every answer, as OpenAPI describes it
 - `app`: the FastAPI application over one runtime
 - `catching_up`: finds sources that have yet to read the records from before their declaration
 - `cli/`: the command line `ivm`
@@ -11,7 +12,8 @@
 - `feed`: reads the change feed of a view from its durable delta topic
 - `limits`: refuses bodies that are too large, before they are read into memory
 - `metrics`: reports the service's state in Prometheus' terms when it is scraped
-- `models`: bodies of requests, and the JSON of sources and views in answers
+- `models`: bodies of requests
+- `openapi`: describes the answers and problems of every operation
 - `pages`: cuts a snapshot into pages, in the order of a view's key
 - `problems`: turns errors into RFC 9457 problem documents, `application/problem+json`
 - `registry`: keeps the declared sources and views, durably

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 from starlette.concurrency import run_in_threadpool
 
-from api import problems
+from api import openapi, problems
 from api.limits import BodyLimit
 from api.metrics import RuntimeCollector
 from api.routes import changes, health, inspection, quarantine, rows, sources, views
@@ -38,6 +38,7 @@ def create_app(runtime: Runtime) -> FastAPI:
     app.state.metrics.register(RuntimeCollector(runtime))
     app.add_middleware(BodyLimit, limit=runtime.settings.max_body_bytes)
     problems.install(app)
+    openapi.install(app)
     for module in ROUTERS:
-        app.include_router(module.router)
+        app.include_router(module.router, responses=openapi.PROBLEMS)
     return app

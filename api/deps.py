@@ -1,10 +1,11 @@
 """Dependencies of handlers, and the form of their answers."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import orjson
 from fastapi import Depends, Request, Response
 
+from api.answers import Answer
 from api.runtime import Runtime
 from api.signals import Signal
 
@@ -23,7 +24,7 @@ RuntimeDep = Annotated[Runtime, Depends(_runtime)]
 PublishedDep = Annotated[Signal, Depends(_published)]
 
 
-def answer(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """`value` as JSON."""
-    body = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
-    return Response(body, status, headers, "application/json")
+def answer(value: Answer, status: int = 200) -> Response:
+    """`value` as JSON; members that it was not given are left out."""
+    body = orjson.dumps(value.model_dump(exclude_unset=True), option=orjson.OPT_NON_STR_KEYS)
+    return Response(body, status, media_type="application/json")

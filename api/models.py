@@ -1,4 +1,4 @@
-"""Bodies of requests, and the JSON of sources and views in answers."""
+"""Bodies of requests."""
 
 import json
 import re
@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 import orjson
-import pyarrow as pa
 from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, model_validator
 
 from api.errors import BadParameter
@@ -20,8 +19,8 @@ from connectors.declaration import (
 )
 from connectors.quarantine.store import Rejected, Repair
 from connectors.sinks.target import KafkaTarget, OutputEnvelope, OutputFormat
-from connectors.tables.spec import Connector, Envelope, Format, TableSpec, type_name
-from views.catalog import Language, View
+from connectors.tables.spec import Connector, Envelope, Format, TableSpec
+from views.catalog import Language
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}$")]
 
@@ -40,6 +39,11 @@ def _texts(given: object) -> Iterator[str]:
     elif isinstance(given, list):
         for value in given:
             yield from _texts(value)
+
+
+def example(**members: Any) -> ConfigDict:
+    """The configuration of a body with this example."""
+    return ConfigDict(json_schema_extra={"examples": [members]})
 
 
 class Body(BaseModel):
@@ -88,6 +92,16 @@ class SourceBody(Body):
 
     `start` is "earliest", "latest", `{"offsets": {partition: offset}}` or `{"timestamp": ms}`.
     """
+
+    model_config = example(
+        columns=[
+            {"name": "id", "type": "int64"},
+            {"name": "customer", "type": "utf8"},
+            {"name": "amount", "type": "decimal128(12, 2)"},
+        ],
+        key=["id"],
+        replica_identity="full",
+    )
 
     topic: str | None = None
     columns: list[ColumnBody]
@@ -157,6 +171,10 @@ class ViewBody(Body):
     looked up nor read by other views.
     """
 
+    model_config = example(
+        query="SELECT customer, sum(amount) AS total FROM orders GROUP BY customer"
+    )
+
     query: str
     language: Language = "sql"
     key: list[str] | None = None
@@ -166,6 +184,10 @@ class ViewBody(Body):
 
 class ExplainBody(Body):
     """A view to explain, without maintaining it."""
+
+    model_config = example(
+        query="SELECT customer, sum(amount) AS total FROM orders GROUP BY customer"
+    )
 
     query: str
     language: Language = "sql"
@@ -236,21 +258,3 @@ class ReplayManyBody(ReplayBody):
     reason: str | None = None
     limit: Annotated[int, Field(ge=1, le=10_000)] = 1_000
     cursor: str | None = None
-
-
-def columns_json(schema: pa.Schema) -> list[dict[str, Any]]:
-    """Columns as `SourceBody` takes them."""
-    return [{"name": f.name, "type": type_name(f.type), "nullable": f.nullable} for f in schema]
-
-
-def view_json(view: View) -> dict[str, Any]:
-    """A view's definition."""
-    return {
-        "name": view.name,
-        "language": view.language,
-        "query": view.query,
-        "key": list(view.key),
-        "lookups": view.lookups,
-        "columns": columns_json(view.schema),
-        "reads": list(view.dependencies),
-    }

@@ -25,9 +25,26 @@ from api.values import is_natural
 from connectors.sinks.json_rows import json_rows
 
 router = APIRouter(prefix="/v1/views", tags=["views"])
+EXAMPLE = """\
+event: snapshot
+id: 41
+data: {"time":41,"rows":[{"customer":"ada","total":"7.50"}],"counts":[1]}
+
+event: changes
+id: 42
+data: {"time":42,"deltas":[{"row":{"customer":"ada","total":"7.50"},"diff":-1},\
+{"row":{"customer":"ada","total":"12.50"},"diff":1}],\
+"offsets":{"orders":{"0":2}},"sources":{"orders":{"0":2}}}
+"""
 
 
-@router.get("/{name}/changes")
+@router.get(
+    "/{name}/changes",
+    response_class=EventSourceResponse,
+    responses={
+        200: {"content": {"text/event-stream": {"schema": {"type": "string"}, "example": EXAMPLE}}}
+    },
+)
 async def get_changes(
     name: str,
     runtime: RuntimeDep,

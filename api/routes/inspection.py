@@ -4,8 +4,19 @@ from dataclasses import asdict
 
 from fastapi import APIRouter, Response
 
+from api.answers import (
+    Arrangements,
+    Arranging,
+    Column,
+    Explanation,
+    MadeArrangement,
+    RowError,
+    RowErrors,
+    Stage,
+    UsedArrangement,
+)
 from api.deps import RuntimeDep, answer
-from api.models import ExplainBody, columns_json
+from api.models import ExplainBody
 
 BASIS = (
     "the rows that its inputs have now, and constant shares of those that satisfy a condition "
@@ -15,45 +26,46 @@ BASIS = (
 router = APIRouter(prefix="/v1", tags=["inspection"])
 
 
-@router.post("/explain")
+@router.post("/explain", response_model=Explanation)
 def explain(body: ExplainBody, runtime: RuntimeDep) -> Response:
     """The view that this query would make: columns, key, arrangements, and each stage's plan."""
-    compiled, arrangements, stages = runtime.compiler.explain(
+    compiled, forecast, stages = runtime.compiler.explain(
         body.query, body.language, body.key, lookups=body.lookups
     )
+    arranging = Arranging(
+        reused=list(forecast.reused),
+        created=[MadeArrangement(**asdict(made)) for made in forecast.foretold],
+        rows=sum(made.rows for made in forecast.foretold),
+        bytes=sum(made.bytes for made in forecast.foretold),
+        basis=BASIS,
+    )
     return answer(
-        {
-            "columns": columns_json(compiled.schema),
-            "key": compiled.key,
-            "reads": compiled.dependencies,
-            "arrangements": {
-                "reused": arrangements.reused,
-                "created": [asdict(made) for made in arrangements.foretold],
-                "rows": sum(made.rows for made in arrangements.foretold),
-                "bytes": sum(made.bytes for made in arrangements.foretold),
-                "basis": BASIS,
-            },
-            "stages": [asdict(stage) for stage in stages],
-        }
+        Explanation(
+            columns=Column.all_of(compiled.schema),
+            key=list(compiled.key),
+            reads=list(compiled.dependencies),
+            arrangements=arranging,
+            stages=[Stage(**asdict(stage)) for stage in stages],
+        )
     )
 
 
-@router.get("/arrangements")
+@router.get("/arrangements", response_model=Arrangements)
 def arrangements(runtime: RuntimeDep) -> Response:
     """Every arrangement and state beside it: its records, bytes, and the views that read it."""
     infos = runtime.pool.arrangements()
-    return answer({"arrangements": [asdict(info) for info in infos]})
+    return answer(Arrangements(arrangements=[UsedArrangement(**asdict(i)) for i in infos]))
 
 
-@router.get("/errors")
+@router.get("/errors", response_model=RowErrors)
 def errors(runtime: RuntimeDep, view: str | None = None) -> Response:
     """Rows that could not be computed, by view and message."""
     if view is not None:
         runtime.views.get(view)
     found = [
-        {"view": name, "error": message, "count": count}
+        RowError(view=name, error=message, count=count)
         for name, messages in sorted(dict(runtime.applier.errors).items())
         if view in (None, name)
         for message, count in sorted(messages.items())
     ]
-    return answer({"errors": found})
+    return answer(RowErrors(errors=found))

@@ -4,16 +4,18 @@ Bytes are text where they are UTF-8, and base64 under a name that ends in `_base
 """
 
 from base64 import b64encode
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
+from api.answers import Header, Record, RecordPlace, Records, Refused, Repaired, Replayed
 from api.deps import RuntimeDep, answer
 from api.errors import BadParameter
 from api.models import RepairBody, ReplayBody, ReplayManyBody
 from api.problems import STATUS
 from api.values import is_natural
-from connectors.quarantine.replay import Outcome
+from connectors.quarantine.replay import Refusal
 from connectors.quarantine.store import Place, Quarantined, Status
 
 router = APIRouter(prefix="/v1/quarantine", tags=["quarantine"])
@@ -21,7 +23,7 @@ ONE = "/{table}/{partition}/{offset}"
 Number = Annotated[int, Path(ge=0, lt=2**63)]
 
 
-@router.get("")
+@router.get("", response_model=Records)
 def list_quarantine(
     runtime: RuntimeDep,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
@@ -32,13 +34,11 @@ def list_quarantine(
 ) -> Response:
     """Records that could not be decoded, byte for byte, with their coordinates and the reason."""
     found = runtime.quarantine.page(limit, _after(cursor), table, reason, status)
-    body: dict[str, Any] = {"records": [_described(one) for one in found]}
-    if len(found) == limit:
-        body["next"] = ":".join(map(str, found[-1].record.place))
-    return answer(body)
+    records = [_described(one) for one in found]
+    return answer(Records(records=records, **_next(found, limit)))
 
 
-@router.post("/replay")
+@router.post("/replay", response_model=Replayed)
 def replay_many(body: ReplayManyBody, runtime: RuntimeDep) -> Response:
     """Apply the open records of a table, or those of one reason, as corrections at one new time.
 
@@ -48,11 +48,13 @@ def replay_many(body: ReplayManyBody, runtime: RuntimeDep) -> Response:
     cursor = _after(body.cursor)
     found = runtime.quarantine.page(body.limit, cursor, body.table, body.reason, "open")
     outcome = runtime.repairs.replay([one.record.place for one in found], body.overwrite)
-    more = {"next": ":".join(map(str, found[-1].record.place))} if len(found) == body.limit else {}
-    return answer({**_outcome(outcome), **more})
+    replayed = len(outcome.corrections)
+    refused = [_refused(refusal) for refusal in outcome.refused]
+    more = _next(found, body.limit)
+    return answer(Replayed(time=outcome.time, replayed=replayed, refused=refused, **more))
 
 
-@router.get(ONE)
+@router.get(ONE, response_model=Record)
 def get_record(table: str, partition: Number, offset: Number, runtime: RuntimeDep) -> Response:
     """One record: its bytes, its repair if it has one, and its outcome."""
     return answer(_described(runtime.quarantine.get((table, partition, offset))))
@@ -62,7 +64,7 @@ async def _text(request: Request) -> bytes:
     return await request.body()
 
 
-@router.put(ONE)
+@router.put(ONE, response_model=Record)
 def put_repair(
     table: str,
     partition: Number,
@@ -80,7 +82,7 @@ def put_repair(
     return answer(_described(runtime.repairs.fix(place, repair)))
 
 
-@router.post(ONE + "/replay")
+@router.post(ONE + "/replay", response_model=Record)
 def replay_one(
     table: str, partition: Number, offset: Number, body: ReplayBody, runtime: RuntimeDep
 ) -> Response:
@@ -98,57 +100,60 @@ def replay_one(
     return answer(_described(runtime.quarantine.get(place)))
 
 
-@router.post(ONE + "/discard")
+@router.post(ONE + "/discard", response_model=Record)
 def discard(table: str, partition: Number, offset: Number, runtime: RuntimeDep) -> Response:
     """Say that nothing is to come of this record; it is kept, and marked."""
     return answer(_described(runtime.repairs.discard((table, partition, offset))))
 
 
-@router.post(ONE + "/skip")
+@router.post(ONE + "/skip", response_model=RecordPlace, status_code=202)
 def skip(table: str, partition: Number, offset: Number, runtime: RuntimeDep) -> Response:
     """Put this one record, before which the pipeline has stalled, into the quarantine; go on."""
     runtime.repairs.skip((table, partition, offset))
-    return answer({"table": table, "partition": partition, "offset": offset}, 202)
+    return answer(RecordPlace(table=table, partition=partition, offset=offset), 202)
 
 
-def _outcome(outcome: Outcome) -> dict[str, Any]:
-    refused = [
-        {
-            "table": refusal.found.record.table,
-            "partition": refusal.found.record.partition,
-            "offset": refusal.found.record.offset,
-            "code": refusal.error.code,
-            "status": STATUS.get(refusal.error.code, 422),
-            "detail": str(refusal.error),
-        }
-        for refusal in outcome.refused
-    ]
-    return {"time": outcome.time, "replayed": len(outcome.corrections), "refused": refused}
+def _refused(refusal: Refusal) -> Refused:
+    r, error = refusal.found.record, refusal.error
+    return Refused(
+        table=r.table,
+        partition=r.partition,
+        offset=r.offset,
+        code=error.code,
+        status=STATUS.get(error.code, 422),
+        detail=str(error),
+    )
 
 
-def _described(found: Quarantined) -> dict[str, Any]:
-    r = found.record
-    document: dict[str, Any] = {
-        "table": r.table,
-        "topic": r.topic,
-        "partition": r.partition,
-        "offset": r.offset,
-        "reason": r.reason,
-        "message": r.message,
-        "seen_ms": r.seen_ms,
-        "timestamp": r.timestamp,
-        "status": found.status,
-        "time": found.time,
-        **_written("key", r.key),
-        **_written("value", r.value),
-        "headers": r.headers
-        and [{"name": name, **_written("value", value)} for name, value in r.headers],
-        "repair": None,
-    }
-    if found.repair is not None:
-        repair = found.repair
-        document["repair"] = {**_written("key", repair.key), **_written("value", repair.value)}
-    return document
+def _next(found: Sequence[Quarantined], limit: int) -> dict[str, str]:
+    """The cursor of the next page, as long as pages are full."""
+    return {"next": ":".join(map(str, found[-1].record.place))} if len(found) == limit else {}
+
+
+def _described(found: Quarantined) -> Record:
+    r, repair = found.record, found.repair
+    headers = None
+    if r.headers is not None:
+        headers = [Header(name=name, **_written("value", value)) for name, value in r.headers]
+    return Record(
+        table=r.table,
+        topic=r.topic,
+        partition=r.partition,
+        offset=r.offset,
+        reason=r.reason,
+        message=r.message,
+        seen_ms=r.seen_ms,
+        timestamp=r.timestamp,
+        status=found.status,
+        time=found.time,
+        **_bytes(r.key, r.value),
+        headers=headers,
+        repair=Repaired(**_bytes(repair.key, repair.value)) if repair else None,
+    )
+
+
+def _bytes(key: bytes | None, value: bytes | None) -> dict[str, str | None]:
+    return {**_written("key", key), **_written("value", value)}
 
 
 def _written(name: str, data: bytes | None) -> dict[str, str | None]:

@@ -14,7 +14,8 @@ import orjson
 from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from api.deps import PublishedDep, RuntimeDep, answer
+from api.answers import Rows
+from api.deps import PublishedDep, RuntimeDep
 from api.errors import BadParameter, OffsetNotReached
 from api.pages import matching, page
 from api.runtime import Runtime
@@ -27,19 +28,23 @@ from views.catalog import View
 
 router = APIRouter(prefix="/v1/views", tags=["views"])
 RESERVED = frozenset({"limit", "cursor", "scan", "at_least"})
+LIMIT = "Rows of a page, at most; no page has more than the setting max_rows."
+CURSOR = "The `next` of the page before; the other parameters stay as they were."
+SCAN = "Read all rows, so that columns without an index can be given, or none."
+AT_LEAST = "Wait until this is reflected: `topic:partition:offset` or `source:partition:offset`."
 _FILTER = re.compile(r"filter\[(.*)\]", re.DOTALL)
 
 
-@router.get("/{name}/rows")
+@router.get("/{name}/rows", response_model=Rows, responses={304: {"description": "As it was."}})
 async def get_rows(
     name: str,
     request: Request,
     runtime: RuntimeDep,
     published: PublishedDep,
-    limit: Annotated[int, Query(ge=1)] = 100,
-    cursor: str | None = None,
-    scan: bool = False,
-    at_least: Annotated[list[str] | None, Query()] = None,
+    limit: Annotated[int, Query(ge=1, description=LIMIT)] = 100,
+    cursor: Annotated[str | None, Query(description=CURSOR)] = None,
+    scan: Annotated[bool, Query(description=SCAN)] = False,
+    at_least: Annotated[list[str] | None, Query(description=AT_LEAST)] = None,
 ) -> Response:
     """Rows with the given column values; with `scan=true` also by columns without an index.
 
@@ -79,7 +84,7 @@ def _tagged(request: Request, body: dict[str, Any]) -> Response:
     known = {t.strip() for t in request.headers.get("if-none-match", "").split(",")}
     if tag in known or "*" in known:
         return Response(status_code=304, headers={"etag": tag})
-    return answer(body, headers={"etag": tag})
+    return Response(orjson.dumps(body), 200, {"etag": tag}, "application/json")
 
 
 def _values(request: Request, view: View) -> dict[str, Any]:

@@ -4,16 +4,28 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Response
 
+from api.answers import (
+    Arrangement,
+    Column,
+    DeltaTopic,
+    Installation,
+    PutView,
+    Sink,
+    SinkStatus,
+    View,
+    ViewInFull,
+    Views,
+)
 from api.deps import RuntimeDep, answer
-from api.models import Name, ViewBody, view_json
+from api.models import Name, ViewBody
 from api.runtime import Runtime
-from views.catalog import View
+from views import catalog
 
 router = APIRouter(prefix="/v1/views", tags=["views"])
 ViewName = Annotated[Name, Path()]
 
 
-@router.put("/{name}")
+@router.put("/{name}", response_model=PutView, responses={201: {"model": PutView}})
 def put_view(name: ViewName, body: ViewBody, runtime: RuntimeDep) -> Response:
     """Maintain a view: 201 when it is new, 200 when the same is there already.
 
@@ -23,29 +35,29 @@ def put_view(name: ViewName, body: ViewBody, runtime: RuntimeDep) -> Response:
     installed = runtime.views.put(
         name, body.query, body.language, body.key, target, lookups=body.lookups
     )
-    document = _described(runtime, runtime.views.get(name))
+    described = _described(runtime, runtime.views.get(name))
     if installed is None:
-        return answer(document)
-    found = {"reused": installed.reused, "created": installed.created}
-    return answer({**document, "installed": found}, 201)
+        return answer(PutView(**described))
+    arrangements = Installation(reused=list(installed.reused), created=list(installed.created))
+    return answer(PutView(**described, installed=arrangements), 201)
 
 
-@router.get("")
+@router.get("", response_model=Views)
 def list_views(runtime: RuntimeDep) -> Response:
     """All views, each after those it reads."""
-    return answer({"views": [_described(runtime, v) for v in runtime.registry.catalog.views]})
+    return answer(Views(views=[View(**_described(runtime, v)) for v in runtime.views.all()]))
 
 
-@router.get("/{name}")
+@router.get("/{name}", response_model=ViewInFull)
 def get_view(name: str, runtime: RuntimeDep) -> Response:
     """A view: its definition, its state, and the arrangements that it reads."""
     view = runtime.views.get(name)
     arrangements = [
-        {"name": info.name, "records": info.records, "bytes": info.bytes}
+        Arrangement(name=info.name, records=info.records, bytes=info.bytes)
         for info in runtime.pool.arrangements()
         if name in info.users
     ]
-    return answer({**_described(runtime, view), "arrangements": arrangements})
+    return answer(ViewInFull(**_described(runtime, view), arrangements=arrangements))
 
 
 @router.delete("/{name}", status_code=204)
@@ -54,31 +66,35 @@ def delete_view(name: str, runtime: RuntimeDep) -> None:
     runtime.views.drop(name)
 
 
-def _described(runtime: Runtime, view: View) -> dict[str, Any]:
-    applier = runtime.applier
-    reason = applier.failed.get(view.name)
+def _described(runtime: Runtime, view: catalog.View) -> dict[str, Any]:
+    """The members that all answers about a view have; `sink` is left out where it has none."""
+    applier, name = runtime.applier, view.name
+    reason = applier.failed.get(name)
     working = "running" if runtime.readiness.is_replayed else "replaying"
+    end = runtime.sink.published.get(name, 0)
     return {
-        **view_json(view),
+        "name": name,
+        "language": view.language,
+        "query": view.query,
+        "key": list(view.key),
+        "lookups": view.lookups,
+        "columns": Column.all_of(view.schema),
+        "reads": list(view.dependencies),
         "status": "failed" if reason else working,
         "reason": reason,
-        "errors": sum(applier.errors.get(view.name, {}).values()),
-        "deltas": {
-            "topic": runtime.sink.topic(view.name),
-            "end": runtime.sink.published.get(view.name, 0),
-        },
-        **_sink(runtime, view),
+        "errors": sum(applier.errors.get(name, {}).values()),
+        "deltas": DeltaTopic(topic=runtime.sink.topic(name), end=end),
+        **_sink(runtime, name),
     }
 
 
-def _sink(runtime: Runtime, view: View) -> dict[str, Any]:
+def _sink(runtime: Runtime, name: str) -> dict[str, Sink]:
     """The sink of a view in Kafka, and the fault that keeps it from publishing, if any."""
-    target = runtime.registry.targets.get(view.name)
+    target = runtime.registry.targets.get(name)
     if target is None:
         return {}
-    failed, stalled = runtime.kafka.failed(view.name), runtime.kafka.stalled(view.name)
-    status = {
-        "status": "failed" if failed else "stalled" if stalled else "running",
-        "reason": failed or stalled,
-    }
-    return {"sink": {"connector": "kafka", **target.to_json(), **status}}
+    failed, stalled = runtime.kafka.failed(name), runtime.kafka.stalled(name)
+    status: SinkStatus = "failed" if failed else "stalled" if stalled else "running"
+    reason = failed or stalled
+    sink = Sink(connector="kafka", **target.to_json(), status=status, reason=reason)
+    return {"sink": sink}

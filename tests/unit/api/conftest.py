@@ -10,6 +10,7 @@ from fastapi.testclient import TestClient
 from api.app import create_app
 from api.runtime import Runtime
 from api.settings import Settings
+from tests.unit.api.described import Described
 from tests.unit.api.direct import DirectPipeline
 
 ORDERS = {
@@ -38,9 +39,20 @@ def runtime(tmp_path: Path) -> Runtime:
     return make_runtime(tmp_path, wait_seconds=0.05)
 
 
+@pytest.fixture(scope="session")
+def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The service's description in OpenAPI."""
+    runtime = make_runtime(tmp_path_factory.mktemp("described"))
+    found = create_app(runtime).openapi()
+    runtime.stop()
+    return found
+
+
 @pytest.fixture
-def client(runtime: Runtime) -> Iterator[TestClient]:
+def client(runtime: Runtime, document: dict[str, Any]) -> Iterator[TestClient]:
+    """A client that holds every answer against its description."""
     with TestClient(create_app(runtime), raise_server_exceptions=False) as client:
+        client.event_hooks["response"].append(Described(document))
         yield client
 
 
