@@ -11,6 +11,7 @@ A rule maps a plan to one of the same meaning with the same columns.
 - `outerjoins`: outer joins that become inner, or one-sided, where padded rows are dropped anyway
 - `pushdown`: predicate push-down: every condition is tested as early as its columns exist
 - `ranking`: top-k recognition: a filter on row numbers or ranks becomes a TopK
+- `recursion`: selections on recursions: what these pass on unchanged is selected where they begin
 - `reduction`: semijoin reduction: semijoins move below the joins that multiply their rows
 - `semijoins`: semijoins in the place of marks that a filter requires
 - `spans`: normal forms of intervals, where equal ones must be one value

@@ -4,7 +4,7 @@ Conditions over both inputs of an inner join become part of the join, where lowe
 equalities; what they imply for one input goes down to it. A condition never moves into the optional
 side of an outer join, nor below a window or a top-k other than by their keys, nor, where it may
 fail, to groups before they are joined. One on a row whose elements are taken comes before they are:
-it may say which rows have any.
+it may say which rows have any. One on what a recursion passes on comes before the recursion.
 """
 
 from collections.abc import Iterable
@@ -18,6 +18,7 @@ from views.plan.nodes import (
     Distinct,
     Except,
     Filter,
+    Iterate,
     Join,
     Map,
     Plan,
@@ -32,6 +33,7 @@ from views.plan.nodes import (
 from views.plan.scalars import columns_of, conjunction, conjuncts, substitute
 from views.plan.trees import inputs, numbers_of, with_inputs
 from views.rewrites.context import Context
+from views.rewrites.recursion import invariant, selected
 
 
 def push_filters(plan: Plan, context: Context) -> Plan:
@@ -75,6 +77,8 @@ def _push_into(plan: Plan, conditions: list[Expression]) -> Plan:
             below = [c for c in conditions if _within(c, own)]
             above = [c for c in conditions if not _within(c, own)]
             return _filtered(replace(plan, input=_push(plan.input, below)), above)
+        case Iterate():
+            return _push_iterate(plan, conditions)
         case Apply():
             raise AssertionError("decorrelation comes first")
         case _:
@@ -88,6 +92,16 @@ def _push_keyed(plan: Reduce | TopK | Window, conditions: list[Expression], keys
     below = [c for c in conditions if keys and columns_of(c) and columns_of(c) <= keys]
     above = [c for c in conditions if c not in below]
     return _filtered(replace(plan, input=_push(plan.input, below)), above)
+
+
+def _push_iterate(plan: Iterate, conditions: list[Expression]) -> Plan:
+    """Conditions on what the recursion passes on come before it."""
+    passed = invariant(plan) if conditions else frozenset[int]()
+    below = [c for c in conditions if _within(c, passed) and columns_of(c) and not may_fail(c)]
+    above = [c for c in conditions if c not in below]
+    if not below:
+        return _filtered(with_inputs(plan, tuple(map(_pushed, inputs(plan)))), above)
+    return _filtered(selected(plan, below, _push), above)
 
 
 def _push_branch(plan: Union | Except, branch: Plan, conditions: list[Expression]) -> Plan:

@@ -28,6 +28,9 @@ from views.sql.clauses.handlers import HANDLERS
 from views.sql.source.dialect import MutuallyRecursive
 from views.types import parse_type, type_name
 
+_GUESSES = 3
+"""How often queries are bound to find columns without NULL, before all may hold one."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Binding:
@@ -47,10 +50,7 @@ def bind_mutual(
 ) -> dict[str, BoundQuery]:
     """Binds the names to their fixed points."""
     session.source.only(clause, ("expressions", "recursive", "limit", "stops"))
-    bindings = [_declared(session, cte) for cte in clause.expressions]
-    named = {b.cte.alias: Named(lambda b=b: _reference(session, b)) for b in bindings}  # type: ignore[misc]
-    inner = Environment({**env.named, **named}, env.outer)
-    bodies = {b.label: _body(session, inner, b) for b in bindings}
+    bindings, bodies = _bodies(session, env, clause)
     rounds, stops = _limit(session, clause), bool(clause.args.get("stops"))
     if rounds is not None and not stops:
         rounds -= 1  # the last of them must not change anything
@@ -62,6 +62,34 @@ def bind_mutual(
         plan = Iterate(parts, b.label, columns, rounds, stops, _priorities(session, bindings, read))
         found[b.cte.alias] = BoundQuery(plan, tuple((a.name, a) for a in columns))
     return found
+
+
+def _bodies(
+    session: Session, env: Environment, clause: MutuallyRecursive
+) -> tuple[list[_Binding], dict[str, Plan]]:
+    """The names and their queries, with the columns that may hold NULL found.
+
+    All are empty at first: columns that hold no NULL as long as none does will never hold one. The
+    queries are bound on that assumption, and again without those columns that turn out otherwise.
+    """
+    nullable: set[tuple[str, str]] = set()
+    for last in (False,) * _GUESSES + (True,):
+        bindings = [
+            _declared(session, cte, None if last else nullable) for cte in clause.expressions
+        ]
+        named = {b.cte.alias: Named(lambda b=b: _reference(session, b)) for b in bindings}  # type: ignore[misc]
+        inner = Environment({**env.named, **named}, env.outer)
+        bodies = {b.label: _body(session, inner, b) for b in bindings}
+        found = {
+            (b.cte.alias, own.name)
+            for b in bindings
+            for own, given in zip(b.columns, bodies[b.label].attributes, strict=True)
+            if given.nullable and not own.nullable
+        }
+        if not found:
+            break
+        nullable |= found
+    return bindings, bodies
 
 
 def _priorities(
@@ -91,7 +119,10 @@ def _reference(
     return Recursive(binding.label, columns), tuple((a.name, a) for a in columns)
 
 
-def _declared(session: Session, cte: exp.CTE) -> _Binding:
+def _declared(
+    session: Session, cte: exp.CTE, nullable: Collection[tuple[str, str]] | None
+) -> _Binding:
+    """The name that `cte` declares; its columns among `nullable` may hold NULL, or all if None."""
     columns = []
     for column in cte.args["alias"].args["columns"]:
         session.source.only(column, ("this", "kind"))
@@ -104,7 +135,8 @@ def _declared(session: Session, cte: exp.CTE) -> _Binding:
             declared = parse_type(kind.sql(dialect="postgres"))
         except BadDefinition as error:
             raise session.source.unsupported(str(error), column) from error
-        columns.append(session.numbers.new(column.name, declared, nullable=True))
+        may_be_null = nullable is None or (cte.alias, column.name) in nullable
+        columns.append(session.numbers.new(column.name, declared, nullable=may_be_null))
     return _Binding(cte, f"{cte.alias}#{columns[0].number}", tuple(columns))
 
 
