@@ -12,6 +12,7 @@ look-up), how aggregates are reduced, and which columns are kept at each step.
 - `lower`: the recursion over the plan: each node asks its inputs only for the columns it needs
 - `lowered`: a lowered plan: a dataflow node, and the position of each column in it
 - `priorities`: rows that enter a recursion in ascending order of an expression
+- `seek`: tables read by an arrangement at constant values
 - `temporal_filter`: temporal filters lowered to events that wait for the clock
 - `unnest`: the row function of `Unnest`: the elements of arrays as rows
 - `with_ties`: top-k with ties, lowered to a top-k and a join with the rows equal to its last one

@@ -46,6 +46,8 @@ def delta_joined(
     if max(nulls, default=0) > 1 or (len(members) == 2 and 1 not in nulls):
         return None
     inputs = Inputs.of(members, lower)
+    if inputs is None:
+        return None
     residual = [c for c in conditions if c not in equal]
     names = inputs.names
     wanted = sorted(inputs.at[n] for n in needed | columns_of(*residual))
@@ -78,8 +80,11 @@ class Inputs:
     whole: list[df.Get]  # those without conditions
 
     @classmethod
-    def of(cls, members: Sequence[Plan], lower: Lower) -> "Inputs":
-        """Lowers the `members`, which are stored collections or parts of them."""
+    def of(cls, members: Sequence[Plan], lower: Lower) -> "Inputs | None":
+        """Lowers the `members`, which are stored collections or parts of them.
+
+        None if few rows of one are sought: the others are then joined with these.
+        """
         sources: list[df.Get] = []
         at: dict[int, int] = {}
         deferred: list[Expression] = []
@@ -91,7 +96,8 @@ class Inputs:
                 to = {i: start + i for i in range(len(node.schema))}
                 deferred.append(moved(node.predicate, to))
                 node = node.input
-            assert isinstance(node, df.Get)
+            if not isinstance(node, df.Get):
+                return None
             sources.append(node)
             if node is lowered.node:
                 whole.append(node)

@@ -14,6 +14,7 @@ from views.lowering.depth import check_depth
 from views.lowering.joins import Joins
 from views.lowering.lowered import Lowered
 from views.lowering.priorities import prioritised
+from views.lowering.seek import sought
 from views.lowering.temporal_filter import temporal_filter
 from views.lowering.unnest import Elements
 from views.lowering.with_ties import topk_with_ties
@@ -68,6 +69,7 @@ class Lowering:
 
     def __init__(self, existing: Collection[str]) -> None:
         self.joins = Joins(self.lower, existing)
+        self.existing = existing
         self._rounds: dict[str, df.Node] = {}
         self._known: dict[tuple[int, frozenset[int]], tuple[Plan, Lowered]] = {}
 
@@ -93,7 +95,7 @@ class Lowering:
                 return _in_order(self._rounds.get(plan.name, before), plan.attributes)
             case Filter():
                 below = self.lower(plan.input, needed | columns_of(plan.predicate))
-                return below.filtered(conjuncts(plan.predicate))
+                return sought(below, conjuncts(plan.predicate), self.existing)
             case TemporalFilter():
                 read = needed | columns_of(*plan.bounds)
                 return temporal_filter(plan, self.lower(plan.input, read).narrowed(read))

@@ -99,9 +99,8 @@ def _push_iterate(plan: Iterate, conditions: list[Expression]) -> Plan:
     passed = invariant(plan) if conditions else frozenset[int]()
     below = [c for c in conditions if _within(c, passed) and columns_of(c) and not may_fail(c)]
     above = [c for c in conditions if c not in below]
-    if not below:
-        return _filtered(with_inputs(plan, tuple(map(_pushed, inputs(plan)))), above)
-    return _filtered(selected(plan, below, _push), above)
+    begun = selected(plan, below) if below else plan
+    return _filtered(with_inputs(begun, tuple(map(_pushed, inputs(begun)))), above)
 
 
 def _push_branch(plan: Union | Except, branch: Plan, conditions: list[Expression]) -> Plan:

@@ -5,7 +5,7 @@ ON e.src = p.y)` each row has its `x` from the row that it follows from. So the 
 follow from the edges of `src = 5`, and the others need not be derived.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ivm.dataflow.expressions import Column, Expression
@@ -25,10 +25,8 @@ from views.plan.nodes import (
     Unnest,
     Window,
 )
-from views.plan.scalars import substitute
+from views.plan.scalars import conjunction, substitute
 from views.plan.trees import inputs, numbers_of, walk, with_inputs
-
-Push = Callable[[Plan, list[Expression]], Plan]
 
 
 def invariant(plan: Iterate) -> frozenset[int]:
@@ -41,13 +39,10 @@ def invariant(plan: Iterate) -> frozenset[int]:
     )
 
 
-def selected(plan: Iterate, conditions: Sequence[Expression], push: Push) -> Iterate:
-    """Selects the rows that satisfy conditions on invariant columns where the recursion begins.
-
-    `push` selects rows of a plan that is not recursive.
-    """
+def selected(plan: Iterate, conditions: Sequence[Expression]) -> Iterate:
+    """Selects the rows that satisfy conditions on invariant columns where the recursion begins."""
     below = _renamed(conditions, plan.attributes, plan.body.attributes)
-    begun = _begun(plan.body, plan.result, below, push)
+    begun = _begun(plan.body, plan.result, below)
     return replace(plan, bindings=((plan.result, begun),))
 
 
@@ -100,10 +95,10 @@ def _kept(plan: Plan) -> frozenset[int]:
             return frozenset().union(*(numbers_of(i) for i in inputs(plan)))
 
 
-def _begun(plan: Plan, name: str, conditions: list[Expression], push: Push) -> Plan:
+def _begun(plan: Plan, name: str, conditions: list[Expression]) -> Plan:
     """`plan` with the conditions tested on what does not come from `name`."""
     if not _reads(plan, name):
-        return push(plan, conditions)
+        return Filter(plan, conjunction(conditions))
     match plan:
         case Map():
             values = {a.number: e for a, e in plan.outputs}
@@ -112,15 +107,15 @@ def _begun(plan: Plan, name: str, conditions: list[Expression], push: Push) -> P
             return with_inputs(
                 plan,
                 tuple(
-                    _begun(b, name, _renamed(conditions, plan.attributes, b.attributes), push)
+                    _begun(b, name, _renamed(conditions, plan.attributes, b.attributes))
                     for b in plan.inputs
                 ),
             )
         case Filter() | TemporalFilter() | Unnest() | Distinct() | Reduce() | TopK() | Window():
             below = conditions
         case _:
-            return with_inputs(plan, tuple(push(i, []) for i in inputs(plan)))
-    return with_inputs(plan, (_begun(plan.input, name, below, push),))
+            return plan
+    return with_inputs(plan, (_begun(plan.input, name, below),))
 
 
 def _renamed(
