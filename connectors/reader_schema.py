@@ -12,7 +12,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-from connectors.columns.encodings import Incompatible
+from connectors.columns.encodings import Incompatible, by_declaration
 from connectors.columns.faults import INCOMPATIBLE_SCHEMA, Fault
 from connectors.columns.to_arrow import Converter
 from connectors.columns.writer_schema import Logical
@@ -82,7 +82,8 @@ def _struct_of(key: Logical | None, field: pa.Field) -> Logical | None:
 def _column(table: TableSpec, index: int, field: pa.Field, row: Logical | None) -> Column:
     """Column `index`, whose values are in structs of type `row` (raises Incompatible)."""
     if field.name in table.metadata:
-        return Column(index, field, "metadata")
+        convert = by_declaration("us", field.type) if pa.types.is_timestamp(field.type) else None
+        return Column(index, field, "metadata", convert)
     written = row.fields.get(field.name) if row is not None else None
     form = FORMATS[table.format]
     if row is None:

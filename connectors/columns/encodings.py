@@ -74,6 +74,8 @@ def by_declaration(encoding: str | None, dtype: pa.DataType) -> Converter:
     """The converter for values without a schema, read as the table's `encodings` say."""
     if encoding is None:
         return converter(dtype)
+    if pa.types.is_list(dtype):
+        return lists(by_declaration(encoding, dtype.value_type))
     if encoding == "base64":
         assert pa.types.is_decimal128(dtype)
         return partial(_unscaled, scale=dtype.scale)

@@ -20,7 +20,9 @@ What a column accepts where no schema of the writer says how its values are to b
 | json | objects, arrays, numbers as written, booleans; strings that hold a JSON text |
 | list | arrays of what the elements' type accepts, and of null |
 
-Dates and timestamps keep to the years 1 to 9999. A timestamp's string has an offset exactly if the
+Dates and timestamps keep to the years 1 to 9999. A count that puts a timestamp within three months
+of the epoch is refused unless the table's encodings say that it is meant, since milliseconds of our
+days look like that. A timestamp's string has an offset exactly if the
 column has a zone.
 """
 
@@ -28,8 +30,8 @@ import binascii
 import math
 import re
 from base64 import b64decode
-from collections.abc import Callable
-from datetime import time
+from collections.abc import Callable, Iterable
+from datetime import datetime, time, timedelta
 from decimal import Context, Decimal, InvalidOperation
 from itertools import accumulate
 from types import NoneType
@@ -51,6 +53,11 @@ _BOUNDS = {
     pa.time64("us").id: (0, _DAY - 1),
     pa.timestamp("us").id: (_DAYS[0] * _DAY, (_DAYS[1] + 1) * _DAY - 1),
 }
+_EPOCH = datetime(1970, 1, 1)
+# Counts in the first months of 1970 as microseconds, and in 1973 to 2199 as milliseconds or
+# seconds, which most producers write; and as many before 1970.
+_DOUBTFUL = (10**8, 7_258_118_400_000)
+_UNITS = (("microseconds", 1), ("milliseconds", 1000), ("seconds", 1_000_000))
 _NANOSECONDS = re.compile(r"[.,]\d{6}\d*[1-9]")
 # What JSON has no numbers for, as Kafka Connect writes it, and we do.
 _NO_NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
@@ -268,7 +275,26 @@ def _dates(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
 
 def _timestamps(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
     micros = _counted(values, kinds, pa.int64(), lambda texts: _parsed(texts, dtype))
+    if int in kinds:
+        _expect_micros(v for v in values if type(v) is int)
     return within(micros, dtype)
+
+
+def _expect_micros(counts: Iterable[int]) -> None:
+    """Raise ValueFault for a count that is near the epoch as microseconds, and not otherwise."""
+    least, beyond = _DOUBTFUL
+    doubtful = next((count for count in counts if least <= abs(count) < beyond), None)
+    if doubtful is not None:
+        moments = [
+            f"{(_EPOCH + timedelta(microseconds=doubtful * micros)).date()} in {unit}"
+            for unit, micros in _UNITS
+            if abs(doubtful) * micros < beyond * 1000
+        ]
+        raise ValueFault(
+            OUT_OF_RANGE,
+            f"{doubtful} is {', '.join(moments)}: say in 'encodings' whether the column is in "
+            "'us' or 'ms'; a column of seconds is an int64, and to_timestamp(...) in views",
+        )
 
 
 def _times(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:

@@ -156,7 +156,7 @@ def _check_encodings(spec: Declaration) -> None:
     for column, encoding in spec.encodings.items():
         if column not in spec.schema.names or column in spec.metadata:
             raise refused(spec, "encodings", f"{column!r} is not a column of the record's contents")
-        dtype = spec.schema.field(column).type
+        dtype = _innermost(spec.schema.field(column).type)
         if pa.types.is_decimal128(dtype):
             accepted: tuple[str, ...] = ("base64",)
         elif pa.types.is_timestamp(dtype) or pa.types.is_time64(dtype) or dtype == INTERVAL:
@@ -168,3 +168,8 @@ def _check_encodings(spec: Declaration) -> None:
             raise refused(
                 spec, "encodings", f"{encoding!r} for {column!r} ({dtype}); choose {choice}"
             )
+
+
+def _innermost(dtype: pa.DataType) -> pa.DataType:
+    """The type of a list's elements, or of a value that is no list."""
+    return _innermost(dtype.value_type) if pa.types.is_list(dtype) else dtype
