@@ -8,6 +8,7 @@
 - `images`: row images in the order of their records, and records without any
 - `keys`: checks primary keys of declarations, and makes rows of records' keys
 - `maxwell`: records of Maxwell, with the row and the former values of changed columns
+- `mongodb`: records of Debezium's connector for MongoDB, with documents as texts
 - `positions`: the place of a Debezium change in its database's log
 - `transactions`: the ends of transactions, which Debezium writes to a topic of their own
 - `upsert`: the record's key names a row, its value sets it, and no value deletes it

@@ -70,7 +70,7 @@ class Debezium:
     def stamps(self, values: Sequence[Any], table: Declaration) -> Stamps:
         """The connector's time, the position in the database's log, and the transaction's id."""
         ids = transactions(values) if table.resolution == "transaction" else None
-        return Stamps(_timestamps(values), positions(values), ids)
+        return Stamps(timestamps(values), positions(values), ids)
 
 
 def _whole_images(envelopes: Sequence[Any], shape: Shape) -> Images:
@@ -144,7 +144,7 @@ def _keyed_images(envelopes: Sequence[Any], shape: Shape, key_of: Callable[[int]
     return result
 
 
-def _timestamps(envelopes: Sequence[Any]) -> NDArray[np.int64]:
+def timestamps(envelopes: Sequence[Any]) -> NDArray[np.int64]:
     """The `ts_ms` of each envelope, 0 where it has none that is usable."""
     try:
         found = np.array([envelope["ts_ms"] for envelope in envelopes])
@@ -198,6 +198,11 @@ def _fault(envelope: Any, needed: dict[str, tuple[str, ...]]) -> Fault:
     if type(op) is not str or op not in needed:
         return Fault(UNKNOWN_OP, f"unknown op {str(op)[:40]!r}")
     wrong = next(image for image in needed[op] if type(envelope.get(image)) is not dict)
+    if type(envelope.get(wrong)) is str:
+        return Fault(
+            NOT_AN_ENVELOPE,
+            f"{wrong!r} is a text and not an object; documents of MongoDB have envelope 'mongodb'",
+        )
     if envelope.get(wrong) is None:
         hint = "; PostgreSQL needs REPLICA IDENTITY FULL" if wrong == "before" else ""
         return Fault(MISSING_IMAGE, f"op {op!r} without {wrong!r}{hint}")

@@ -18,6 +18,7 @@ from connectors.envelopes.debezium import Debezium
 from connectors.envelopes.flat import Flat
 from connectors.envelopes.images import Contents, Images, Keys, Stamps
 from connectors.envelopes.maxwell import Maxwell
+from connectors.envelopes.mongodb import MongoDb
 from connectors.envelopes.transactions import Transactions
 from connectors.envelopes.upsert import Upsert
 from connectors.formats.parsed import Holding
@@ -70,5 +71,5 @@ class Envelope(Protocol):
 
 
 ENVELOPES: Final[Mapping[str, Envelope]] = by_name(
-    Debezium(), Flat(), Upsert(), Append(), Maxwell(), Canal(), Transactions()
+    Debezium(), Flat(), Upsert(), Append(), Maxwell(), Canal(), MongoDb(), Transactions()
 )

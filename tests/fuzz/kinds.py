@@ -35,6 +35,8 @@ SCHEMA = pa.schema(_FIELDS)
 # Columns that every format writes in one way.
 _PLAIN = pa.schema([SCHEMA.field(name) for name in ("id", "name", "price", "day", "doc", "tags")])
 
+_DOCUMENTS = pa.schema([SCHEMA.field("id"), SCHEMA.field("doc")])
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -236,6 +238,20 @@ def _flat() -> list[Record]:
     return [*keyed, *(Record(orjson.dumps(one)) for one in rows), Record(None, b'{"id":1}')]
 
 
+def _mongodb() -> list[Record]:
+    """Documents as texts, and their deletions."""
+    texts = ['{"_id": 1, "n": 2.50}', '{"_id": {"$numberLong": "2"}}', '{"_id": 3, "tags": ["a"]}']
+    envelopes: list[dict[str, Any]] = [
+        {"op": "r", "after": texts[0], "ts_ms": 5},
+        {"op": "c", "before": None, "after": texts[1]},
+        {"op": "u", "after": texts[2], "updateDescription": {"updatedFields": '{"n": 1}'}},
+        {"op": "d", "before": texts[0]},
+        {"op": "d", "before": None, "after": None},
+    ]
+    records = [Record(orjson.dumps(envelope), b'{"id":"1"}') for envelope in envelopes]
+    return [*records, Record(None, b'{"id":"1"}')]
+
+
 def _kinds() -> list[Kind]:
     lines = [b'1,a,1.50,2020-01-01,"[1]","[""x""]"', b"2,b,,,,", b'3,"a,b",7,,,']
     upsert = kafka(SCHEMA, envelope="upsert")
@@ -257,6 +273,7 @@ def _kinds() -> list[Kind]:
         Kind("maxwell", maxwell, _maxwell()),
         Kind("maxwell keyed", kafka(SCHEMA, envelope="maxwell"), _maxwell()),
         Kind("canal", kafka(_PLAIN, envelope="canal"), _canal()),
+        Kind("mongodb", kafka(_DOCUMENTS, envelope="mongodb"), _mongodb()),
         Kind("csv", appended, [Record(line) for line in lines]),
         Kind("bytes", raw, [Record(b"abc", b"k"), Record("\u00e9".encode()), Record(b"", b"")]),
     ]

@@ -10,14 +10,17 @@ from connectors.errors import InvalidTable
 from connectors.formats.format import FORMATS, REASONS
 from connectors.named import by_name
 from connectors.tables.spec import TableSpec
+from ivm.values.types import JSON
 from tests.unit.connectors.writers import kafka
 
 SCHEMA = pa.schema([pa.field("id", pa.string(), nullable=False)])
+DOCUMENTS = pa.schema([*SCHEMA, pa.field("doc", JSON)])
 
 
 def declared(format: str, envelope: str) -> TableSpec:
     key = () if ENVELOPES[envelope].rows_stay else ("id",)
-    return kafka(SCHEMA, key, format=format, envelope=envelope)
+    schema = DOCUMENTS if envelope == "mongodb" else SCHEMA
+    return kafka(schema, key, format=format, envelope=envelope)
 
 
 @pytest.mark.parametrize("format", FORMATS)
