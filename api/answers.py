@@ -54,6 +54,7 @@ _SOURCE = {
     "caught_up": True,
     "records": {"changes": 2, "tombstones": 0, "ignored": 0, "duplicates": 0, "rejected": 0},
     "corrected": 0,
+    "errors": 0,
 }
 _INFO = {"name": "orders[id]", "records": 2, "bytes": 4096}
 _VIEW = {
@@ -206,7 +207,7 @@ class Source(Declared):
     `offsets` and `lag`, the records that are still to come, are by partition. `caught_up`: it has
     read what its topic held when it was declared. `records` counts those since the service started,
     replays not counted; each is exactly one of these. `corrected` of the rejected ones were applied
-    since.
+    since. `errors` is the number of keys whose rows do not add up (see `/v1/errors`).
     """
 
     model_config = example(**_SOURCE)
@@ -216,6 +217,7 @@ class Source(Declared):
     caught_up: bool
     records: dict[str, int]
     corrected: int
+    errors: int
 
 
 class Sources(Answer):
@@ -400,15 +402,16 @@ class Arrangements(Answer):
 
 
 class RowError(Answer):
-    """A message of rows that could not be computed, and the number of those rows now."""
+    """A message of rows of a view or keys of a source, and the number of those now."""
 
-    view: str
+    view: str | None = None
+    source: str | None = None
     error: str
     count: int
 
 
 class RowErrors(Answer):
-    """Rows that could not be computed, by view and message."""
+    """Rows that could not be computed, by view; keys that do not add up, by source."""
 
     model_config = example(errors=[{"view": "ratios", "error": "division by zero", "count": 1}])
 

@@ -69,6 +69,12 @@ class RuntimeCollector(Collector):
         for view, messages in dict(self._runtime.applier.errors).items():
             errors.add_metric([view], sum(messages.values()))
         yield errors
+        miscounted = GaugeMetricFamily(
+            "ivm_table_errors", "Keys whose rows do not add up.", labels=["table"]
+        )
+        for table in tuple(self._runtime.registry.sources):
+            miscounted.add_metric([table], self._runtime.applier.feeder.miscounts.count(table))
+        yield miscounted
 
     def _changes(self) -> Iterator[Metric]:
         meter = self._runtime.meter

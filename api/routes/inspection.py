@@ -59,13 +59,21 @@ def arrangements(runtime: RuntimeDep) -> Response:
 
 @router.get("/errors", response_model=RowErrors)
 def errors(runtime: RuntimeDep, view: str | None = None) -> Response:
-    """Rows that could not be computed, by view and message."""
+    """Rows that could not be computed, by view and message; keys of sources that do not add up."""
+    sources = frozenset(runtime.registry.sources)
     if view is not None:
-        runtime.views.get(view)
+        sources = runtime.registry.catalog.tables_under(runtime.views.get(view).name)
     found = [
         RowError(view=name, error=message, count=count)
         for name, messages in sorted(dict(runtime.applier.errors).items())
         if view in (None, name)
         for message, count in sorted(messages.items())
+    ]
+    miscounts = runtime.applier.feeder.miscounts.faults
+    found += [
+        RowError(source=name, error=message, count=count)
+        for name, miscounted in sorted(dict(miscounts).items())
+        if name in sources
+        for message, count in miscounted.messages.items()
     ]
     return answer(RowErrors(errors=found))

@@ -7,6 +7,7 @@ values, written the same way; `filter[name]` is the value of a column whatever i
 
 import asyncio
 import re
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Annotated, Any
 
@@ -62,6 +63,8 @@ async def get_rows(
         snapshot = await run_in_threadpool(runtime.pool.scan, name)
     else:
         snapshot = _peeked(runtime, view, values)
+    errors = snapshot.errors + runtime.views.miscounted(name)
+    snapshot = replace(snapshot, errors=errors)
     limit = min(limit, runtime.settings.max_rows)
     if snapshot.rows.num_rows > limit:
         body = await run_in_threadpool(_body, snapshot, view, values, limit, cursor)

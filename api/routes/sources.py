@@ -60,6 +60,7 @@ def _described(runtime: Runtime, specs: Sequence[TableSpec]) -> list[Source]:
             caught_up=spec.name not in behind,
             records=meter.by_outcome(spec.name),
             corrected=meter.corrected[spec.name],
+            errors=runtime.applier.feeder.miscounts.count(spec.name),
         )
         for spec in specs
     ]

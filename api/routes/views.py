@@ -82,7 +82,7 @@ def _described(runtime: Runtime, view: catalog.View) -> dict[str, Any]:
         "reads": list(view.dependencies),
         "status": "failed" if reason else working,
         "reason": reason,
-        "errors": sum(applier.errors.get(name, {}).values()),
+        "errors": sum(applier.errors.get(name, {}).values()) + runtime.views.miscounted(name),
         "deltas": DeltaTopic(topic=runtime.sink.topic(name), end=end),
         **_sink(runtime, name),
     }

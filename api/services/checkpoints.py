@@ -79,6 +79,8 @@ class TableCheckpoints:
         for table in restored.tables:
             writer.stands_for(table.files, parts.pool.batches(table.name))
             parts.applier.feeder.duplicates.restore(table.name, table.seen)
+            parts.applier.feeder.miscounts.restore(table.name, table.miscounted)
+        parts.applier.feeder.miscounts.check()
         log.info("restored", time=manifest.time, rows=sum(f.rows for f in manifest.files()))
 
     def _positions(self, topics: Mapping[str, str]) -> dict[tuple[str, int], int]:

@@ -60,6 +60,13 @@ class Views:
             raise unknown("view", name, [v.name for v in self.all()])
         return view
 
+    def miscounted(self, name: str) -> int:
+        """The number of keys whose rows do not add up, in the tables that a view reads."""
+        miscounts = self._parts.applier.feeder.miscounts
+        if not miscounts.faults:
+            return 0
+        return sum(map(miscounts.count, self._parts.registry.catalog.tables_under(name)))
+
     def readable(self, name: str) -> View:
         """The view of this name, if it can be followed now (also raises NotReady, ViewFailed)."""
         view = self.get(name)

@@ -36,7 +36,7 @@ class TableEntry:
     """A table in a manifest: its life, topic and declaration, and the files that add up to it.
 
     `positions` are the offsets after the last one reflected, by partition; `seen` is what
-    `connectors.ingest.dedup` remembers of it.
+    `connectors.ingest.dedup` remembers of it, `miscounted` what `connectors.ingest.miscounts` does.
     """
 
     name: str
@@ -47,6 +47,7 @@ class TableEntry:
     positions: Mapping[int, int]
     files: tuple[FileEntry, ...]
     seen: list[Any]
+    miscounted: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,7 @@ def _table_to_json(table: TableEntry) -> dict[str, Any]:
         "positions": list(map(list, table.positions.items())),
         "files": [asdict(file) for file in table.files],
         "seen": table.seen,
+        "miscounted": table.miscounted,
     }
 
 
@@ -156,4 +158,5 @@ def _table_from_json(value: dict[str, Any]) -> TableEntry:
         dict(value["positions"]),
         tuple(FileEntry(**file) for file in value["files"]),
         value["seen"],
+        value.get("miscounted", ""),
     )

@@ -43,7 +43,9 @@ class Batch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TableCut:
-    """A table as of a cut: the life of its name, its positions, seen records, and batches.
+    """A table as of a cut: the life of its name, its positions, its batches.
+
+    `seen` and `miscounted` are those of `connectors.checkpoint.manifest.TableEntry`.
 
     Whoever writes it takes the batches out of the list, so that each goes as soon as it can.
     """
@@ -53,6 +55,7 @@ class TableCut:
     positions: Mapping[int, int]
     seen: list[Any]
     batches: list[Batch]
+    miscounted: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +171,7 @@ class _Attempt:
             cut.positions,
             tuple(files),
             cut.seen,
+            cut.miscounted,
         )
 
     def undo(self) -> None:

@@ -6,6 +6,7 @@
 - `delivery`: the protocol from decoded chunks to the receiver, which counts every record once
 - `feed`: feeds the updates of timed batches to the pool
 - `lag`: counts the records that each source has yet to receive
+- `miscounts`: finds keys of tables whose rows do not add up
 - `meter`: counters of the running service, and histograms of its durations
 - `pipeline`: runs the queries that read topics, and delivers their chunks to a receiver
 - `restore`: restores tables of a checkpoint into the pool, and cuts them out of it

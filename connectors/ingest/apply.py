@@ -259,6 +259,7 @@ class Applier:
             self.pool.advance(time + 1)
         except DataflowFailed as error:
             self._set_failed(error)
+        self.feeder.miscounts.check()
 
     def _set_failed(self, error: DataflowFailed) -> None:
         """Remember the views that the pool dropped, and why."""

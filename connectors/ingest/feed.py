@@ -10,11 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 import structlog
 
 from connectors.columns.faults import UNAVAILABLE_VALUE
 from connectors.ingest.dedup import Duplicates
 from connectors.ingest.meter import Meter
+from connectors.ingest.miscounts import Miscounts
 from connectors.ingest.upsert import Changes, Indices, emptied, fold
 from connectors.progress.batches import Origin, TableUpdates, TimedBatch
 from connectors.progress.journal import Journal
@@ -49,7 +51,7 @@ def declare_input(pool: Pool, spec: TableSpec) -> None:
 
 
 class Feeder:
-    """Feeds tables; `duplicates` must be kept with the tables in a checkpoint.
+    """Feeds tables; `duplicates` and `miscounts` must be kept with the tables in a checkpoint.
 
     A record that leaves values out, of a key without a row, is put into the quarantine even where
     its table stalls: its fault shows only when it is applied, after its time was journaled.
@@ -65,6 +67,7 @@ class Feeder:
     ) -> None:
         """`complete` completes a time, and all before it, and calls `settle` for that."""
         self.duplicates = Duplicates()
+        self.miscounts = Miscounts(pool)
         self._complete = complete
         self._taken = 0
         self._pool = pool
@@ -75,6 +78,7 @@ class Feeder:
 
     def take(self, batch: TimedBatch) -> None:
         """Feed a batch's tables, or keep their changes for `settle`; drop repetitions."""
+        touched: list[tuple[TableSpec, Changes]] = []
         for table, updates in batch.tables.items():
             kept = self._fresh(updates, batch.committed)
             times = updates.times
@@ -86,11 +90,17 @@ class Feeder:
             if updates.origin.spec.is_keyed:
                 waiting = _Waiting(updates.origin, kept, changes, batch.committed)
                 self._waiting.setdefault(table, []).append(waiting)
-            elif np.all(changes.diffs):
+                continue
+            touched.append((updates.origin.spec, changes))
+            if np.all(changes.diffs):
                 self._pool.feed(table, changes.rows, changes.diffs, changes.times)
             else:
                 self._feed_truncations(table, changes)
         self._taken = batch.time
+        for spec, changes in touched:  # only now: a truncation may have completed the time before
+            if not spec.rows_stay:
+                changed = changes.rows.select(spec.key).filter(pa.array(changes.diffs != 0))
+                self.miscounts.note(spec.name, changed)
 
     def _feed_truncations(self, table: str, changes: Changes) -> None:
         """Feed updates with truncations among them, which empty the table as it is by then."""
@@ -118,6 +128,7 @@ class Feeder:
         """Forget a table that was dropped."""
         self._waiting.pop(table, None)
         self.duplicates.forget(table)
+        self.miscounts.forget(table)
 
     def _fresh(self, updates: TableUpdates, committed: bool) -> Indices:
         """A mask of the updates that are no repetitions of earlier ones."""

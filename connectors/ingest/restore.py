@@ -49,6 +49,7 @@ def cut(applier: Applier, journal: Journal, specs: Mapping[str, TableSpec]) -> C
             {p: end for (table, p), end in positions.items() if table == name},
             applier.feeder.duplicates.to_json(name),
             list(pool.batches(name)),
+            applier.feeder.miscounts.to_json(name),
         )
         for name, spec in specs.items()
     ]
