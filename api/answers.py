@@ -46,6 +46,8 @@ _DECLARED = {
     "csv": {"delimiter": ",", "quote": '"', "null": ""},
     "on_error": "stall",
     "dead_letter": None,
+    "fail_on_missing_field": False,
+    "unavailable_value_placeholder": "__debezium_unavailable_value",
 }
 _SOURCE = {
     **_DECLARED,
@@ -199,6 +201,8 @@ class Declared(Answer):
     csv: Csv
     on_error: OnError
     dead_letter: DeadLetter | None = None
+    fail_on_missing_field: bool
+    unavailable_value_placeholder: str
 
 
 class Source(Declared):
