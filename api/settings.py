@@ -59,7 +59,7 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(default=2 << 20, ge=1)
     max_rows: int = Field(default=10_000, ge=1)
     max_query_characters: int = Field(default=1_000_000, ge=1)
-    max_query_words: int = Field(default=20_000, ge=1)
+    max_query_words: int = Field(default=100_000, ge=1)
     max_query_nesting: int = Field(default=MOST_NESTED, ge=1, le=MOST_NESTED)
     max_query_subqueries: int = Field(default=100, ge=0)
     max_pairs: int = Field(default=100_000_000, ge=1)

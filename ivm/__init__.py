@@ -6,6 +6,7 @@ up to date. Nothing here knows of SQL, Kafka, Spark or HTTP.
 
 - `constants`: expressions without columns, evaluated by the engine's own kernels
 - `dataflow/`: nodes, expressions and aggregates that describe dataflows, with checks and traversals
+- `deep`: deep stacks, for work that recurses beyond Python's default
 - `errors`: errors raised to callers: each carries a stable code that the REST API repeats
 - `expressions/`: compiler of expressions to straight-line code, and its kernels
 - `installed/`: the catalog of a pool: collections, their pieces, holds, and accounts of memory

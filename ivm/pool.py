@@ -31,6 +31,7 @@ from ivm.dataflow.arguments import (
     times_of_rows,
 )
 from ivm.dataflow.nodes import Arrange, Node
+from ivm.dataflow.traversal import recursing
 from ivm.dataflow.validate import check
 from ivm.errors import (
     CountOverflow,
@@ -575,6 +576,9 @@ class Pool:
 
         Raises UnknownCollection, SchemaMismatch, NotIndexed, Unsupported.
         """
+        return recursing(node, lambda: self._explain(node, key))
+
+    def _explain(self, node: Node, key: Sequence[str] | None) -> Forecast:
         check(node)
         wanted = node
         if key is not None:

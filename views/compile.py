@@ -1,11 +1,9 @@
 """The compiler: translates one query to one dataflow.
 
 Binding and rewriting recurse along the query's nesting, whose bound lies above Python's default;
-`compile_view` therefore runs them on a thread of its own with a stack for it.
+`compile_view` therefore runs them on a deep stack.
 """
 
-import sys
-import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ from typing import TypeVar
 import pyarrow as pa
 
 from ivm.dataflow.nodes import Node
+from ivm.deep import on_deep_stack
 from views.catalog import Catalog, Table, View
 from views.errors import (
     DuplicateColumn,
@@ -33,9 +32,6 @@ from views.rewrites import rewrite
 from views.rewrites.context import Context
 
 Answer = TypeVar("Answer")
-_STACK_BYTES = 256 * 1024 * 1024  # of the thread that compiles
-_FRAMES = 100_000  # of Python on that stack
-_ONE_AT_A_TIME = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +132,8 @@ def check_subqueries(bound: Bound, most: int) -> None:
     count = subqueries(bound.plan)
     if count > most:
         raise QueryTooLarge(
-            f"the query has {count} subqueries or lateral joins, which are at most "
-            f"{most}; split it into views over views"
+            f"the query has {count} subqueries or lateral joins, which are at most {most} (the "
+            "setting max_query_subqueries); make some of them views of their own"
         )
 
 
@@ -155,31 +151,10 @@ def default_key(plan: Plan) -> tuple[str, ...]:
 
 
 def deeply(work: Callable[[], Answer]) -> Answer:
-    """Runs `work` with a stack deep enough for any query within the limits.
-
-    One at a time, since Python's bound on recursion is one for all threads.
-    """
-    outcome: list[Answer | BaseException] = []
-
-    def run() -> None:
-        try:
-            outcome.append(work())
-        except BaseException as error:
-            outcome.append(error)
-
-    with _ONE_AT_A_TIME:
-        frames, stack = sys.getrecursionlimit(), threading.stack_size(_STACK_BYTES)
-        sys.setrecursionlimit(max(frames, _FRAMES))
-        try:
-            thread = threading.Thread(target=run, name="compile")
-            thread.start()
-            thread.join()
-        finally:
-            threading.stack_size(stack)
-            sys.setrecursionlimit(frames)
-    result = outcome[0]
-    if isinstance(result, RecursionError):
-        raise QueryTooLarge("the query is nested too deeply") from result
-    if isinstance(result, BaseException):
-        raise result
-    return result
+    """Runs `work` with a stack deep enough for any query within the limits."""
+    try:
+        return on_deep_stack(work)
+    except RecursionError as error:
+        raise QueryTooLarge(
+            "the query is nested too deeply; make some of it views of their own"
+        ) from error

@@ -1,7 +1,14 @@
-class Hashed:
-    """A base of frozen dataclasses whose hash by structure is computed once.
+from collections.abc import Callable
+from typing import TypeVar
 
-    A subclass says `__hash__ = Hashed.__hash__`, or it would be given another one.
-    """
+Of = TypeVar("Of")
+Answer = TypeVar("Answer")
+
+class Hashed:
+    """A base of frozen dataclasses, made with `eq=False`, that hash and compare by structure."""
 
     def __hash__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+def remembered(ask: Callable[[Of], Answer]) -> Callable[[Of], Answer]:
+    """Make `ask`, whose answer depends on a node alone, be asked once of each node."""

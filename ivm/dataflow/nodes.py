@@ -29,27 +29,23 @@ from ivm.dataflow.expressions import Column, Expression, Value
 from ivm.dataflow.node_hash import Hashed
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Get(Hashed):
     """Get reads the rows of an input or of an installed dataflow, by name."""
 
     name: str
     schema: pa.Schema
 
-    __hash__ = Hashed.__hash__
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Constant(Hashed):
     """Constant holds rows that are there from the first time on."""
 
     rows: tuple[tuple[Value | None, ...], ...]
     schema: pa.Schema
 
-    __hash__ = Hashed.__hash__
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Filter(Hashed):
     """Filter keeps the rows for which `predicate` is true (not false, not NULL)."""
 
@@ -57,21 +53,17 @@ class Filter(Hashed):
     predicate: Expression
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.__hash__
-
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", self.input.schema)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Map(Hashed):
     """Map computes one output column for each `(name, expression)`, as a projection does."""
 
     input: "Node"
     outputs: tuple[tuple[str, Expression], ...]
     schema: pa.Schema = field(init=False, compare=False)
-
-    __hash__ = Hashed.__hash__
 
     def __post_init__(self) -> None:
         fields = [pa.field(name, e.type, e.nullable) for name, e in self.outputs]
@@ -82,7 +74,7 @@ RowFunction: TypeAlias = Callable[[pa.RecordBatch], tuple[pa.RecordBatch, ArrayL
 """Rows to rows, and for each the index of the row that it comes from (integers)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class FlatMap(Hashed):
     """FlatMap turns each row into any number of rows, by a Python function.
 
@@ -96,30 +88,24 @@ class FlatMap(Hashed):
     function: RowFunction
     schema: pa.Schema
 
-    __hash__ = Hashed.__hash__
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Consolidate(Hashed):
     """Consolidate adds up the diffs of equal rows and times, and drops sums of zero."""
 
     input: "Node"
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.__hash__
-
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", self.input.schema)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Union(Hashed):
     """Union adds collections whose columns have the same types; names are the first input's."""
 
     inputs: tuple["Node", ...]
     schema: pa.Schema = field(init=False, compare=False)
-
-    __hash__ = Hashed.__hash__
 
     def __post_init__(self) -> None:
         fields = [
@@ -129,20 +115,18 @@ class Union(Hashed):
         object.__setattr__(self, "schema", pa.schema(fields))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Negate(Hashed):
     """Negate negates every diff."""
 
     input: "Node"
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.__hash__
-
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", self.input.schema)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Arrange(Hashed):
     """Arrange indexes `input` by the columns `key`, once for every dataflow that asks for the same.
 
@@ -152,8 +136,6 @@ class Arrange(Hashed):
     input: "Node"
     key: tuple[int, ...]
     schema: pa.Schema = field(init=False, compare=False)
-
-    __hash__ = Hashed.__hash__
 
     def __post_init__(self) -> None:
         given = self.input.schema
@@ -168,7 +150,7 @@ def stored(name: str, schema: pa.Schema, key: tuple[int, ...]) -> Arrange:
     return Arrange(Get(name, schema), key)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Join(Hashed):
     """Join pairs the rows with equal keys and projects the pairs; counts multiply.
 
@@ -180,8 +162,6 @@ class Join(Hashed):
     right: Arrange
     outputs: tuple[tuple[str, int], ...]
     schema: pa.Schema = field(init=False, compare=False)
-
-    __hash__ = Hashed.__hash__
 
     def __post_init__(self) -> None:
         candidates = [*self.left.schema, *list(self.right.schema)[len(self.right.key) :]]
@@ -209,7 +189,7 @@ class Path:
     lookups: tuple[Lookup, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class DeltaJoin(Hashed):
     """A delta join joins all `relations` on the equalities of its paths, without state of its own.
 
@@ -225,8 +205,6 @@ class DeltaJoin(Hashed):
     inputs: tuple[Arrange, ...] = field(init=False, compare=False)
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.__hash__
-
     def __post_init__(self) -> None:
         used = [(i, path.key) for i, path in enumerate(self.paths)]
         used += [(lookup.relation, lookup.key) for path in self.paths for lookup in path.lookups]
@@ -237,7 +215,7 @@ class DeltaJoin(Hashed):
         object.__setattr__(self, "schema", _named(candidates, self.outputs))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Reduce(Hashed):
     """Reduce has one row for each key that has rows: the key columns, then the aggregates.
 
@@ -253,28 +231,24 @@ class Reduce(Hashed):
     aggregates: tuple[Aggregate, ...]
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.__hash__
-
     def __post_init__(self) -> None:
         fields = _chosen(list(self.input.schema), self.key)
         fields += [pa.field(a.name, a.type, a.nullable) for a in self.aggregates]
         object.__setattr__(self, "schema", pa.schema(fields))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Distinct(Hashed):
     """Distinct keeps every row whose count is positive, once."""
 
     input: "Node"
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.__hash__
-
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", self.input.schema)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Threshold(Hashed):
     """Threshold bounds counts: a row with count c is there min(max(c, 0), `limit`) times.
 
@@ -285,13 +259,11 @@ class Threshold(Hashed):
     limit: int | None = None
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.__hash__
-
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", self.input.schema)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TopK(Hashed):
     """TopK keeps, for each key, the rows at positions `offset` to `offset + limit` of `order`.
 
@@ -306,13 +278,11 @@ class TopK(Hashed):
     offset: int = 0
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.__hash__
-
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", self.input.schema)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TemporalFilter(Hashed):
     """The rows of `events` whose moment, their first column, has come; without that column.
 
@@ -326,13 +296,11 @@ class TemporalFilter(Hashed):
     clock: "Node"
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.__hash__
-
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", pa.schema(list(self.events.schema)[1:]))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Window(Hashed):
     """Window adds to each row the results of `calls` over the rows of equal `key`, in `order`.
 
@@ -346,24 +314,20 @@ class Window(Hashed):
     calls: tuple[WindowCall, ...]
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.__hash__
-
     def __post_init__(self) -> None:
         results = [pa.field(c.name, c.type, c.nullable) for c in self.calls]
         object.__setattr__(self, "schema", pa.schema([*self.input.schema, *results]))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Recursive(Hashed):
     """Recursive reads, inside the bodies of an `Iterate`, the value of `name` in this round."""
 
     name: str
     schema: pa.Schema
 
-    __hash__ = Hashed.__hash__
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Iterate(Hashed):
     """Iterate computes the fixed point of `name = body` for all bindings, from empty collections.
 
@@ -380,14 +344,12 @@ class Iterate(Hashed):
     stops: bool = False
     schema: pa.Schema = field(init=False, compare=False)
 
-    __hash__ = Hashed.__hash__
-
     def __post_init__(self) -> None:
         body = dict(self.bindings).get(self.result)
         object.__setattr__(self, "schema", pa.schema([]) if body is None else body.schema)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class EnterAt(Hashed):
     """EnterAt brings rows into an `Iterate` that binds `into`, in the order of their priority.
 
@@ -402,8 +364,6 @@ class EnterAt(Hashed):
     priority: Expression
     into: str
     schema: pa.Schema = field(init=False, compare=False)
-
-    __hash__ = Hashed.__hash__
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", self.input.schema)
@@ -433,8 +393,8 @@ Node: TypeAlias = (
 )
 
 for _kind in get_args(Node):
-    if _kind.__hash__ is not Hashed.__hash__:
-        raise ImportError(f"node {_kind.__name__}: say `__hash__ = Hashed.__hash__` in its body")
+    if _kind.__eq__ is not Hashed.__eq__:
+        raise ImportError(f"node {_kind.__name__}: make its dataclass with `eq=False`")
 
 
 def _chosen(fields: Sequence[pa.Field], columns: Iterable[int]) -> list[pa.Field]:

@@ -7,13 +7,13 @@ Every function here is a `match` over all nodes: a node that it forgets does not
 (['Negate', 'Get'], frozenset({'orders'}))
 """
 
-from collections.abc import Iterator
-from functools import lru_cache
-from typing import assert_never
+from collections.abc import Callable, Iterator
+from typing import TypeVar, assert_never
 
 import pyarrow as pa
 
 from ivm.dataflow.expressions import Expression
+from ivm.dataflow.node_hash import remembered
 from ivm.dataflow.nodes import (
     Arrange,
     Consolidate,
@@ -37,9 +37,12 @@ from ivm.dataflow.nodes import (
     Union,
     Window,
 )
+from ivm.deep import on_deep_stack
+from ivm.errors import Unsupported
 
-_REMEMBERED = 4096
-"""Nodes of which the functions below remember the answer: a node may lie on many paths."""
+Answer = TypeVar("Answer")
+_SHALLOW = 50
+"""Nodes on a path for which the caller's stack suffices: planning takes some 10 frames for each."""
 
 
 def children(node: Node) -> tuple[Node, ...]:
@@ -75,6 +78,36 @@ def walk(node: Node) -> Iterator[Node]:
             waiting += children(each)
 
 
+def is_deeper(node: Node, most: int) -> bool:
+    """Tell whether a path from `node` has more than `most` nodes.
+
+    >>> orders = Get("orders", pa.schema([("id", pa.int64())]))
+    >>> is_deeper(Negate(orders), 2), is_deeper(Negate(orders), 1)
+    (False, True)
+    """
+    level: list[object] = [node]  # which is checked later, by `ivm.dataflow.validate`
+    for _ in range(most):
+        below = {id(b): b for each in level if isinstance(each, Node) for b in children(each)}
+        level = list(below.values())
+        if not level:
+            return False
+    return True
+
+
+def recursing(node: Node, work: Callable[[], Answer]) -> Answer:
+    """Run `work`, which recurses over `node`, on a stack that is deep enough (raises Unsupported).
+
+    >>> recursing(Get("orders", pa.schema([])), lambda: "planned")
+    'planned'
+    """
+    if not is_deeper(node, _SHALLOW):
+        return work()
+    try:
+        return on_deep_stack(work)
+    except RecursionError as error:
+        raise Unsupported("a dataflow that is nested too deeply: divide it") from error
+
+
 def expressions(node: Node) -> tuple[Expression, ...]:
     """List the expressions that `node` evaluates over the rows of its input."""
     match node:
@@ -94,7 +127,7 @@ def expressions(node: Node) -> tuple[Expression, ...]:
             assert_never(node)
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@remembered
 def free_names(node: Node) -> frozenset[str]:
     """Collect the recursive names that `node` refers to and does not bind."""
     below = frozenset[str]().union(*map(free_names, children(node)))
@@ -106,7 +139,7 @@ def free_names(node: Node) -> frozenset[str]:
     return below - _bound(node)
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@remembered
 def passed_names(node: Node) -> frozenset[str]:
     """Collect the free recursive names whose rows reach `node` without a sum on the way."""
     if isinstance(node, Recursive):
@@ -129,7 +162,7 @@ def _passes(node: Node) -> bool:
             assert_never(node)
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@remembered
 def recursive_schemas(node: Node) -> dict[str, pa.Schema]:
     """Map each free recursive name to the schema under which it is referred to."""
     if isinstance(node, Recursive):
@@ -145,7 +178,7 @@ def _bound(node: Node) -> frozenset[str]:
     return frozenset(n for n, _ in node.bindings) if isinstance(node, Iterate) else frozenset()
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@remembered
 def reads(node: Node) -> frozenset[str]:
     """Collect the names of the inputs and dataflows that `node` refers to."""
     if isinstance(node, Get):

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ivm.dataflow.arguments import key_names, key_positions, unrepeated
 from ivm.dataflow.nodes import Arrange, Node, stored
-from ivm.dataflow.traversal import reads
+from ivm.dataflow.traversal import reads, recursing
 from ivm.dataflow.validate import check, check_parts
 from ivm.installed.catalog import Catalog
 from ivm.installed.pieces import Index, Piece
@@ -97,6 +97,11 @@ class Plans:
 
         Raises SchemaMismatch, UnknownCollection, NotIndexed, Unsupported.
         """
+        return recursing(node, lambda: self._of_dataflow(name, node, key))
+
+    def _of_dataflow(
+        self, name: str, node: Node, key: Sequence[str] | None
+    ) -> tuple[DataflowPlan, Found]:
         names = None if key is None else key_names(name, key)
         wanted = node, names
         try:

@@ -85,10 +85,10 @@ def test_every_table_over_nodes_is_listed_here() -> None:
     assert found == TABLES["a node"]
 
 
-def test_a_node_that_does_not_know_its_hash_is_no_import() -> None:
+def test_a_node_that_compares_in_a_way_of_its_own_is_no_import() -> None:
     module, declared, extended = ONE_MORE["a node"]
     source = (ROOT / module).read_text().replace(declared, extended)
-    with pytest.raises(ImportError, match="node Another: say"):
+    with pytest.raises(ImportError, match="node Another: make its dataclass"):
         exec(compile(source, module, "exec"), {"__name__": nodes.__name__})
 
 

@@ -140,7 +140,11 @@ def _check_nesting(source: Source, most: int) -> None:
         depth += (character in "({") - (character in ")}")
         signs = signs + 1 if character == "-" else 0
         if depth + signs > most:
-            raise source.fault_at(QueryTooLarge, f"the program is nested more than {most} deep", at)
+            raise source.fault_at(
+                QueryTooLarge,
+                f"the program is nested more than {most} deep; define what is inside as a relation",
+                at,
+            )
 
 
 def _syntax_error(source: Source, error: UnexpectedInput) -> SqlSyntaxError:

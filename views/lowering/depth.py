@@ -1,35 +1,31 @@
 """Bounds how deep a dataflow and its expressions are nested.
 
-The engine plans them by recursion on the caller's stack, which is an ordinary one.
+The engine plans them by recursion, for deep dataflows on a stack that has room for these.
 """
 
 from typing import assert_never
 
 from ivm.dataflow import nodes as df
 from ivm.dataflow.expressions import Call, Column, Expression, Literal
-from ivm.dataflow.traversal import children, expressions
+from ivm.dataflow.traversal import expressions, is_deeper, walk
 from views.errors import QueryTooLarge
 
-MAX_NODES_DEEP = 120  # nodes on a path from the root of a dataflow
+MAX_NODES_DEEP = 10_000  # nodes on a path from the root of a dataflow
 MAX_CALLS_DEEP = 150  # calls on a path from the root of an expression
 
 
 def check_depth(node: df.Node) -> None:
     """Checks that `node` is nested no deeper than the engine can plan (raises QueryTooLarge)."""
-    if _node_depth(node, {}) > MAX_NODES_DEEP:
+    if is_deeper(node, MAX_NODES_DEEP):
         raise QueryTooLarge(
-            f"the query needs a dataflow of more than {MAX_NODES_DEEP} steps; "
-            "split it into views over views"
+            f"the query needs a dataflow of more than {MAX_NODES_DEEP:,} steps one after another; "
+            "make some of them views of their own"
         )
-
-
-def _node_depth(node: df.Node, known: dict[int, int]) -> int:
-    if id(node) not in known:
-        for expression in expressions(node):
-            if _call_depth(expression) > MAX_CALLS_DEEP:
-                raise QueryTooLarge(f"an expression is nested more than {MAX_CALLS_DEEP} deep")
-        known[id(node)] = 1 + max((_node_depth(c, known) for c in children(node)), default=0)
-    return known[id(node)]
+    if any(_call_depth(e) > MAX_CALLS_DEEP for each in walk(node) for e in expressions(each)):
+        raise QueryTooLarge(
+            f"an expression is nested more than {MAX_CALLS_DEEP} deep; "
+            "compute its parts in a subquery, or in a view of their own"
+        )
 
 
 def _call_depth(expression: Expression) -> int:

@@ -1,6 +1,7 @@
 """Builds, takes apart and rewrites the scalar expressions of a plan."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from operator import is_
 
 import pyarrow as pa
 
@@ -98,8 +99,8 @@ def substitute(expression: Expression, by: Mapping[int, Expression]) -> Expressi
     if isinstance(expression, Column):
         return by.get(expression.index, expression)
     if isinstance(expression, Call):
-        arguments = tuple(substitute(a, by) for a in expression.arguments)
-        if arguments == expression.arguments:
+        arguments = tuple([substitute(a, by) for a in expression.arguments])
+        if all(map(is_, arguments, expression.arguments)):
             return expression
         return rebuild(expression, arguments)
     return expression

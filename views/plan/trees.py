@@ -278,8 +278,12 @@ def renamed(plan: Plan, numbers: Numbers) -> tuple[Map, dict[int, Attribute]]:
     """Copies `plan` with fresh columns, and gives the fresh number of each old one."""
     inside = copied(plan, numbers)
     fresh = {a.number: numbers.fresh(a.name, a) for a in plan.attributes}
-    pairs = zip(plan.attributes, inside.attributes, strict=True)
-    return Map(inside, tuple((fresh[old.number], new.column) for old, new in pairs)), fresh
+    below: Plan = inside
+    values: tuple[Expression, ...] = tuple(a.column for a in inside.attributes)
+    if isinstance(inside, Map) and all(isinstance(e, Column) for _, e in inside.outputs):
+        below, values = inside.input, tuple(e for _, e in inside.outputs)
+    pairs = zip(plan.attributes, values, strict=True)
+    return Map(below, tuple((fresh[old.number], value) for old, value in pairs)), fresh
 
 
 def ambiguous_columns(plan: Plan) -> frozenset[int]:

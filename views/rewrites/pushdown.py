@@ -4,13 +4,15 @@ Conditions over both inputs of an inner join become part of the join, where lowe
 equalities; what they imply for one input goes down to it. A condition never moves into the optional
 side of an outer join, nor below a window or a top-k other than by their keys, nor, where it may
 fail, to groups before they are joined. One on a row whose elements are taken comes before they are:
-it may say which rows have any. One on what a recursion passes on comes before the recursion.
+it may say which rows have any. One on what a recursion passes on comes before the recursion. One on
+computed columns is computed from what they are computed from, where that does not make it long: each
+of a chain of queries would lengthen it, or double it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 
-from ivm.dataflow.expressions import Expression
+from ivm.dataflow.expressions import Call, Column, Expression
 from views.plan.failures import may_fail
 from views.plan.implied import implied
 from views.plan.nodes import (
@@ -30,10 +32,13 @@ from views.plan.nodes import (
     Window,
     remembered,
 )
-from views.plan.scalars import columns_of, conjunction, conjuncts, substitute
+from views.plan.scalars import columns_of, conjunction, conjuncts, substitute, walk
 from views.plan.trees import inputs, numbers_of, with_inputs
 from views.rewrites.context import Context
 from views.rewrites.recursion import invariant, selected
+
+MOST_PARTS = 40
+"""Calls, columns and constants of a condition that goes below what computes its columns."""
 
 
 def push_filters(plan: Plan, context: Context) -> Plan:
@@ -56,9 +61,7 @@ def _push_into(plan: Plan, conditions: list[Expression]) -> Plan:
         case Filter():
             return _push(plan.input, conditions + conjuncts(plan.predicate))
         case Map():
-            values = {a.number: e for a, e in plan.outputs}
-            inner = [substitute(c, values) for c in conditions]
-            return replace(plan, input=_push(plan.input, inner))
+            return _push_computed(plan, conditions)
         case Join():
             return _push_join(plan, conditions)
         case Union() | Except():
@@ -85,6 +88,27 @@ def _push_into(plan: Plan, conditions: list[Expression]) -> Plan:
             return _filtered(
                 with_inputs(plan, tuple(_push(i, []) for i in inputs(plan))), conditions
             )
+
+
+def _push_computed(plan: Map, conditions: list[Expression]) -> Plan:
+    values = {a.number: e for a, e in plan.outputs}
+    computed = {n for n, e in values.items() if isinstance(e, Call)}
+    above, below = list[Expression](), list[Expression]()
+    for condition in conditions:
+        if computed and _is_lengthened(condition, values, computed):
+            above.append(condition)
+        else:
+            below.append(substitute(condition, values))
+    return _filtered(replace(plan, input=_push(plan.input, below)), above)
+
+
+def _is_lengthened(
+    condition: Expression, values: Mapping[int, Expression], computed: Set[int]
+) -> bool:
+    """Whether `condition` on the `computed` among `values` would repeat much of these."""
+    parts = list(walk(condition))
+    read = [values[p.index] for p in parts if isinstance(p, Column) and p.index in computed]
+    return bool(read) and len(parts) + sum(len(list(walk(v))) - 1 for v in read) > MOST_PARTS
 
 
 def _push_keyed(plan: Reduce | TopK | Window, conditions: list[Expression], keys: set[int]) -> Plan:

@@ -13,7 +13,7 @@ from views.sql.source.text import Source, parse
 def bind(query: str, catalog: Catalog, limits: Limits = DEFAULT) -> Bound:
     """Binds `query` over `catalog`, with the result's columns by name (raises SqlError)."""
     source = Source(query)
-    tree = parse(source, limits.nesting)
+    tree = parse(source, limits)
     session = Session(source, catalog, bind_query)
     bound = bind_query(session, Environment(), tree)
     if not bound.columns:

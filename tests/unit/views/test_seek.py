@@ -14,7 +14,7 @@ from tests.property.shop import rows_of
 from views.catalog import Catalog, Table
 from views.compile import compile_view
 
-_FIELDS: list[pa.Field[pa.DataType]] = [
+_FIELDS: "list[pa.Field[pa.DataType]]" = [
     pa.field("id", pa.int64(), nullable=False),
     pa.field("n", pa.int64()),
     pa.field("name", pa.string()),

@@ -1,5 +1,7 @@
 """Binds operators: arithmetic, comparison, logic, CASE, casts and constants."""
 
+from itertools import chain
+
 import pyarrow as pa
 from sqlglot import exp
 
@@ -188,7 +190,7 @@ def case(b: Binder, node: exp.Case) -> Bound:
             conditions.append(asked.condition(when))
         else:
             conditions.append(compare_bound(b, "eq", "=", value, (when, asked.bind(when))))
-        met = (*map(otherwise, conditions[:-1]), conditions[-1])
+        met = chain(map(otherwise, conditions[:-1]), conditions[-1:])
         nodes.append(then)
         bounds.append(b.under(then, met).bind(then))
     default = node.args.get("default") or exp.Null()

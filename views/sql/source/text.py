@@ -4,7 +4,7 @@ A fault is reported where its first character stands in the text.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from views.errors import QueryTooLarge, SqlError, SqlSyntaxError, UnsupportedSql
+from views.limits import Limits, too_nested
 from views.sql.source.dialect import PostgresViews
 
 # VALUES alone is a query, too, though no `exp.Query`.
@@ -109,13 +110,15 @@ def check_characters(source: Source) -> None:
         raise source.fault_at(SqlSyntaxError, "this is no character", found.start())
 
 
-def parse(source: Source, nesting: int) -> exp.Query | exp.Values:
+def parse(source: Source, limits: Limits) -> exp.Query | exp.Values:
     """Parses the one query in the text (raises SqlSyntaxError, UnsupportedSql, QueryTooLarge)."""
     check_characters(source)
     dialect = PostgresViews()
     try:
         tokens = dialect.tokenize(source.text)
-        _check_nesting(source, tokens, nesting)
+        if len(tokens) > limits.words:
+            raise limits.too_many_words(source.text, tokens[limits.words].start)
+        _check_nesting(source, tokens, limits.nesting)
         statements = dialect.parser().parse(tokens, source.text)
     except ParseError as error:
         raise _syntax_error(source, error, tokens) from error
@@ -131,7 +134,7 @@ def parse(source: Source, nesting: int) -> exp.Query | exp.Values:
     tree = trees[0]
     if isinstance(tree, exp.Command) or not isinstance(tree, QUERIES):
         raise source.unsupported(f"{describe(tree)} (a view is one SELECT)", tree)
-    _check_depth(source, tree, nesting)
+    _check_depth(source, tree, limits.nesting)
     for identifier in tree.find_all(exp.Identifier):
         if not identifier.quoted:
             identifier.set("this", identifier.name.lower())
@@ -163,25 +166,33 @@ def _check_nesting(source: Source, tokens: list[Token], most: int) -> None:
             depth -= 1
         prefixes = prefixes + 1 if token.token_type in _NESTING_PREFIX else 0
         if depth + prefixes > most:
-            raise source.fault_at(
-                QueryTooLarge, f"the query is nested more than {most} deep", token.start
-            )
+            raise source.fault_at(QueryTooLarge, f"the query is {too_nested(most)}", token.start)
 
 
 def _check_depth(source: Source, tree: exp.Expr, most: int) -> None:
-    """Bound the depth of the tree itself, where a chain of AND or OR counts once."""
+    """Bound the depth of the tree itself, where a chain of AND, OR or UNION counts once."""
     level: list[exp.Expr] = [tree]
     for _ in range(most):
         level = [below for node in level for below in _operands(node)]
         if not level:
             return
-    raise source.fault(QueryTooLarge, f"the query is nested more than {most} deep", level[0])
+    raise source.fault(QueryTooLarge, f"the query is {too_nested(most)}", level[0])
 
 
 def _operands(node: exp.Expr) -> list[exp.Expr]:
     if isinstance(node, exp.Connector):
         return list(node.flatten(unnest=False))
+    if isinstance(node, exp.SetOperation):
+        return list(_branches(node))
     return list(node.iter_expressions())
+
+
+def _branches(node: exp.Expr) -> Iterator[exp.Expr]:
+    """Lists the queries of a chain of UNION, EXCEPT and INTERSECT, the last one first."""
+    while isinstance(node, exp.SetOperation):
+        yield node.expression
+        node = node.this
+    yield node
 
 
 def _start(node: exp.Expr | None) -> int | None:
