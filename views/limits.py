@@ -23,8 +23,8 @@ a front-end counts again what it reads."""
 class Limits:
     """Bounds a query's characters, its words, its nesting, and its subqueries and lateral joins.
 
-    Constants and marks are words too. Each is a setting, `max_query_characters` and so on. Binding and
-    rewriting recurse along the nesting, on a stack that is deep enough for `MOST_NESTED`.
+    Constants and marks are words too. Each is a setting: `max_query_characters` and so on. Binding
+    and rewriting recurse along the nesting, on a stack that is deep enough for `MOST_NESTED`.
     """
 
     characters: int = 1_000_000
