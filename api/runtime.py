@@ -25,6 +25,7 @@ from api.services.views import Views
 from api.settings import Settings
 from api.watch import Watch
 from connectors.ingest.pipeline import Pipeline
+from connectors.offsets import Offsets
 
 # How long `start` may take to notice an interrupt.
 INTERRUPT_SECONDS = 0.5
@@ -96,6 +97,14 @@ class Runtime(Parts):
             self._ticker.join()
         self.checkpoints.stop()
         self.close()
+
+    def reflects(self, wanted: Offsets) -> bool:
+        """Tells whether all records before these positions are reflected at the last time published.
+
+        What lies behind the last record, as a marker of a transaction, waits for nothing.
+        """
+        offsets = self.applier.offsets()
+        return offsets.covers(wanted) or offsets.beyond(self.pipeline.gaps).covers(wanted)
 
     def _await_replay(self) -> None:
         """Wait for the journal's end, also where the replay stalls: that may be mended."""

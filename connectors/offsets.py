@@ -12,6 +12,8 @@ from typing import Self
 
 # partition -> the offset after the last record reflected
 Ends = Mapping[int, int]
+# Offsets from the first on, before the second, of which none has a record that can be read.
+Gap = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,19 @@ class Offsets:
     def covers(self, other: Self) -> bool:
         """Whether every position of `other` is reached."""
         return all(self.positions.get(at, 0) >= end for at, end in other.positions.items())
+
+    def beyond(self, gaps: Mapping[tuple[str, int], Gap]) -> Self:
+        """The positions at the far ends of the gaps, by topic and partition, that they stand in.
+
+        >>> Offsets({"s": "t"}, {("s", 0): 5}).beyond({("t", 0): (5, 7)}).positions
+        {('s', 0): 7}
+        """
+        positions = dict(self.positions)
+        for (name, partition), position in self.positions.items():
+            first, end = gaps.get((self.topics[name], partition), (0, 0))
+            if first <= position < end:
+                positions[name, partition] = end
+        return type(self)(self.topics, positions)
 
     def join(self, other: Self) -> Self:
         """The greater position of both, of all their sources."""

@@ -7,6 +7,7 @@ values, written the same way; `filter[name]` is the value of a column whatever i
 
 import asyncio
 import re
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Annotated, Any
@@ -33,6 +34,8 @@ LIMIT = "Rows of a page, at most; no page has more than the setting max_rows."
 CURSOR = "The `next` of the page before; the other parameters stay as they were."
 SCAN = "Read all rows, so that columns without an index can be given, or none."
 AT_LEAST = "Wait until this is reflected: `topic:partition:offset` or `source:partition:offset`."
+# How often a wait looks again, whether anything was published or not.
+LOOK_SECONDS = 1.0
 _FILTER = re.compile(r"filter\[(.*)\]", re.DOTALL)
 
 
@@ -126,9 +129,10 @@ async def _reached(wanted: Offsets, position: str, runtime: Runtime, published: 
         async with asyncio.timeout(runtime.settings.wait_seconds):
             while True:
                 changed = published.next()
-                if runtime.applier.offsets().covers(wanted):
+                if runtime.reflects(wanted):
                     return
-                await changed.wait()
+                with suppress(TimeoutError):  # a gap behind the last record is told by nothing
+                    await asyncio.wait_for(changed.wait(), LOOK_SECONDS)
     except TimeoutError as error:
         raise OffsetNotReached(
             f"at_least={position} was not reflected within {runtime.settings.wait_seconds:g} s by "

@@ -38,9 +38,10 @@ from connectors.ingest.delivery import Delivery
 from connectors.ingest.lag import Behind, Lag
 from connectors.kafka.clusters import Clusters
 from connectors.kafka.confirmation import Confirmation
+from connectors.kafka.gaps import data_ends
 from connectors.kafka.monitor import Monitor
 from connectors.kafka.rereading import Rereader
-from connectors.offsets import Ends
+from connectors.offsets import Ends, Gap
 from connectors.progress.batches import Receiver
 from connectors.progress.journal import Beginning, Journal
 from connectors.progress.resolution import are_markers, with_markers
@@ -133,6 +134,7 @@ class Pipeline:
             self._clusters,
             journal,
             lambda: list(self._kafka().values()),
+            lambda: self._started.reached(),
             self._keeper.restart,
             self._note_partitions,
         )
@@ -328,12 +330,21 @@ class Pipeline:
             self._tables[key] = replace(self._tables[key], on_error=on_error)
             self._started.add_table(key, self._tables[key])
 
+    @property
+    def gaps(self) -> Mapping[tuple[str, int], Gap]:
+        """Offsets at the ends of topics, by (topic, partition), that have no record to be read.
+
+        They are of transactions' markers and aborted records.
+        """
+        return self._monitor.gaps
+
     def status(self) -> PipelineStatus:
         """The present state; cheap enough for every scrape."""
         delivery = self._delivery
         with self._changed:
             reached = delivery.reached() if delivery is not None else {}
-            lag = self._lag.of(self._tables.values(), reached, self._monitor.ends)
+            ends = data_ends(self._monitor.ends, self._monitor.gaps)
+            lag = self._lag.of(self._tables.values(), reached, ends)
             state, error, faults = self._state, self._error, self._faults()
         if delivery is None:
             return PipelineStatus(state, error, 0, 0, 0.0, lag, faults)

@@ -62,11 +62,18 @@ class Clusters:
         """
         topic = spec.topic
         ends = self._of(spec).ends((topic, partition) for partition in beginning.offsets)
-        reread = Rereader(self._connections[spec.connection or ""])
         return {
-            partition: last_record(reread, topic, partition, begin, ends[topic, partition])
+            partition: self.last_record(spec, partition, begin, ends[topic, partition])
             for partition, begin in beginning.offsets.items()
         }
+
+    def last_record(self, spec: TableSpec, partition: int, first: int, end: int) -> int:
+        """The offset after the last record in `[first, end)` of a table's topic, or `first`.
+
+        Raises BrokerFault, RecordsLost.
+        """
+        reread = Rereader(self._connections[spec.connection or ""])
+        return last_record(reread, spec.topic, partition, first, end)
 
     def feeds(
         self,

@@ -186,6 +186,32 @@ def test_what_a_topic_holds_ends_with_its_last_record_and_not_with_markers(
     assert reading.collector.batches[-1].offsets.ends(topic) == held == {0: 1}
 
 
+def test_markers_and_aborted_records_are_no_lag(reading: Service, kafka: Kafka, topic: str) -> None:
+    producer = kafka.producer({"transactional.id": topic})
+    producer.init_transactions()
+    start(reading, kafka_table(topic))
+
+    def lag_behind(end: int, gap: tuple[int, int] | None) -> int:
+        await_true("the gap", lambda: reading.pipeline.gaps.get((topic, 0)) == gap)
+        reached = reading.collector.batches[-1].offsets.ends(topic)[0]
+        assert reached == end
+        return reading.pipeline.status().lag[topic, topic, 0]
+
+    for number in range(2):
+        producer.begin_transaction()
+        producer.produce(topic, insert(number))
+        producer.commit_transaction()
+        producer.begin_transaction()
+        producer.produce(topic, insert(9))
+        producer.flush()
+        producer.abort_transaction()
+        first = 4 * number + 1  # behind it: a marker, an aborted record, and its marker
+        assert lag_behind(first, (first, first + 3)) == 0
+    kafka.produce(topic, [insert(2)])
+    reading.collector.wait(lambda: reading.collector.ids(topic) == [0, 1, 2])
+    assert lag_behind(9, (5, 8)) == 0
+
+
 def test_an_open_transaction_of_others_holds_back_what_follows_it_11(
     reading: Service, kafka: Kafka, topic: str
 ) -> None:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from connectors.declaration import OnError
 from connectors.health import PartFault
 from connectors.ingest.pipeline import PipelineSettings, PipelineStatus, State
-from connectors.offsets import Ends, Offsets
+from connectors.offsets import Ends, Gap, Offsets
 from connectors.progress.batches import Counts, Origin, Range, Receiver, TableUpdates, TimedBatch
 from connectors.progress.journal import Beginning, Journal
 from connectors.quarantine.store import Quarantine
@@ -43,6 +43,7 @@ class DirectPipeline:
         self.moment: int | None = None
         self.faults: tuple[PartFault, ...] = ()
         self.ticks = threading.Semaphore(0)
+        self.gaps: dict[tuple[str, int], Gap] = {}
 
     def prepare(self) -> None:
         """There is nothing to make ready."""

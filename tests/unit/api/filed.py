@@ -15,6 +15,7 @@ from connectors.files.writer import TopicWriter
 from connectors.ingest.delivery import Delivery
 from connectors.ingest.lag import Lag
 from connectors.ingest.pipeline import PipelineSettings, PipelineStatus, State
+from connectors.offsets import Gap
 from connectors.progress.batches import Receiver
 from connectors.progress.journal import Journal
 from connectors.quarantine.replay import Outcome
@@ -39,6 +40,7 @@ class FilePipeline:
     ) -> None:
         self.state: State = "stopped"
         self.replayed = 0
+        self.gaps: dict[tuple[str, int], Gap] = {}
         self._topics = settings.topics
         self._journal = journal
         self._tables: dict[str, TableSpec] = {}

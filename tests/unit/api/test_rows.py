@@ -172,6 +172,20 @@ def test_at_least_gives_up_within_its_bound(client: TestClient, pipeline: Direct
     assert answer.json()["code"] == "offset-not-reached"
 
 
+def test_at_least_waits_for_no_offset_without_a_record(
+    client: TestClient, pipeline: DirectPipeline
+) -> None:
+    fill(pipeline)
+    end = client.get(ROWS, params={"customer": "ada"}).json()["offsets"]["orders"]["0"]
+    pipeline.gaps["orders", 0] = (end, end + 3)
+    for offset, status in ((end - 1, 200), (end, 200), (end + 2, 200), (end + 3, 504)):
+        answer = client.get(ROWS, params={"customer": "ada", "at_least": f"orders:0:{offset}"})
+        assert answer.status_code == status, offset
+    pipeline.gaps["orders", 0] = (end + 1, end + 3)
+    answer = client.get(ROWS, params={"customer": "ada", "at_least": f"orders:0:{end + 1}"})
+    assert answer.status_code == 504
+
+
 def test_equal_rows_are_answered_as_often_as_they_are_there(
     client: TestClient, pipeline: DirectPipeline
 ) -> None:
