@@ -70,6 +70,10 @@ class UnsupportedSql(SqlError):
     code = "unsupported"
 
 
+class NoLeastFixedPoint(UnsupportedSql):
+    """A step of WITH RECURSIVE that may take rows away as more are found."""
+
+
 class UnknownTable(SqlError):
     """No table, view or WITH query of this name is visible here."""
 

@@ -24,6 +24,7 @@ from views.catalog import Catalog
 from views.compile import deeply
 from views.errors import (
     DuplicateColumn,
+    NoLeastFixedPoint,
     SqlError,
     TypeMismatch,
     UnknownColumn,
@@ -31,7 +32,8 @@ from views.errors import (
     suggestion,
 )
 from views.sql.bind import bind
-from views.sql.source.dialect import PostgresViews
+from views.sql.source.dialect import MutuallyRecursive, PostgresViews
+from views.types import type_name
 
 Value = Expression | Scalar
 How = Literal["inner", "left", "right", "full", "semi", "anti"]
@@ -277,6 +279,10 @@ class Table:
     def iterate(self, step: "Callable[[Table], Table]") -> "Table":
         """Makes the least set that holds these rows and `step` of itself, as WITH RECURSIVE does.
 
+        A step that may take rows away as more are found, by an aggregate, `limit`, `anti` or the
+        like, has no least set: as in WITH MUTUALLY RECURSIVE each round has these rows and the step
+        of the round before, until nothing changes.
+
         >>> edges = db.values([(1, 2), (2, 3)], src="bigint", dst="bigint")
         >>> onward = edges.select(via="src", next="dst")
         >>> def step(paths: Table) -> Table:
@@ -299,14 +305,19 @@ class Table:
         outside = [t for t in body._all() if t is not found and t not in inside]
         rows = _select([exp.Star()], body._from())
         if inside:
-            rows.set("with_", exp.With(expressions=[t._cte() for t in inside]))
+            rows.set("with_", _with(inside))
         union = exp.Union(
             this=_select([exp.Star()], self._from()),
             expression=exp.Subquery(this=rows) if inside else rows,
             distinct=True,
         )
         inputs = tuple(dict.fromkeys((self, *outside)))
-        return Table(self.database, found._alias, union, inputs, recursive=True)
+        try:
+            return Table(self.database, found._alias, union, inputs, recursive=True)
+        except NoLeastFixedPoint:
+            query = _select([exp.Star()], found._from())
+            query.set("with_", MutuallyRecursive(expressions=[_declared(found, union)]))
+            return Table(self.database, self.database.alias(), query, inputs)
 
     # --- making SQL ---
 
@@ -358,19 +369,19 @@ class Table:
     def _whole(self) -> exp.Expr:
         query: exp.Expr = _select([exp.Star()], self._from())
         tables = self._all()
-        if tables and not any(t._recursive for t in tables):
+        has_with = self._query.args.get("with_") is not None
+        if tables and not has_with and not any(t._recursive for t in tables):
             query = tables[-1]._query.copy()
             tables = tables[:-1]
         if tables:
-            recursive = any(t._recursive for t in tables)
-            ctes = [t._cte() for t in tables]
-            query.set("with_", exp.With(expressions=ctes, recursive=recursive))
+            query.set("with_", _with(tables))
         return query
 
     def _checked(self) -> pa.Schema:
         """Binds the query, and gives its columns (raises kinds of SqlError)."""
         near = {self._alias, *(table._alias for table in self._inputs)}
-        for column in () if self._recursive else self._query.find_all(exp.Column):
+        is_recursion = self._recursive or self._query.args.get("with_") is not None
+        for column in () if is_recursion else self._query.find_all(exp.Column):
             if column.table and column.table not in near:
                 raise UnknownColumn(
                     f"{column.name!r} is a column of a table that this step does not read; "
@@ -439,6 +450,24 @@ def _select(
     if where is not None:
         query.set("where", exp.Where(this=where.copy()))
     return query
+
+
+def _with(tables: Sequence[Table]) -> exp.With:
+    recursive = any(t._recursive for t in tables)
+    return exp.With(expressions=[t._cte() for t in tables], recursive=recursive)
+
+
+def _declared(table: Table, query: exp.Expr) -> exp.CTE:
+    """`query` under the alias of `table`, whose columns it declares."""
+    columns = [
+        exp.ColumnDef(
+            this=_identifier(field.name),
+            kind=exp.DataType.build(type_name(field.type), dialect="postgres"),
+        )
+        for field in table.schema
+    ]
+    alias = exp.TableAlias(this=_identifier(table._alias), columns=columns)
+    return exp.CTE(this=query, alias=alias)
 
 
 def _all_equal(left: Table, right: Table, names: Sequence[str]) -> Expression:

@@ -1,19 +1,29 @@
 """Stratification: orders the components of relations, each after those that it reads.
 
 A component is a set of relations that depend on one another. Within one no relation may read
-another by negation or in an aggregate: a row could then be in it because it is not in it.
+another by negation or in an aggregate: a row could then be in it because it is not in it. A minimum
+or maximum may be read so: each round of the recursion replaces what the round before derived, and
+better values only lead to better ones (Ross and Sagiv, "Monotonic Aggregation in Deductive
+Databases", PODS 1992).
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from views.datalog.syntax import Aggregate, Atom, Comparison, Literal, Negation, Program
 from views.errors import NotStratified
 from views.sql.source.text import Source
 
+_IMPROVING = frozenset({"min", "max"})
 
-def reads(body: Sequence[Literal], monotone: bool = True) -> Iterator[tuple[Atom, bool]]:
-    """Yields each atom in `body`, and whether more of its rows can only make more matches."""
+
+def reads(
+    body: Sequence[Literal], monotone: bool = True, improving: Collection[str] = ()
+) -> Iterator[tuple[Atom, bool]]:
+    """Yields each atom in `body`, and whether more of its rows can only make more matches.
+
+    Aggregates of the functions `improving` count as if they could.
+    """
     for literal in body:
         match literal:
             case Atom():
@@ -21,7 +31,8 @@ def reads(body: Sequence[Literal], monotone: bool = True) -> Iterator[tuple[Atom
             case Negation():
                 yield literal.atom, False
             case Comparison(right=Aggregate() as aggregate):
-                yield from reads(aggregate.body, monotone=False)
+                is_improving = monotone and aggregate.function in improving
+                yield from reads(aggregate.body, is_improving, improving)
 
 
 def components(program: Program, source: Source) -> list[tuple[str, ...]]:
@@ -38,7 +49,13 @@ def components(program: Program, source: Source) -> list[tuple[str, ...]]:
 def is_stratified(program: Program) -> bool:
     """Tells whether no relation reads one of its component by negation or in an aggregate."""
     found = _strongly_connected(_graph(program))
-    return all(next(_offences(program, component), None) is None for component in found)
+    return not any(
+        atom.relation in component and not monotone
+        for component in found
+        for name in component
+        for rule in program.rules[name]
+        for atom, monotone in reads(rule.body)
+    )
 
 
 def defined_below(program: Program, names: Iterable[str]) -> set[str]:
@@ -112,8 +129,8 @@ def _check(program: Program, source: Source, component: Sequence[str]) -> None:
         told = ", which reads ".join(repr(step) for step in cycle)
         raise source.fault_at(
             NotStratified,
-            f"{name!r} reads {told} here, by negation or in an aggregate; no relation "
-            "can depend on what it does not hold itself",
+            f"{name!r} reads {told} here, by negation or in an aggregate other than min and max; "
+            "no relation can depend on what it does not hold itself",
             atom.at,
         )
 
@@ -122,7 +139,7 @@ def _offences(program: Program, component: Sequence[str]) -> Iterator[tuple[str,
     """The relations of `component` that read one of it so, and where."""
     for name in component:
         for rule in program.rules[name]:
-            for atom, monotone in reads(rule.body):
+            for atom, monotone in reads(rule.body, improving=_IMPROVING):
                 if atom.relation in component and not monotone:
                     yield name, atom
 

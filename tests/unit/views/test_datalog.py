@@ -3,6 +3,7 @@
 from datetime import date
 from decimal import Decimal
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -72,6 +73,60 @@ def test_null_is_a_constant_in_any_case() -> None:
     assert answers("?- customers(id: i), n = null.", CUSTOMERS) == {(i, None) for i in (1, 2, 3)}
     assert answers('flags(True, "null"). ?- flags(TRUE, t).') == {("null",)}
     assert answers("?- follows(nullable, trueish), nullable = 1.") == {(1, 2)}
+
+
+@pytest.mark.parametrize("name", ["null", "true", "FALSE"])
+def test_a_relation_may_have_the_name_of_a_constant(name: str) -> None:
+    program = f"{name}(x) :- follows(x, _). n(c) :- c = count : {{ {name}(x) }}. "
+    assert answers(program + f"?- {name}(x), !{name} (2).", CUSTOMERS) == set()
+    assert answers(program + f"p(x) :- {name} (x), x > 1. .output p", CUSTOMERS) == {(2,)}
+    assert answers(program + ".output n", CUSTOMERS) == {(2,)}
+    assert answers(program + f".output {name}", CUSTOMERS) == {(1,), (2,)}
+
+
+FEWEST = (
+    "reached(1, 0). reached(y, n + 1) :- fewest(x, n), follows(x, y). "
+    "fewest(x, n) :- reached(x, _), n = min m : { reached(x, m) }. "
+)
+LEAST = (
+    "least(x, x) :- follows(x, _). least(y, y) :- follows(_, y). "
+    "least(y, m) :- follows(x, y), m = min n : { least(x, n) }. "
+    ".output best best(x, m) :- least(x, _), m = min n : { least(x, n) }."
+)
+
+
+def test_a_recursion_may_improve_a_minimum_of_its_own() -> None:
+    ways: Given = {"follows": [(1, 2), (2, 3), (3, 1), (1, 4), (4, 3), (3, 5)]}
+    fewest = {(1, 0), (2, 1), (4, 1), (3, 2), (5, 3)}
+    assert answers(FEWEST + ".output fewest", ways) == fewest
+    assert answers(FEWEST + "?- fewest(5, n).", ways) == {(3,)}
+    assert answers(LEAST, ways) == {(x, 1) for x in (1, 2, 3, 4, 5)}
+
+
+def test_a_minimum_of_its_own_follows_its_inputs() -> None:
+    pool, view = Pool(), compile_view(FEWEST + ".output fewest", CATALOG, language="datalog")
+    for table in CATALOG.tables:
+        pool.create_input(table.name, table.schema, table.key or table.schema.names)
+    pool.install("fewest", view.node, view.key)
+    schema = CATALOG["follows"].schema
+    for time, (added, diff) in enumerate([([(1, 2), (2, 3), (1, 3)], 1), ([(1, 3)], -1)]):
+        columns = [
+            pa.array(c, f.type) for c, f in zip(zip(*added, strict=True), schema, strict=True)
+        ]
+        batch = pa.RecordBatch.from_arrays(columns, schema=schema)
+        pool.feed("follows", batch, np.full(len(added), diff), time)
+        pool.advance(time + 1)
+        found = {tuple(row.values()) for row in pool.scan("fewest").rows.to_pylist()}
+        assert found == {(1, 0), (2, 1), (3, 1 + time)}
+
+
+def test_a_maximum_that_gets_ever_better_has_no_fixed_point() -> None:
+    pool = Pool(max_rounds=20)
+    program = "n(0::bigint). n(y + 1) :- n(_), y = max x : { n(x) }. .output n"
+    view = compile_view(program, CATALOG, language="datalog")
+    pool.install("n", view.node, view.key)
+    with pytest.raises(NoFixedPoint):
+        pool.advance(1)
 
 
 def test_a_negation_keeps_what_has_no_match() -> None:

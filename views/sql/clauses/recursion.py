@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from views.errors import TypeMismatch, UnknownColumn
+from views.errors import NoLeastFixedPoint, TypeMismatch, UnknownColumn
 from views.plan.nodes import (
     Apply,
     Attribute,
@@ -129,9 +129,11 @@ def _check_step(session: Session, cte: exp.CTE, step: Plan, label: str, distinct
     if not references:
         raise session.source.unsupported("a recursive query that reads itself in its base", cte)
     if not all(references):
-        raise session.source.unsupported(
+        raise session.source.fault(
+            NoLeastFixedPoint,
             f"{cte.alias!r} reading itself under an aggregate, LIMIT, NOT EXISTS, EXCEPT or on "
-            "the optional side of an outer join",
+            "the optional side of an outer join is not supported in WITH RECURSIVE; WITH MUTUALLY "
+            "RECURSIVE has it: name (column type, …) AS (…)",
             cte,
         )
     if not distinct and len(references) > 1:
