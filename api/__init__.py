@@ -10,6 +10,7 @@
 - `deps`: the arguments that handlers are given, and the answers that they share
 - `errors`: errors of callers that the rooms below do not raise
 - `feed`: reads the change feed of a view from its durable delta topic
+- `followers`: counts, bounds and drops the followers of change feeds
 - `limits`: refuses bodies that are too large, before they are read into memory
 - `metrics`: reports the service's state in Prometheus' terms when it is scraped
 - `models`: bodies of requests
@@ -23,6 +24,7 @@
 - `services/`: sources, views, repairs, readiness and checkpoints of one running service
 - `settings`: settings of the service, from `ivm.toml` and the environment
 - `signals`: wakes coroutines when the applying thread has published something
+- `snapshots`: cuts snapshots into parts, and keeps them in files while followers take them
 - `terminal`: lets commands talk to the service that the settings point to, and to the terminal
 - `values`: reads values of columns from texts in URLs
 - `watch`: writes faults of the service's parts to the log

@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry
 from starlette.concurrency import run_in_threadpool
 
 from api import openapi, problems
+from api.followers import Followers
 from api.limits import BodyLimit
 from api.metrics import RuntimeCollector
 from api.routes import changes, health, inspection, quarantine, rows, sources, views
@@ -34,9 +35,11 @@ def create_app(runtime: Runtime) -> FastAPI:
 
     app = FastAPI(title="ivm", version="1", lifespan=lifespan)
     app.state.runtime = runtime
+    settings = runtime.settings
+    app.state.followers = Followers(settings.max_followers, settings.max_followers_per_client)
     app.state.metrics = CollectorRegistry()
-    app.state.metrics.register(RuntimeCollector(runtime))
-    app.add_middleware(BodyLimit, limit=runtime.settings.max_body_bytes)
+    app.state.metrics.register(RuntimeCollector(runtime, app.state.followers))
+    app.add_middleware(BodyLimit, limit=settings.max_body_bytes)
     problems.install(app)
     openapi.install(app)
     for module in ROUTERS:

@@ -6,6 +6,7 @@ import orjson
 from fastapi import Depends, Request, Response
 
 from api.answers import Answer
+from api.followers import Followers
 from api.runtime import Runtime
 from api.signals import Signal
 
@@ -20,7 +21,13 @@ async def _published(request: Request) -> Signal:
     return signal
 
 
+async def _followers(request: Request) -> Followers:
+    followers: Followers = request.app.state.followers
+    return followers
+
+
 RuntimeDep = Annotated[Runtime, Depends(_runtime)]
+FollowersDep = Annotated[Followers, Depends(_followers)]
 PublishedDep = Annotated[Signal, Depends(_published)]
 
 

@@ -53,6 +53,12 @@ class BodyTooLarge(IvmError):
     code = "body-too-large"
 
 
+class TooManyFollowers(IvmError):
+    """As many change feeds are followed as the operator allows, in all or by this client."""
+
+    code = "too-many-followers"
+
+
 class CartesianProduct(IvmError):
     """A view would pair more rows with one another than the operator allows."""
 

@@ -15,7 +15,7 @@ import orjson
 
 from connectors.files.reader import TopicReader
 
-# Lines read at once, and deltas in one event at most.
+# Deltas, or rows of a snapshot, in one event at most.
 LINES = 5_000
 
 
@@ -32,12 +32,18 @@ class Event:
 
 
 class Feed:
-    """Follows one delta topic; used by one caller at a time."""
+    """Follows one delta topic; used by one caller at a time.
 
-    def __init__(self, root: Path, topic: str) -> None:
+    An event has at most `LINES` deltas, and no more once its lines have `event_bytes`; so much is
+    read at once.
+    """
+
+    def __init__(self, root: Path, topic: str, event_bytes: int) -> None:
         self._reader = TopicReader(root, topic)
+        self._event_bytes = event_bytes
         self._position = self._after = 0
         self._open: list[dict[str, Any]] = []
+        self._size = 0
 
     def seek(self, time: int, end: int) -> None:
         """Go on with the first line of a time beyond `time`; `end` is the committed end."""
@@ -50,30 +56,37 @@ class Feed:
             else:
                 high = middle
         self._position, self._after = low, time
-        self._open = []
+        self._begin()
 
     def events(self, end: int) -> Iterator[Event]:
         """The events before the committed end, from the position on."""
         while self._position < end:
-            lines = self._reader.read(0, self._position, min(LINES, end - self._position))
+            limit = min(LINES, end - self._position)
+            lines = self._reader.read(0, self._position, limit, self._event_bytes)
             self._position += len(lines)
             for line in lines:
-                yield from self._event(orjson.loads(line))
+                yield from self._event(line)
 
-    def _event(self, line: dict[str, Any]) -> Iterator[Event]:
+    def _event(self, record: bytes) -> Iterator[Event]:
         """Collect a delta; an event ends at its frontier record, or when it is large."""
+        line = orjson.loads(record)
         if _time(line) <= self._after:
             return
+        self._size += len(record)
         if "frontier" in line:
             time = line.pop("frontier")
             yield Event(time, self._open, line)
-            self._open = []
+            self._begin()
             return
         time = line.pop("time")
         self._open.append(line)
-        if len(self._open) == LINES:
+        if len(self._open) == LINES or self._size >= self._event_bytes:
             yield Event(time, self._open, None)
-            self._open = []
+            self._begin()
+
+    def _begin(self) -> None:
+        """Begin an event."""
+        self._open, self._size = [], 0
 
 
 def _time(line: dict[str, Any]) -> int:

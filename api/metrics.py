@@ -6,6 +6,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
+from api.followers import Followers
 from api.runtime import Runtime
 from connectors.ingest.meter import BOUNDS, Histogram
 
@@ -13,8 +14,9 @@ from connectors.ingest.meter import BOUNDS, Histogram
 class RuntimeCollector(Collector):
     """Yields every family from the runtime as it is."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, followers: Followers) -> None:
         self._runtime = runtime
+        self._followers = followers
 
     def collect(self) -> Iterator[Metric]:
         """All metrics of the service."""
@@ -23,6 +25,11 @@ class RuntimeCollector(Collector):
         yield from self._pipeline()
         yield from self._checkpoints()
         yield self._sinks()
+        followers = self._followers
+        yield GaugeMetricFamily("ivm_followers", "Change feeds followed.", followers.count)
+        yield CounterMetricFamily(
+            "ivm_followers_dropped", "Followers that took nothing.", followers.dropped
+        )
         meter = self._runtime.meter
         yield _histogram("ivm_batch_seconds", "Time to apply and publish.", meter.batch_seconds)
         yield _histogram(

@@ -43,6 +43,7 @@ STATUS = {
     "not-stalled": 409,
     "replay-under-way": 503,
     "body-too-large": 413,
+    "too-many-followers": 429,
     "not-ready": 503,
     "pipeline-failed": 503,
     "stalled": 503,
@@ -61,6 +62,9 @@ STATUS = {
     "offset-not-reached": 504,
 }
 
+# What may be otherwise soon.
+_PASSING = (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS)
+
 
 def problem(status: int, code: str, detail: str, **more: Any) -> Response:
     """One problem document as a response; members of `more` that are None are left out."""
@@ -72,7 +76,7 @@ def problem(status: int, code: str, detail: str, **more: Any) -> Response:
         "code": code,
         **{name: value for name, value in more.items() if value is not None},
     }
-    headers = {"retry-after": "2"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
+    headers = {"retry-after": "2"} if status in _PASSING else None
     return Response(orjson.dumps(document), status, headers, "application/problem+json")
 
 

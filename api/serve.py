@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import structlog
 import uvicorn
+from fastapi import FastAPI
 
 from api.app import create_app
 from api.runtime import Runtime
@@ -16,6 +17,8 @@ from api.settings import Settings
 # Threads that hold the interpreter give it up this often (seconds), so that a look-up does not
 # wait for a batch under way.
 SWITCH_INTERVAL = 0.0005
+# The kernel holds such a time in a signed word of 32 bits.
+MOST_MILLISECONDS = 2**31 - 1
 
 
 def serve(settings: Settings) -> None:
@@ -23,21 +26,30 @@ def serve(settings: Settings) -> None:
 
     Raises OSError, before anything is started, where it cannot listen.
     """
-    listener = listening(settings.host, settings.port)
+    listener = listening(settings.host, settings.port, settings.send_seconds)
     _configure_logs()
     sys.setswitchinterval(SWITCH_INTERVAL)
     application = create_app(Runtime(settings))
     gc.freeze()  # looking through what modules hold takes a full collection 30 ms
-    config = uvicorn.Config(
-        application, log_level="warning", access_log=False, timeout_graceful_shutdown=5
-    )
     with suppress(KeyboardInterrupt):  # which uvicorn raises again once it has stopped for it
-        uvicorn.Server(config).run([listener])
+        server(application).run([listener])
     gc.unfreeze()  # extension modules complain at the exit of what is not collected then
 
 
-def listening(host: str, port: int) -> socket.socket:
-    """A socket on which the first address of `host` is listened to (raises OSError)."""
+def server(application: FastAPI) -> uvicorn.Server:
+    """A server of the application, to be run on a socket that listens."""
+    config = uvicorn.Config(
+        application, log_level="warning", access_log=False, timeout_graceful_shutdown=5
+    )
+    return uvicorn.Server(config)
+
+
+def listening(host: str, port: int, send_seconds: float) -> socket.socket:
+    """A socket on which the first address of `host` is listened to (raises OSError).
+
+    A connection whose client takes nothing for three times `send_seconds` is closed: what was to be
+    sent would stay in memory for as long as that client stays.
+    """
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except socket.gaierror as error:
@@ -46,6 +58,9 @@ def listening(host: str, port: int) -> socket.socket:
     # Connections inherit it. asyncio sets it only on a socket that names its protocol, which this
     # one does not: the second part of an answer then waits 40 ms for an ACK of the first.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux
+        milliseconds = min(int(3_000 * send_seconds), MOST_MILLISECONDS)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
     return listener
 
 

@@ -28,7 +28,8 @@ class Settings(BaseSettings):
     the jars of Spark's Kafka source are; with the `trigger` real-time, `spark_master` must run a
     task for each partition at once. `service` names the service in Kafka: its progress topic
     and its transactional ids begin with it. `transaction_seconds` bounds a transaction, and so how
-    long readers wait behind one that a dead service left open.
+    long readers wait behind one that a dead service left open. `event_bytes` bounds an event of a
+    change feed that has more than one row, and `send_seconds` how long a client takes nothing.
     """
 
     model_config = SettingsConfigDict(
@@ -65,6 +66,9 @@ class Settings(BaseSettings):
     max_pairs: int = Field(default=100_000_000, ge=1)
     ready_seconds: float = Field(default=60.0, ge=0, le=MOST_SECONDS)
     wait_seconds: float = Field(default=30.0, ge=0, le=MOST_SECONDS)
+    max_followers: int = Field(default=1_000, ge=1)
+    max_followers_per_client: int = Field(default=100, ge=1)
+    event_bytes: int = Field(default=256 << 10, ge=1)
     send_seconds: float = Field(default=30.0, gt=0, le=MOST_SECONDS)
 
     @property

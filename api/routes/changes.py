@@ -8,21 +8,21 @@ event's id, which is the time, and the offsets by topic and by source. `end` say
 no more, or why it failed.
 """
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 import orjson
 from fastapi import APIRouter, Header, Query
 from sse_starlette import EventSourceResponse, ServerSentEvent
-from starlette.concurrency import run_in_threadpool
 
-from api.deps import PublishedDep, RuntimeDep
+from api.deps import FollowersDep, PublishedDep, RuntimeDep
 from api.errors import BadParameter
-from api.feed import LINES, Event, Feed
+from api.feed import Event, Feed
+from api.followers import FeedResponse, Followers, end
 from api.runtime import Runtime
 from api.signals import Signal
+from api.snapshots import Part, take
 from api.values import is_natural
-from connectors.sinks.json_rows import json_rows
 
 router = APIRouter(prefix="/v1/views", tags=["views"])
 EXAMPLE = """\
@@ -32,8 +32,8 @@ data: {"time":41,"rows":[{"customer":"ada","total":"7.50"}],"counts":[1]}
 
 event: changes
 id: 42
-data: {"time":42,"deltas":[{"row":{"customer":"ada","total":"7.50"},"diff":-1},\
-{"row":{"customer":"ada","total":"12.50"},"diff":1}],\
+data: {"time":42,"deltas":[{"op":"-","diff":-1,"row":{"customer":"ada","total":"7.50"}},\
+{"op":"+","diff":1,"row":{"customer":"ada","total":"12.50"}}],\
 "offsets":{"orders":{"0":2}},"sources":{"orders":{"0":2}}}
 """
 
@@ -49,13 +49,14 @@ async def get_changes(
     name: str,
     runtime: RuntimeDep,
     published: PublishedDep,
+    followers: FollowersDep,
     snapshot: bool = True,
     since: Annotated[int | None, Query(ge=0)] = None,
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> EventSourceResponse:
     """Follow a view from a snapshot on, from after the time `since`, or (neither) from now on.
 
-    A client that takes nothing for `send_seconds` is disconnected.
+    A client that takes nothing for `send_seconds` is told so by an `end` event, and disconnected.
     """
     runtime.views.readable(name)
     if last_event_id is not None:
@@ -64,58 +65,54 @@ async def get_changes(
         since = int(last_event_id)
     if since is None and snapshot:
         runtime.views.looked_up(name)
-    events = _events(runtime, published, name, snapshot, since)
-    return EventSourceResponse(events, send_timeout=runtime.settings.send_seconds)
+    events = _events(runtime, published, followers, name, snapshot, since)
+    return FeedResponse(events, followers, runtime.settings.send_seconds)
 
 
 async def _events(
-    runtime: Runtime, published: Signal, name: str, snapshot: bool, since: int | None
-) -> AsyncIterator[ServerSentEvent]:
-    view = runtime.registry.view(name)
-    feed = Feed(runtime.topics, runtime.sink.topic(name))
-    if since is None:
-        since = runtime.pool.frontier - 1
-        if snapshot:
-            taken = await run_in_threadpool(runtime.pool.scan, name)
-            since = taken.time or 0
-            rows, counts = json_rows(taken.rows), taken.counts.tolist()
-            for part in _parts(since, rows, counts):
-                yield part
-    await run_in_threadpool(feed.seek, since, runtime.sink.published.get(name, 0))
+    runtime: Runtime,
+    published: Signal,
+    followers: Followers,
+    name: str,
+    snapshot: bool,
+    since: int | None,
+) -> AsyncIterator[bytes]:
+    view, most_bytes = runtime.registry.view(name), runtime.settings.event_bytes
+    after = runtime.pool.frontier - 1 if since is None else since
+    if since is None and snapshot:
+        after, parts = await followers.take(take, runtime.pool, name, runtime.work, most_bytes)
+        async for part in followers.each(map(_part, parts)):
+            yield part
+    feed = Feed(runtime.topics, runtime.sink.topic(name), most_bytes)
+    await followers.run(feed.seek, after, runtime.sink.published.get(name, 0))
     while True:
         changed = published.next()
-        end = runtime.sink.published.get(name)
-        if end is None or runtime.registry.view(name) is not view:  # or another one of that name
-            yield _end("the view is no more")
+        committed = runtime.sink.published.get(name)
+        if committed is None or runtime.registry.view(name) is not view:  # or another of that name
+            yield end("the view is no more")
             return
-        events = feed.events(end)
-        while (event := await run_in_threadpool(next, events, None)) is not None:
-            yield _sent(event)
+        async for event in followers.each(map(_event, feed.events(committed))):
+            yield event
         if name in runtime.applier.failed:
-            yield _end(runtime.applier.failed[name])
+            yield end(runtime.applier.failed[name])
             return
         await changed.wait()
 
 
-def _parts(time: int, rows: list[Any], counts: list[int]) -> Iterator[ServerSentEvent]:
-    """A snapshot in events of at most `LINES` rows; only the last one has an id."""
-    starts = range(0, max(len(rows), 1), LINES)
-    for start in starts:
-        stop = start + LINES
-        data = {"time": time, "rows": rows[start:stop], "counts": counts[start:stop]}
-        is_last = start == starts[-1]
-        yield ServerSentEvent(
-            orjson.dumps(data).decode(), event="snapshot", id=str(time) if is_last else None
-        )
+def _part(part: Part) -> bytes:
+    """Rows of a snapshot; only the last ones have an id."""
+    data = {"time": part.time, "rows": part.rows, "counts": part.counts}
+    return _sent("snapshot", data, part.time if part.is_last else None)
 
 
-def _end(detail: str) -> ServerSentEvent:
-    return ServerSentEvent(orjson.dumps({"detail": detail}).decode(), event="end")
-
-
-def _sent(event: Event) -> ServerSentEvent:
+def _event(event: Event) -> bytes:
+    """Deltas of a time; only the last ones have an id, and the offsets that are reflected."""
     data: dict[str, Any] = {"time": event.time, "deltas": event.deltas}
     if event.reflected is None:
-        return ServerSentEvent(orjson.dumps(data).decode(), event="changes")
-    data |= event.reflected
-    return ServerSentEvent(orjson.dumps(data).decode(), event="changes", id=str(event.time))
+        return _sent("changes", data, None)
+    return _sent("changes", data | event.reflected, event.time)
+
+
+def _sent(name: str, data: dict[str, Any], time: int | None) -> bytes:
+    text = orjson.dumps(data).decode()
+    return ServerSentEvent(text, event=name, id=None if time is None else str(time)).encode()

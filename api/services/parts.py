@@ -27,9 +27,9 @@ class Parts:
         """Open or create the data directory (raises JournalCorrupt, RegistryCorrupt)."""
         self.settings = settings
         data, topics = settings.data.resolve(), settings.topics_directory.resolve()
-        for directory in (data, data / "work", topics):
+        self.topics, self.work = topics, data / "work"
+        for directory in (data, self.work, topics):
             directory.mkdir(parents=True, exist_ok=True)
-        self.topics = topics
         self.registry = Registry(data / "registry.json")
         self.quarantine = Quarantine(data / "quarantine.sqlite")
         self.pool = Pool(settings.workers, settings.max_rounds, settings.max_updates)
@@ -42,7 +42,7 @@ class Parts:
         clock = PoolClock(self.pool)
         self.applier = Applier(self.pool, clock, self.journal, sinks, self.meter, self.quarantine)
         self.pipeline = make_pipeline(
-            _pipeline_settings(settings), self.journal, self.quarantine, self.applier
+            self._pipeline_settings(), self.journal, self.quarantine, self.applier
         )
         self.letters = DeadLetters(
             self.quarantine,
@@ -60,15 +60,15 @@ class Parts:
         self.quarantine.close()
         self.journal.close()
 
-
-def _pipeline_settings(settings: Settings) -> PipelineSettings:
-    return PipelineSettings(
-        settings.topics_directory.resolve(),
-        settings.data.resolve() / "work",
-        settings.spark_master,
-        settings.spark_memory,
-        settings.batch_records,
-        settings.connections,
-        settings.spark_jars.resolve(),
-        settings.trigger,
-    )
+    def _pipeline_settings(self) -> PipelineSettings:
+        settings = self.settings
+        return PipelineSettings(
+            self.topics,
+            self.work,
+            settings.spark_master,
+            settings.spark_memory,
+            settings.batch_records,
+            settings.connections,
+            settings.spark_jars.resolve(),
+            settings.trigger,
+        )

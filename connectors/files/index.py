@@ -39,8 +39,25 @@ class Span:
         except FileNotFoundError:
             lines = []
         if len(lines) != self.count + 1 or lines.pop():
-            raise TopicTruncated(f"{self.path}: {self.count} lines from byte {self.start} are gone")
+            raise self._gone()
         return lines
+
+    def each(self) -> Iterator[bytes]:
+        """The same, one after another as they are read."""
+        try:
+            with Path(self.path).open("rb") as file:
+                file.seek(self.start)
+                for _ in range(self.count):
+                    line = file.readline()
+                    if not line.endswith(b"\n"):
+                        raise self._gone()
+                    yield line[:-1]
+        except FileNotFoundError as error:
+            raise self._gone() from error
+
+    def _gone(self) -> TopicTruncated:
+        told = f"{self.path}: {self.count} lines from byte {self.start} are gone"
+        return TopicTruncated(told)
 
 
 class Segment:

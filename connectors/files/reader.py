@@ -1,5 +1,7 @@
 """Reads records of a file topic by offset."""
 
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from connectors.errors import TopicTruncated
@@ -35,12 +37,28 @@ class TopicReader:
             raise TopicTruncated(f"topic {self._topic!r} has no partition {partition}")
         return list(index.spans(first, end))
 
-    def read(self, partition: int, first: int, limit: int) -> list[bytes]:
-        """At most `limit` records from offset `first` on, as of now; fewer at the end."""
+    def read(
+        self, partition: int, first: int, limit: int, most_bytes: int | None = None
+    ) -> list[bytes]:
+        """At most `limit` records from offset `first` on, as of now; fewer at the end.
+
+        No more are read once they have `most_bytes`.
+        """
         end = min(self.ends().get(partition, 0), first + limit)
         if end <= first:
             return []
-        return [line for span in self.spans(partition, first, end) for line in span.lines()]
+        lines = chain.from_iterable(span.each() for span in self.spans(partition, first, end))
+        return list(lines if most_bytes is None else _first_bytes(lines, most_bytes))
+
+
+def _first_bytes(lines: Iterable[bytes], most: int) -> Iterator[bytes]:
+    """The first of these lines, up to the one with which they have `most` bytes."""
+    size = 0
+    for line in lines:
+        yield line
+        size += len(line)
+        if size >= most:
+            return
 
 
 def records(span: Span, partition: int) -> Records:

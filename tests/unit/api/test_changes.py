@@ -9,15 +9,18 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.testclient import TestClient
 
 from api.feed import LINES, Event, Feed
+from api.followers import Followers
 from api.routes.changes import _events
 from api.runtime import Runtime
 from api.signals import Signal
 from tests.unit.api.direct import DirectPipeline
 from tests.unit.api.orders import order
 
+BYTES = 1 << 20
+
 
 def events(runtime: Runtime, since: int) -> list[Event]:
-    feed = Feed(runtime.topics, "deltas.totals")
+    feed = Feed(runtime.topics, "deltas.totals", BYTES)
     end = runtime.sink.published["totals"]
     feed.seek(since, end)
     return list(feed.events(end))
@@ -44,7 +47,7 @@ def test_what_a_snapshot_holds_does_not_come_again_once_it_is_committed(
 ) -> None:
     pipeline.deliver("orders", (order(1, "ada", "1"), 1))
     committed = runtime.sink.published["totals"]
-    feed = Feed(runtime.topics, "deltas.totals")
+    feed = Feed(runtime.topics, "deltas.totals", BYTES)
     feed.seek(2, committed)
     for number in (2, 3):
         pipeline.deliver("orders", (order(number, "ada", "1"), 1))
@@ -59,6 +62,17 @@ def test_a_large_time_comes_in_parts_and_only_the_last_has_offsets(
     found = events(runtime, since=0)
     assert [len(event.deltas) for event in found] == [LINES, 1]
     assert [event.reflected is None for event in found] == [True, False]
+
+
+def test_a_time_of_many_bytes_comes_in_parts(runtime: Runtime, pipeline: DirectPipeline) -> None:
+    rows = [(order(1, f"{'c' * 1_000}{i}", "1") | {"id": i}, 1) for i in range(50)]
+    pipeline.deliver("orders", *rows)
+    feed = Feed(runtime.topics, "deltas.totals", 10_000)
+    feed.seek(0, runtime.sink.published["totals"])
+    found = list(feed.events(runtime.sink.published["totals"]))
+    assert sum(len(event.deltas) for event in found) == 50
+    assert max(len(event.deltas) for event in found) <= 10
+    assert [event.reflected is None for event in found] == [True] * (len(found) - 1) + [False]
 
 
 def test_a_feed_begins_with_the_snapshot_and_ends_with_the_view(
@@ -89,16 +103,18 @@ def test_a_feed_ends_where_another_view_has_taken_the_name(
         runtime.views.put("totals", "SELECT id FROM orders", "sql", None)
         pipeline.deliver("orders", (order(2, "bob", "1"), 1))
 
-    async def taken_slowly() -> list[str | None]:
-        events = _events(runtime, Signal(), "totals", True, None)
+    async def taken_slowly() -> list[bytes]:
+        events = _events(runtime, Signal(), Followers(1, 1), "totals", True, None)
         first = await anext(events)
         await run_in_threadpool(replace)
-        return [first.event, *[event.event async for event in events]]
+        return [first, *[event async for event in events]]
 
-    assert asyncio.run(taken_slowly()) == ["snapshot", "end"]
+    snapshot, end = asyncio.run(taken_slowly())
+    assert b"event: snapshot" in snapshot
+    assert b"event: end" in end
 
 
 def test_a_topic_of_another_root_is_empty(tmp_path: Path) -> None:
-    feed = Feed(tmp_path, "deltas.nothing")
+    feed = Feed(tmp_path, "deltas.nothing", BYTES)
     feed.seek(0, 0)
     assert list(feed.events(0)) == []

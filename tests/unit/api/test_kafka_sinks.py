@@ -155,7 +155,7 @@ def test_deltas_fold_by_key_and_by_sums_as_the_page_says(
     assert service.put().status_code == 201
     _change_at_random(service)
     file = tmp_path / "topics" / "deltas.totals" / "0" / f"{0:020d}.jsonl"
-    feed = Feed(service.runtime.topics, "deltas.totals")
+    feed = Feed(service.runtime.topics, "deltas.totals", 1 << 20)
     right = service.client.get("/v1/views/totals/rows?scan=true").json()["rows"]
     assert right
     for deltas in (

@@ -71,7 +71,7 @@ def test_times_rise_also_where_a_frontier_is_for_several(tmp_path: Path, journal
     write(sink, "v", drained([(1, 5, 1), (1, 6, -1), (2, 4, 1)], [("overflow", 4, 1)]), 6)
     assert [line.get("time") for line in published(tmp_path)] == [4, 4, 5, 6, None]
     for since in range(3, 7):
-        feed = Feed(tmp_path, "deltas.v")
+        feed = Feed(tmp_path, "deltas.v", 1 << 20)
         feed.seek(since, 5)
         found = [line for event in feed.events(5) for line in event.deltas]
         assert len(found) == sum(time > since for time in (4, 4, 5, 6))

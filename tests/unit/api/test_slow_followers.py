@@ -1,0 +1,142 @@
+"""Followers that do not read: bounded in number and in bytes, told and dropped; nobody waits."""
+
+import statistics
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import httpx
+import pytest
+
+from api.runtime import Runtime
+from tests.kafka.java import await_true
+from tests.unit.api.conftest import ORDERS, make_runtime
+from tests.unit.api.direct import DirectPipeline
+from tests.unit.api.listening import Address, rest, served, unread
+from tests.unit.api.orders import order
+
+FEED = "/v1/views/listed/changes"
+FOLLOWERS = 200
+ROWS = 20_000
+WIDE = "x" * 200
+SECONDS = 1.0
+MOST_BYTES = 1 << 20
+
+
+def resident() -> int:
+    """The bytes of memory that this process holds."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+class Service:
+    """A service that listens and has a view of wide rows."""
+
+    def __init__(self, runtime: Runtime, address: Address) -> None:
+        self.runtime = runtime
+        self.address = address
+        self.client = httpx.Client(base_url=f"http://{address[0]}:{address[1]}", timeout=30)
+        self.pipeline = cast(DirectPipeline, cast(Any, runtime.pipeline))
+        self.client.put("/v1/sources/orders", json=ORDERS).raise_for_status()
+        query = "SELECT id, customer FROM orders"
+        self.client.put("/v1/views/listed", json={"query": query}).raise_for_status()
+
+    def fill(self, first: int, end: int) -> None:
+        rows = [(order(1, f"{WIDE}{i}", "1") | {"id": i}, 1) for i in range(first, end)]
+        self.pipeline.deliver("orders", *rows)
+
+    def metric(self, name: str) -> float:
+        lines = self.client.get("/metrics").text.splitlines()
+        return float(next(line.split()[1] for line in lines if line.startswith(f"{name} ")))
+
+    def look_up(self, key: int) -> float:
+        """The seconds that a look-up takes."""
+        begun = time.perf_counter()
+        self.client.get("/v1/views/listed/rows", params={"id": key}).raise_for_status()
+        return time.perf_counter() - begun
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    settings = {"send_seconds": SECONDS, "max_followers_per_client": FOLLOWERS}
+    runtime = make_runtime(tmp_path, **settings)
+    with served(runtime) as address:
+        yield Service(runtime, address)
+
+
+def test_followers_that_never_read_hold_little_and_hold_nobody_up(service: Service) -> None:
+    service.fill(0, ROWS)
+    for key in range(20):
+        service.look_up(key)
+    before = resident()
+    connections = [unread(service.address, FEED) for _ in range(FOLLOWERS)]
+    seconds, held, key = [], 0, ROWS
+    await_true("all", lambda: service.metric("ivm_followers") > 0)
+    while service.metric("ivm_followers"):
+        service.fill(key, key + 1)
+        seconds.append(service.look_up(key))
+        held = max(held, resident() - before)
+        key += 1
+    for connection in connections:
+        connection.close()
+    assert held < FOLLOWERS * MOST_BYTES
+    assert statistics.median(seconds) < 0.05
+    assert resident() - before < FOLLOWERS * MOST_BYTES / 4
+
+
+def test_a_follower_that_takes_nothing_is_told_so_at_the_end_of_what_it_has(
+    service: Service,
+) -> None:
+    service.fill(0, ROWS)
+    with unread(service.address, FEED) as connection:
+        await_true("dropped", lambda: service.metric("ivm_followers_dropped_total") == 1)
+        told = rest(connection)
+    assert b"event: snapshot" in told
+    [end] = [line for line in told.split(b"\r\n") if line.startswith(b'data: {"detail"')]
+    assert b"took nothing for 1 s" in end
+    assert told.endswith(b"0\r\n\r\n")
+
+
+def test_a_follower_that_takes_nothing_after_that_is_disconnected(service: Service) -> None:
+    service.fill(0, ROWS)
+    with unread(service.address, FEED):
+        await_true("dropped", lambda: service.metric("ivm_followers_dropped_total") == 1)
+        await_true("gone", lambda: service.metric("ivm_followers") == 0, 20)
+
+
+def test_a_follower_that_reads_slowly_gets_everything(service: Service) -> None:
+    service.fill(0, ROWS)
+    found = bytearray()
+    with unread(service.address, FEED, 1 << 16) as connection:
+        connection.settimeout(30)
+        while not (b"id: 1\r\n" in found and found.endswith(b"\r\n\r\n\r\n")):
+            found += connection.recv(1 << 18)
+            time.sleep(0.01)
+    assert found.count(b'"id":') == ROWS
+
+
+@pytest.mark.parametrize("limit", ["max_followers", "max_followers_per_client"])
+def test_there_are_as_many_followers_as_the_operator_allows(tmp_path: Path, limit: str) -> None:
+    runtime = make_runtime(tmp_path, **{limit: 2})
+    with served(runtime) as address:
+        service = Service(runtime, address)
+        connections = [unread(address, FEED) for _ in range(2)]
+        await_true("two", lambda: service.metric("ivm_followers") == 2)
+        refused = service.client.get(FEED)
+        assert (refused.status_code, refused.json()["code"]) == (429, "too-many-followers")
+        assert f"{limit} allows no more" in refused.json()["detail"]
+        assert "retry-after" in refused.headers
+        connections.pop().close()
+        await_true("one", lambda: service.metric("ivm_followers") == 1)
+        with service.client.stream("GET", FEED) as accepted:
+            assert accepted.status_code == 200
+        for connection in connections:
+            connection.close()
+
+
+def test_the_followers_of_one_client_leave_room_for_another(tmp_path: Path) -> None:
+    runtime = make_runtime(tmp_path, max_followers_per_client=1)
+    with served(runtime) as address:
+        service = Service(runtime, address)
+        with unread(address, FEED), unread(address, FEED, host="127.0.0.2"):
+            await_true("two", lambda: service.metric("ivm_followers") == 2)
