@@ -13,14 +13,13 @@ from ivm.values.types import INTERVAL, UUID
 
 BYTES = 10_000
 # The name of a column may be any, and so may its type.
-SCHEMA = pa.schema(
-    [
-        pa.field("counts", pa.int64(), nullable=False),
-        pa.field("text", pa.string()),
-        pa.field("uuid", UUID),
-        pa.field("interval", INTERVAL),
-    ]
-)
+FIELDS: list[pa.Field] = [
+    pa.field("counts", pa.int64(), nullable=False),
+    pa.field("text", pa.string()),
+    pa.field("uuid", UUID),
+    pa.field("interval", INTERVAL),
+]
+SCHEMA = pa.schema(FIELDS)
 
 
 def parts(directory: Path, texts: list[str], many: int = 1) -> list[Part]:
