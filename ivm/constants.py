@@ -73,6 +73,8 @@ def _value(scalar: Any) -> Value | None:
     """Convert a scalar of Arrow to the value of a literal (raises ValueError, OverflowError)."""
     if not scalar.is_valid:
         return None
+    if isinstance(scalar.type, pa.StructType):
+        raise ValueError("no literal is a row")
     if isinstance(scalar.type, pa.ListType):
         return tuple(_value(element) for element in scalar)
     if pa.types.is_time(scalar.type) and scalar.value >= _DAY_MICROS:

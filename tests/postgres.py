@@ -65,7 +65,7 @@ def judging(shared: Path) -> Iterator[Judge]:
             autocommit=True,
             prepare_threshold=None,  # a plan kept for a text outlives the tables of the text
         ) as connection:
-            for as_text in ("json", "jsonb", "interval"):
+            for as_text in ("json", "jsonb", "interval", "record"):
                 connection.adapters.register_loader(as_text, TextLoader)
             yield connection
 

@@ -53,7 +53,7 @@ from views.plan.scalars import TRUE
 from views.plan.trees import inputs
 from views.rewrites import RULES
 from views.rewrites.context import Context
-from views.types import type_name
+from views.types import shown_type
 
 
 def explain(
@@ -246,9 +246,9 @@ def _dataflow_line(node: df.Node) -> str:
 
 def _logical(expression: Expression) -> str:
     """An expression over numbered columns."""
-    return expression_text(expression, lambda i: f"#{i}", type_name)
+    return expression_text(expression, lambda i: f"#{i}", shown_type)
 
 
 def _physical(expression: Expression) -> str:
     """An expression over positions."""
-    return expression_text(expression, lambda i: f"${i}", type_name)
+    return expression_text(expression, lambda i: f"${i}", shown_type)

@@ -74,6 +74,15 @@ def parse_type(text: str) -> pa.DataType:
     return kind
 
 
+def shown_type(kind: pa.DataType) -> str:
+    """Names a type for a message: also that of rows, which no stored column has."""
+    if isinstance(kind, pa.StructType):
+        return f"({', '.join(f'{f.name} {shown_type(f.type)}' for f in kind)})"
+    if isinstance(kind, pa.ListType):
+        return f"{shown_type(kind.value_type)}[]"
+    return type_name(kind)
+
+
 def type_name(kind: pa.DataType) -> str:
     """Names an Arrow type in SQL; `parse_type` is its inverse (raises BadDefinition)."""
     if isinstance(kind, pa.ListType):

@@ -73,6 +73,7 @@ PostgreSQL's of these names mean; `ivm.expressions.python` has them by families 
 | array_element array_part array_concat array_append array_prepend array_replace | lists |
 | array_flat array_matched | list of lists: its elements; itself, an error where lengths differ |
 | array_contains array_overlaps array_position… array_remove array_length cardinality | lists |
+| row_of row_put row_field | T; struct, T: a field more; struct, *k* position from 0 |
 | any_of all_of | T, list of T, *k* comparison, like or ilike |
 | array_to_string array_to_string_all; string_to_array | list, utf8, utf8; utf8, utf8, utf8 |
 | series moment_series json_items json_keys json_pairs regexp_matches | the sets of FROM as lists |

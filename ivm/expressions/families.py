@@ -32,6 +32,7 @@ _FAMILIES: dict[str, Callable[[pa.DataType], bool]] = {
     "uuid": lambda t: t == UUID,
     "json": lambda t: t == JSON,
     "list": pa.types.is_list,
+    "struct": pa.types.is_struct,
 }
 
 
@@ -50,7 +51,7 @@ def precision_of(type_: pa.DataType) -> int:
 def comparison(type_: pa.DataType) -> str:
     """Name the comparison of this type's words: `word`, `decimal` (two words) or `string`."""
     name = family(type_)
-    if name in ("text", "binary", "list", "json", "interval"):
+    if name in ("text", "binary", "list", "struct", "json", "interval"):
         return "string"
     return "decimal" if name in ("decimal", "uuid") else "word"
 

@@ -42,6 +42,8 @@ def cast(a: Assembly, call: Call) -> int:
     if source == target:
         return register
     pair = (family(source), family(target))
+    if _differ_in_names(source, target):
+        return register
     if pair in CASTS:
         return run_script(a, call, CASTS[pair])
     way = _WAYS.get(pair)
@@ -50,6 +52,13 @@ def cast(a: Assembly, call: Call) -> int:
     message = a.complaint(f"not a value of {target}", call)
     overflow = a.complaint(f"{target} out of range", call)
     return way(_Cast(a, register, source, target, message, overflow))
+
+
+def _differ_in_names(source: pa.DataType, target: pa.DataType) -> bool:
+    """Tell whether two types are structs of equal fields: their names are no part of a value."""
+    if not (isinstance(source, pa.StructType) and isinstance(target, pa.StructType)):
+        return False
+    return [f.type for f in source] == [f.type for f in target]
 
 
 def _same(c: _Cast) -> int:

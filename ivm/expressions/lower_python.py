@@ -15,6 +15,7 @@ from ivm.expressions.python import (
     moments,
     numbers,
     patterns,
+    rows,
     sets,
     texts,
 )
@@ -29,6 +30,7 @@ SCRIPTS: Mapping[str, Script] = {
     **moments.SCRIPTS,
     **documents.SCRIPTS,
     **arrays.SCRIPTS,
+    **rows.SCRIPTS,
     **sets.SCRIPTS,
 }
 CASTS: Mapping[tuple[str, str], Script] = {
@@ -36,6 +38,7 @@ CASTS: Mapping[tuple[str, str], Script] = {
     **moments.CASTS,
     **documents.CASTS,
     **arrays.CASTS,
+    **rows.CASTS,
 }
 
 

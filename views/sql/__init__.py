@@ -11,6 +11,8 @@ Any construct not listed here is refused with its name and place, never approxim
   and left);
 - subqueries: derived tables, EXISTS, [NOT] IN, ARRAY, comparison and other operators with ANY and
   ALL, scalar ones and rows, all of them correlated at will;
+- rows as values: (a, b), ROW (…), the whole row of a relation, (row).field, (row).*; a column of the
+  result that is a row has its text;
 - the aggregates that `aggregates.calls.AGGREGATES` lists, with DISTINCT, ORDER BY and FILTER
   inside, and WITHIN GROUP; in a subquery also those of the queries around it;
 - windows (OVER, WINDOW) with PARTITION BY, ORDER BY and frames by ROWS, GROUPS or RANGE whose ends

@@ -1,9 +1,11 @@
 """The SQL front-end's entry point: binds a query's text into a plan."""
 
+from ivm.dataflow.expressions import Expression
 from views.catalog import Catalog
 from views.limits import DEFAULT, Limits
 from views.plan.bound import Bound, Stage
-from views.plan.nodes import Map
+from views.plan.nodes import Attribute, Map
+from views.sql.base.coercion import cast, stored_type
 from views.sql.base.scope import Environment, Session
 from views.sql.clauses.queries import bind_query
 from views.sql.source.dialect import PostgresViews
@@ -18,10 +20,16 @@ def bind(query: str, catalog: Catalog, limits: Limits = DEFAULT) -> Bound:
     bound = bind_query(session, Environment(), tree)
     if not bound.columns:
         raise source.unsupported("SELECT without columns", tree)
-    outputs = [(session.numbers.fresh(name, a), a.column) for name, a in bound.columns]
+    values = [(name, _stored(attribute)) for name, attribute in bound.columns]
+    outputs = [(session.numbers.fresh(name, value), value) for name, value in values]
     plan = Map(bound.plan, tuple(outputs))
 
     def stages() -> tuple[Stage, ...]:
         return (Stage("parsed", tree.sql(dialect=PostgresViews, pretty=True)),)
 
     return Bound(plan, session.numbers, tuple(sorted(session.dependencies)), stages)
+
+
+def _stored(attribute: Attribute) -> Expression:
+    """Reads a column of the result; no stored column holds rows, so that one has their text."""
+    return cast(attribute.column, stored_type(attribute.type))

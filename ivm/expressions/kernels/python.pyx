@@ -1,10 +1,10 @@
 """The Python kernel calls a function for each row, and takes the GIL once for a vector.
 
 The function gets and answers Python objects: booleans, integers, floats, Decimals, texts, bytes, UUIDs,
-`ivm.values.types.Interval`s, and lists of these; a document is its text. Dates count days from 1970-01-01,
-timestamps microseconds from then, times of day microseconds from midnight. Where it raises
-OverflowError, or answers what its type cannot hold, the row's error is that of an overflow; where it
-raises anything else it is the step's message.
+`ivm.values.types.Interval`s, lists of these, and a struct as the list of its fields; a document is its text.
+Dates count days from 1970-01-01, timestamps microseconds from then, times of day microseconds from midnight.
+Where it raises OverflowError, or answers what its type cannot hold, the row's error is that of an overflow;
+where it raises anything else it is the step's message.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
@@ -24,7 +24,16 @@ from ivm.rows.format import words_of
 from ivm.values.types import Interval
 
 from ivm.rows cimport intervals
-from ivm.rows.nested cimport Bytes, Element, append_bytes, append_element, element_of, read_elements, release_bytes
+from ivm.rows.nested cimport (
+    Bytes,
+    Element,
+    append_bytes,
+    append_element,
+    element_of,
+    read_element,
+    read_elements,
+    release_bytes,
+)
 from ivm.rows.interner cimport NO_STRING, Strings, intern, view
 from ivm.rows.updates cimport Updates, empty_updates, release
 from ivm.expressions.kernels.vectors cimport (
@@ -52,11 +61,13 @@ cdef enum Kind:
     IDENTIFIER
     SPAN
     LIST
+    STRUCT
 
 _KINDS = {
     "bool": TRUTH, "signed": SIGNED, "date": SIGNED, "time": SIGNED, "timestamp": SIGNED,
     "unsigned": UNSIGNED, "float": FLOAT, "decimal": DECIMAL, "text": TEXT, "json": TEXT,
     "binary": BINARY, "uuid": IDENTIFIER, "interval": SPAN, "list": LIST,
+    "struct": STRUCT,
 }
 _MOST_MICROS = (2**63 - 1) // 1000
 _EXACT = decimal.Context(prec=400, rounding=decimal.ROUND_HALF_UP)
@@ -73,12 +84,14 @@ cdef class Objects:
     cdef object unit        # of decimals: their last digit
     cdef int scale
     cdef Objects element    # of lists
-    cdef Element form
+    cdef list fields        # of structs
+    cdef Element form       # as an element of a list, or a field
 
     def __cinit__(self, type_):
         name = family(type_)
         self.kind = _KINDS[name]
         self.width = words_of(type_)
+        self.form = element_of(type_)
         self.narrow = pa.types.is_float32(type_)
         if self.kind == SIGNED:
             bits = type_.bit_width
@@ -92,7 +105,8 @@ cdef class Objects:
             self.low = -self.high
         elif self.kind == LIST:
             self.element = Objects(type_.value_type)
-            self.form = element_of(type_.value_type)
+        elif self.kind == STRUCT:
+            self.fields = [Objects(field.type) for field in type_]
 
     cdef object read(self, const uint64_t* words, Strings* strings):
         cdef char buffer[8]
@@ -120,6 +134,8 @@ cdef class Objects:
         if self.kind == SPAN:
             span = intervals.unpack_interval(data, n)
             return Interval(span.months, span.days, span.micros)
+        if self.kind == STRUCT:
+            return self._read_struct(data, strings)
         return self._read_list(data, n, strings)
 
     cdef list _read_list(self, const char* data, Py_ssize_t n, Strings* strings):
@@ -128,13 +144,26 @@ cdef class Objects:
         cdef Py_ssize_t i
         values = []
         try:
-            if read_elements(data, n, self.form, strings, &rows) < 0:
+            if read_elements(data, n, self.element.form, strings, &rows) < 0:
                 raise MemoryError
             for i in range(rows.length):
                 row = rows.words + i * rows.stride
                 values.append(None if row[0] else self.element.read(row + 1, strings))
         finally:
             release(&rows)
+        return values
+
+    cdef list _read_struct(self, const char* data, Strings* strings):
+        cdef uint64_t words[2]
+        cdef uint64_t is_null
+        cdef Objects field
+        values = []
+        for field in self.fields:
+            is_null = 0
+            data = read_element(data, field.form, strings, &is_null, 0, words)
+            if data == NULL:
+                raise MemoryError
+            values.append(None if is_null else field.read(words, strings))
         return values
 
     cdef int write(self, object value, uint64_t* words, Strings* strings) except -1:
@@ -164,7 +193,7 @@ cdef class Objects:
         elif self.kind == SPAN:
             words[0] = keep(interval_bytes(value), strings)
         else:
-            words[0] = self._write_list(value, strings)
+            words[0] = self._write_nested(value, strings)
         return 0
 
     cdef int _write_decimal(self, object value, uint64_t* words) except -1:
@@ -178,19 +207,22 @@ cdef class Objects:
         words[1] = whole & 0xFFFFFFFFFFFFFFFF
         return 0
 
-    cdef uint64_t _write_list(self, object values, Strings* strings) except? 0:
+    cdef uint64_t _write_nested(self, object values, Strings* strings) except? 0:
         cdef uint64_t words[2]
         cdef const uint64_t* given
+        cdef Objects part = self.element
         cdef Bytes content
         cdef uint64_t word
         memset(&content, 0, sizeof(Bytes))
         try:
-            for value in values:
+            for i, value in enumerate(values):
                 given = NULL
+                if self.kind == STRUCT:
+                    part = self.fields[i]
                 if value is not None:
-                    self.element.write(value, words, strings)
+                    part.write(value, words, strings)
                     given = words
-                if append_element(&content, given, self.form, 1, strings) < 0:
+                if append_element(&content, given, part.form, 1, strings) < 0:
                     raise MemoryError
             word = intern(strings, content.data, content.length)
             if word == NO_STRING:

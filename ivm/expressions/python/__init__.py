@@ -7,6 +7,7 @@
 - `moments`: functions of dates, timestamps and times of day
 - `numbers`: functions of numbers; an argument outside the domain is an error
 - `patterns`: functions of regular expressions
+- `rows`: functions of structs, which are rows as values
 - `script`: the contract of a function written in Python
 - `sets`: set-returning functions, whose sets are arrays
 - `texts`: functions of text and bytes; positions count characters from 1

@@ -18,6 +18,7 @@ from ivm.values.intervals import span
 from ivm.values.types import JSON
 
 Elements = list[Any]
+_QUOTED_IN_ROWS = frozenset('(),"\\ \t\n\r\v\f')
 _QUOTED = frozenset('{},"\\ \t\n\r\v\f')
 
 
@@ -31,6 +32,11 @@ def keyed(type_: pa.DataType) -> Callable[[Any], Any]:
     if isinstance(type_, pa.ListType):
         element = keyed(type_.value_type)
         return lambda values: [(v is None, None if v is None else element(v)) for v in values]
+    if isinstance(type_, pa.StructType):
+        keys = [keyed(field.type) for field in type_]
+        return lambda values: [
+            (v is None, None if v is None else key(v)) for key, v in zip(keys, values, strict=True)
+        ]
     return lambda value: value
 
 
@@ -46,6 +52,8 @@ def element_writer(type_: pa.DataType) -> Callable[[Any], str]:
     """Make the writer of an array's elements: as `writer`, but with t and f for booleans."""
     if isinstance(type_, pa.ListType):
         return array_writer(type_)
+    if isinstance(type_, pa.StructType):
+        return row_writer(type_)
     if pa.types.is_boolean(type_):
         return lambda value: "t" if value else "f"
     return writer(type_)
@@ -63,6 +71,23 @@ def array_writer(type_: pa.ListType) -> Callable[[Elements], str]:
         return text if nested else _quoted(text)
 
     return lambda values: "{" + ",".join(map(element, values)) + "}"
+
+
+def row_writer(type_: pa.StructType) -> Callable[[Elements], str]:
+    """Make the function that writes a row, the list of its fields, as `(1,x)`; NULL is nothing."""
+    writers = [element_writer(field.type) for field in type_]
+
+    def write(values: Elements) -> str:
+        fields = zip(writers, values, strict=True)
+        return "(" + ",".join("" if v is None else _field(w(v)) for w, v in fields) + ")"
+
+    return write
+
+
+def _field(text: str) -> str:
+    if text and not _QUOTED_IN_ROWS.intersection(text):
+        return text
+    return '"' + text.replace("\\", "\\\\").replace('"', '""') + '"'
 
 
 def _quoted(text: str) -> str:
@@ -177,7 +202,8 @@ def _converter(source: pa.DataType, target: pa.DataType) -> Callable[[Any], Any]
     if wanted == "float" and given != "text":
         return float
     read = _reader(target)
-    write = array_writer(source) if isinstance(source, pa.ListType) else writer(source)
+    nested = isinstance(source, pa.ListType | pa.StructType)
+    write = element_writer(source) if nested else writer(source)
     return lambda value: read(write(value))
 
 

@@ -114,6 +114,12 @@ def builder(type_: pa.DataType) -> Callable[[Any], Document]:
     if isinstance(type_, pa.ListType):
         element = builder(type_.value_type)
         return lambda values: [None if v is None else element(v) for v in values]
+    if isinstance(type_, pa.StructType):
+        named = [(field.name, builder(field.type)) for field in type_]
+        return lambda values: {
+            name: None if v is None else build(v)
+            for (name, build), v in zip(named, values, strict=True)
+        }
     match family(type_):
         case "json":
             return parse

@@ -77,7 +77,7 @@ REFUSED = [
     "select count(*) as n from customers group by all",
     "select cast(id as varchar(3)) as x from customers",
     "select id::xml as x from customers",
-    "select count(distinct (id, name)) as n from customers",
+    "select count(distinct id, name) as n from customers",
     "insert into customers select 1",
     "select 1; select 2",
     "create table t (a int)",

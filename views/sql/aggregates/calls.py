@@ -47,7 +47,9 @@ class _Taken:
 
 
 _ANY = _Taken(lambda kind: True, "")
-_ORDERED = _Taken(lambda kind: kind != JSON, "cannot take the min or max of {}")
+_ORDERED = _Taken(
+    lambda kind: kind != JSON and not pa.types.is_struct(kind), "cannot take the min or max of {}"
+)
 _NUMBER = _Taken(is_number, "cannot take a sum or average of {}")
 _INTEGER = _Taken(pa.types.is_integer, "bits are those of an integer, not of {}")
 _CONDITION = _Taken(lambda kind: kind == BOOL, "a condition is needed here, not {}")

@@ -76,8 +76,10 @@ class Occurrence:
         distinct = isinstance(given, exp.Distinct)
         if distinct:
             self.binder.session.source.only(given, ("expressions",))
-            if len(given.expressions) != 1 or isinstance(given.expressions[0], exp.Tuple):
-                raise self.unsupported("DISTINCT of several columns in an aggregate")
+            if len(given.expressions) != 1:
+                raise self.unsupported(
+                    "DISTINCT of several columns in an aggregate (write a row, (a, b))"
+                )
             given = given.expressions[0]
         return Argument(given, distinct, order)
 

@@ -23,6 +23,7 @@ from views.errors import (
     UnsupportedSql,
     suggestion,
 )
+from views.plan.nodes import Attribute
 from views.plan.scalars import test
 from views.sql.base.coercion import (
     BOOL,
@@ -42,9 +43,9 @@ from views.sql.base.computations import (
     WindowUse,
 )
 from views.sql.base.literals import moving
-from views.sql.base.scope import Environment, Scope, Session
+from views.sql.base.scope import Environment, Relation, Scope, Session
 from views.sql.source.text import QUERIES, describe
-from views.types import type_name
+from views.types import shown_type, type_name
 
 
 class Given(exp.Expression):
@@ -161,7 +162,7 @@ class Binder:
             raise self.session.source.unsupported("a value of type interval", nodes[0])
         target = _fitting_type(given) or common_of([k for k in kinds if k is not None])
         if target is None:
-            spelled = " and ".join(dict.fromkeys(type_name(k) for k in kinds if k is not None))
+            spelled = " and ".join(dict.fromkeys(shown_type(k) for k in kinds if k is not None))
             raise self.mismatch(f"{what} cannot mix {spelled}; cast one of them", nodes[0])
         return [cast(self.typed(b, target, n), target) for b, n in zip(given, nodes, strict=True)]
 
@@ -184,23 +185,32 @@ class Binder:
 
     def column(self, node: exp.Column) -> Expression:
         """Resolves a name to a column, in this query or one around it."""
-        source = self.session.source
-        source.only(node, ("this", "table"))
-        table = node.table or None
-        scope: Scope | None = self.scope
-        while scope is not None:
-            found = scope.lookup(node.name, table)
-            if len(found) > 1:
-                raise self.fault(
-                    AmbiguousColumn, f"column {node.name!r} is ambiguous; name its table", node
-                )
-            if found:
-                self.read.add(found[0].number)
-                return found[0].column
-            scope = scope.outer
-        shown = f"{table}.{node.name}" if table else node.name
+        self.session.source.only(node, ("this", "table"))
+        found = self._found(node)
+        if len(found) > 1:
+            raise self.fault(
+                AmbiguousColumn, f"column {node.name!r} is ambiguous; name its table", node
+            )
+        if found:
+            self.read.add(found[0].number)
+            return found[0].column
+        shown = f"{node.table}.{node.name}" if node.table else node.name
         near = suggestion(node.name, self.scope.names())
         raise self.fault(UnknownColumn, f"no column {shown!r} here{near}", node)
+
+    def is_column(self, node: exp.Column) -> bool:
+        """Tells whether a name means a column; if not it may be that of a relation."""
+        return bool(node.table) or bool(self._found(node))
+
+    def relation(self, alias: str) -> Relation | None:
+        """Finds the relation of this name, in this query or one around it."""
+        known = (r for scope in self.scope.around() for r in scope.relations)
+        return next((r for r in known if r.alias == alias), None)
+
+    def _found(self, node: exp.Column) -> list[Attribute]:
+        """The columns that a name may mean, of the innermost query that has such."""
+        found = (s.lookup(node.name, node.table or None) for s in self.scope.around())
+        return next((f for f in found if f), [])
 
     def fault(self, kind: type[SqlError], message: str, node: exp.Expr) -> SqlError:
         """Makes an error at the place of `node`."""
@@ -228,7 +238,7 @@ def name(bound: Bound) -> str:
     """Names the type of a bound expression, for a message."""
     if isinstance(bound, Untyped):
         return "unknown"
-    return type_name(bound.type)
+    return shown_type(bound.type)
 
 
 def _kind(bound: Bound) -> pa.DataType | None:

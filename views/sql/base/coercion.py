@@ -70,6 +70,8 @@ def common_type(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
     if isinstance(a, pa.ListType) and isinstance(b, pa.ListType):
         element = common_type(a.value_type, b.value_type)
         return None if element is None else pa.list_(element)
+    if isinstance(a, pa.StructType) and isinstance(b, pa.StructType):
+        return a if [f.type for f in a] == [f.type for f in b] else None
     if {a, b} == {TIME, INTERVAL}:
         return INTERVAL
     if is_temporal(a) and is_temporal(b):
@@ -156,3 +158,10 @@ def fitted(literal: Literal, target: pa.DataType) -> Literal | None:
         return Literal(literals.exact(value, target), target)
     except (ValueError, InvalidOperation, OverflowError):
         return None
+
+
+def stored_type(kind: pa.DataType) -> pa.DataType:
+    """Gives the type in which a column of `kind` is stored: a row is its text."""
+    if isinstance(kind, pa.ListType):
+        return pa.list_(stored_type(kind.value_type))
+    return TEXT if isinstance(kind, pa.StructType) else kind

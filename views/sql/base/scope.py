@@ -17,12 +17,15 @@ from views.sql.source.text import Source
 class Relation:
     """An item of a FROM clause: its alias and its columns by name.
 
-    `whole` is the column that the alias alone names, of a function's rows of one value.
+    `whole` is the column that the alias alone names, of a function's rows of one value. An
+    `optional` one is padded with NULL by an outer join, unless the column `present` is not NULL.
     """
 
     alias: str
     columns: tuple[tuple[str, Attribute], ...]
     whole: Attribute | None = None
+    optional: bool = False
+    present: Attribute | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,11 @@ class Scope:
 
 def _widened_relation(relation: Relation) -> Relation:
     whole = None if relation.whole is None else relation.whole.widened()
-    return Relation(relation.alias, _widened(relation.columns), whole)
+    present = relation.present
+    if not relation.optional:
+        never_null = (a.widened() for _, a in relation.columns if not a.nullable)
+        present = next(never_null, None)
+    return Relation(relation.alias, _widened(relation.columns), whole, True, present)
 
 
 def _widened(columns: Sequence[tuple[str, Attribute]]) -> tuple[tuple[str, Attribute], ...]:

@@ -15,6 +15,7 @@ from views.sql.functions import (
     numbers,
     operators,
     patterns,
+    rows,
     temporal,
 )
 
@@ -26,6 +27,7 @@ HANDLERS: Mapping[type[exp.Expr] | str, Handler] = {
     **documents.HANDLERS,
     **arrays.HANDLERS,
     **named.HANDLERS,
+    **rows.HANDLERS,
     **temporal.HANDLERS,
     **temporal_filter.HANDLERS,
     **calls.HANDLERS,

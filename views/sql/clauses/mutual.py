@@ -26,7 +26,7 @@ from views.sql.base.coercion import BIGINT, TEXT, cast, castable, common_type, i
 from views.sql.base.scope import BoundQuery, Environment, Named, Relation, Scope, Session
 from views.sql.clauses.handlers import HANDLERS
 from views.sql.source.dialect import MutuallyRecursive
-from views.types import parse_type, type_name
+from views.types import parse_type, shown_type
 
 _GUESSES = 3
 """How often queries are bound to find columns without NULL, before all may hold one."""
@@ -156,8 +156,8 @@ def _body(session: Session, env: Environment, binding: _Binding) -> Plan:
         if not (_is_null(bound, given) or _assignable(given.type, wanted.type)):
             raise session.source.fault(
                 TypeMismatch,
-                f"column {wanted.name!r} of {cte.alias!r} is declared as {type_name(wanted.type)} "
-                f"and computed as {type_name(given.type)}; cast one of them",
+                f"column {wanted.name!r} of {cte.alias!r} is declared as {shown_type(wanted.type)} "
+                f"and computed as {shown_type(given.type)}; cast one of them",
                 cte,
             )
         value = cast(given.column, wanted.type)

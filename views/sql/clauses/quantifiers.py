@@ -101,6 +101,13 @@ def in_(b: Binder, node: exp.In) -> Bound:
     return disjunction(row_comparison.compare(b, "eq", left, item, node) for item in items)
 
 
+def between(b: Binder, node: exp.Between) -> Bound:
+    """Binds `x BETWEEN low AND high`, of values and rows."""
+    value, low, high = (row_comparison.values(b, node.args[p]) for p in ("this", "low", "high"))
+    above = row_comparison.compare(b, "ge", value, low, node)
+    return conjunction([above, row_comparison.compare(b, "le", value, high, node)])
+
+
 def _answer(b: Binder, asked: Quantified, node: exp.Expr) -> Expression:
     """Its value: true, false or NULL."""
     if asked.function not in _OPPOSITE:
@@ -238,6 +245,7 @@ def decided(b: Binder, node: exp.Expr, wanted: bool = True) -> Expression:
 
 
 HANDLERS: dict[type[exp.Expr] | str, Handler] = {
+    exp.Between: Handler(between, ("this", "low", "high")),
     exp.In: Handler(in_, ("this", "expressions", "query")),
     **{kind: Handler(comparison, ("this", "expression")) for kind in COMPARISONS},
 }

@@ -30,7 +30,7 @@ from views.sql.clauses.ctes import bind_with
 from views.sql.clauses.handlers import HANDLERS
 from views.sql.clauses.limits import bind_limit
 from views.sql.clauses.select import bind_select
-from views.types import type_name
+from views.types import shown_type
 
 _WRAPPER = ("this", "with_", "order", "limit", "offset")
 _SET_OPERATION = (*_WRAPPER, "expression", "distinct")
@@ -116,8 +116,8 @@ def _aligned(session: Session, sides: Sequence[BoundQuery], node: exp.Expr) -> t
         kind = common_type(a.type, b.type) or _null_type(left, a, b) or _null_type(right, b, a)
         if kind is None:
             raise binder.mismatch(
-                f"column {name!r} is {type_name(a.type)} on one side of {node.key.upper()} "
-                f"and {type_name(b.type)} on the other; cast one of them",
+                f"column {name!r} is {shown_type(a.type)} on one side of {node.key.upper()} "
+                f"and {shown_type(b.type)} on the other; cast one of them",
                 node,
             )
         targets.append(kind)

@@ -30,7 +30,7 @@ from views.plan.nodes import (
 from views.plan.trees import inputs
 from views.sql.base.coercion import cast, common_type, is_integer
 from views.sql.base.scope import BoundQuery, Environment, Named, Session
-from views.types import type_name
+from views.types import shown_type
 
 
 def is_recursive(cte: exp.CTE) -> bool:
@@ -98,8 +98,8 @@ def _bind_step(
         if _wider(wanted, found).type != common_type(wanted.type, found.type):
             raise session.source.fault(
                 TypeMismatch,
-                f"column {name!r} of {cte.alias!r} is {type_name(wanted.type)} in its base and "
-                f"{type_name(found.type)} in its step; cast one of them",
+                f"column {name!r} of {cte.alias!r} is {shown_type(wanted.type)} in its base and "
+                f"{shown_type(found.type)} in its step; cast one of them",
                 cte,
             )
     return step

@@ -34,6 +34,7 @@ from views.sql.clauses.joins import bind_from
 from views.sql.clauses.limits import Limit, bind_limit
 from views.sql.clauses.quantifiers import decided
 from views.sql.clauses.temporal_filter import bounds, conjuncts, reads_clock
+from views.sql.functions.rows import Row, row_or_value
 from views.sql.source.text import function_name
 
 MAX_COLUMNS = 1664  # of a select list, as in PostgreSQL
@@ -107,6 +108,9 @@ class Select:
         """Binds the select list."""
         binder = self.output_binder("the select list")
         for node in self.node.expressions:
+            if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Star):
+                self.items.extend(self._fields(binder, node))
+                continue
             table = node.table if isinstance(node, exp.Column) else None
             if isinstance(node, exp.Star) or (
                 table is not None and isinstance(node.this, exp.Star)
@@ -124,6 +128,13 @@ class Select:
             what = f"relation {table!r}" if table else "relation for *"
             raise self.session.source.fault(UnknownColumn, f"no {what} in FROM", node)
         return [Item(name, attribute.column, node) for name, attribute in columns]
+
+    def _fields(self, binder: Binder, node: exp.Dot) -> list[Item]:
+        """`(row).*`."""
+        row = row_or_value(binder, node.this)
+        if not isinstance(row, Row):
+            raise binder.mismatch("(…).* takes a row", node)
+        return [Item(n, v, node) for n, v in zip(row.names, row.values, strict=True)]
 
     def bind_group(self) -> Binder:
         """Binds GROUP BY; an output that it tells apart from an equal one gets its own column."""
@@ -357,6 +368,10 @@ def _output_name(node: exp.Expr) -> str:
     """The name PostgreSQL gives an output column."""
     if isinstance(node, exp.Alias | exp.Column):
         return node.alias_or_name
+    if isinstance(node, exp.Dot):
+        return str(node.expression.name)
+    if isinstance(node, exp.Tuple):
+        return "row"
     while isinstance(node, exp.Paren | exp.Filter | exp.WithinGroup | exp.Window):
         node = node.this
     if isinstance(node, exp.Cast):

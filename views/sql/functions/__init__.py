@@ -10,7 +10,8 @@
 - `operators`: operators: arithmetic, comparison, logic, CASE, casts and constants
 - `patterns`: LIKE, SIMILAR TO, regular expressions and the functions of them
 - `row_comparison`: rows of values, compared column by column as PostgreSQL does
-- `set_returning`: functions that return sets, in FROM
+- `rows`: rows as values, and their fields
+- `set_returning`: functions that return sets, in FROM and in the select list
 - `strings`: functions of text and bytes by name
 - `temporal`: dates, times, timestamps and intervals: operators and the syntax of their own
 - `time_zones`: time zones: instants shown on a clock, and a clock read as an instant

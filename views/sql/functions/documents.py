@@ -6,7 +6,7 @@ from sqlglot import exp
 from ivm.dataflow.expressions import Call, Expression, Literal
 from ivm.values.types import JSON
 from views.plan.scalars import call, predicate
-from views.sql.base.binder import Binder, Handler
+from views.sql.base.binder import Binder, Handler, name
 from views.sql.base.coercion import BIGINT, BOOL, INT, TEXT, Bound, Untyped, cast, is_integer
 from views.sql.base.signatures import Signature, Signatures
 
@@ -120,6 +120,13 @@ def _extract_path(function: str, result: pa.DataType) -> Signature:
     return Signature((JSON, TEXT), build=build, variadic=True)
 
 
+def _row(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+    """`row_to_json(row [, pretty])`; a document keeps no spaces."""
+    if not pa.types.is_struct(arguments[0].type):
+        raise b.mismatch(f"row_to_json() takes a row, not {name(arguments[0])}", node)
+    return call("to_json", arguments[0], result=JSON)
+
+
 def _set(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
     if not isinstance(arguments[3], Literal):
         raise b.session.source.unsupported("jsonb_set() whose last argument varies", node)
@@ -151,6 +158,7 @@ FUNCTIONS: Signatures = {
     "jsonb_strip_nulls": _STRIPPED,
     "jsonb_typeof": _TYPEOF,
     "json_typeof": _TYPEOF,
+    "row_to_json": (Signature(("any", BOOL), build=_row, defaults=(Literal(False, BOOL),)),),
     "to_json": _TO_JSON,
     "to_jsonb": _TO_JSON,
 }

@@ -14,7 +14,7 @@ from views.sql.functions import (
     moments,
     numbers,
     patterns,
-    set_returning,
+    rows,
     strings,
     temporal,
     time_zones,
@@ -43,7 +43,7 @@ def named(b: Binder, node: exp.Anonymous) -> Bound:
     if function in SPECIAL:
         return SPECIAL[function](b, node)
     if function in SETS:
-        return set_returning.element(b, node)
+        return rows.of_set(b, node)
     if function not in FUNCTIONS:
         near = suggestion(function, [*FUNCTIONS, *SPECIAL])
         raise b.fault(UnknownFunction, f"no function {node.name}(){near}", node)
@@ -52,5 +52,5 @@ def named(b: Binder, node: exp.Anonymous) -> Bound:
 
 HANDLERS: dict[type[exp.Expr] | str, Handler] = {
     exp.Anonymous: Handler(named, ("this", "expressions")),
-    exp.Explode: Handler(set_returning.element, ("this", "expressions")),
+    exp.Explode: Handler(rows.of_set, ("this", "expressions")),
 }

@@ -34,7 +34,7 @@ from views.sql.base.coercion import (
     promoted,
     scale_of,
 )
-from views.sql.functions import documents, moving, temporal
+from views.sql.functions import documents, moving, rows, temporal
 from views.types import parse_type
 
 _ARITHMETIC: dict[type[exp.Expr], tuple[str, str]] = {
@@ -160,21 +160,14 @@ def is_(b: Binder, node: exp.Is) -> Bound:
     """Binds `IS [NOT] NULL | TRUE | FALSE`."""
     negated = bool(node.args.get("negate"))
     if isinstance(node.expression, exp.Null):
-        given = node.this.expressions if isinstance(node.this, exp.Tuple) else [node.this]
-        return conjunction(test("is_not_null" if negated else "is_null", b.value(v)) for v in given)
+        value = rows.row_or_value(b, node.this)
+        given = value.values if isinstance(value, rows.Row) else [value]
+        return conjunction(test("is_not_null" if negated else "is_null", v) for v in given)
     value = b.value(node.this)
     if not isinstance(node.expression, exp.Boolean) or value.type != BOOL:
         raise b.mismatch("IS takes NULL, or TRUE and FALSE of a condition", node)
     wanted = TRUE if node.expression.this else FALSE
     return test("is_distinct" if negated else "is_not_distinct", value, wanted)
-
-
-def between(b: Binder, node: exp.Between) -> Bound:
-    value = (node.this, b.bind(node.this))
-    low, high = node.args["low"], node.args["high"]
-    above = compare_bound(b, "ge", ">=", value, (low, b.bind(low)))
-    below = compare_bound(b, "le", "<=", value, (high, b.bind(high)))
-    return conjunction([above, below])
 
 
 def case(b: Binder, node: exp.Case) -> Bound:
@@ -240,12 +233,6 @@ def literal(b: Binder, node: exp.Literal) -> Bound:
         raise b.fault(InvalidLiteral, f"{node.this}: {error}", node) from error
 
 
-def column(b: Binder, node: exp.Column) -> Bound:
-    if isinstance(node.this, exp.Star):
-        raise b.session.source.unsupported("* inside an expression", node)
-    return b.column(node)
-
-
 _BINARY = ("this", "expression")
 HANDLERS: dict[type[exp.Expr] | str, Handler] = {
     **{kind: Handler(arithmetic, (*_BINARY, "typed", "safe")) for kind in _ARITHMETIC},
@@ -254,12 +241,10 @@ HANDLERS: dict[type[exp.Expr] | str, Handler] = {
     exp.Not: Handler(not_, ("this",)),
     exp.Neg: Handler(negate, ("this",)),
     exp.Is: Handler(is_, (*_BINARY, "negate")),
-    exp.Between: Handler(between, ("this", "low", "high")),
     exp.Case: Handler(case, ("this", "ifs", "default")),
     exp.Cast: Handler(cast_, ("this", "to")),
     exp.Literal: Handler(literal, ("this", "is_string")),
     exp.Boolean: Handler(lambda b, node: TRUE if node.this else FALSE, ("this",)),
     exp.Null: Handler(lambda b, node: Untyped(None), ()),
     exp.Paren: Handler(lambda b, node: b.bind(node.this), ("this",)),
-    exp.Column: Handler(column, ("this", "table")),
 }

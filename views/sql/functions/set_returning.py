@@ -15,7 +15,7 @@ from views.errors import UnsupportedSql
 from views.plan.nodes import Attribute, Map, Plan, Unnest
 from views.plan.scalars import call
 from views.sql.base.binder import Binder
-from views.sql.base.coercion import BIGINT, INT, TEXT, TIMESTAMP, TIMESTAMPTZ, Bound
+from views.sql.base.coercion import BIGINT, INT, TEXT, TIMESTAMP, TIMESTAMPTZ
 from views.sql.base.computations import SetCall, attach
 from views.sql.base.scope import Session
 from views.sql.base.signatures import Signature, Signatures, bind_call
@@ -155,17 +155,3 @@ def _use(b: Binder, called: Called) -> SetCall:
     assert isinstance(kind, pa.ListType)
     element = b.session.numbers.new(called.function, kind.value_type, True)
     return SetCall(array, element, called.node)
-
-
-def element(b: Binder, node: exp.Explode | exp.Anonymous) -> Bound:
-    """Binds a call outside FROM: one value in each of the rows that it makes."""
-    (called,) = calls_of(node)
-    if is_pairs(called.function):
-        raise b.fault(
-            UnsupportedSql,
-            f"a row as one value is not supported in a view: {called.function}() gives rows of a "
-            f"key and a value; take one of them, ({called.function}(…)).key, or all: "
-            f"({called.function}(…)).*",
-            node,
-        )
-    return element_of(b, called).column
