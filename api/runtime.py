@@ -99,7 +99,7 @@ class Runtime(Parts):
         self.close()
 
     def reflects(self, wanted: Offsets) -> bool:
-        """Tells whether all records before these positions are reflected at the last time published.
+        """Tells whether all records before these positions are reflected at the published time.
 
         What lies behind the last record, as a marker of a transaction, waits for nothing.
         """

@@ -166,8 +166,8 @@ def _call(call: AggregateCall) -> str:
 
 def _plan_call(call: WindowCall) -> str:
     second = call.default if call.other is None else call.other
-    read = [None if c is None else f"#{c.index}" for c in (call.argument, second)]
-    return framed_text(call.function, read[0], call.count, read[1], call.frame)
+    read = (call.argument, second, call.varies, call.where)
+    return framed_text(call, *(None if c is None else f"#{c.index}" for c in read))
 
 
 def _attribute(attribute: Attribute) -> str:

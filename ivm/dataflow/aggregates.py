@@ -115,6 +115,21 @@ def may_be_null(aggregate: Aggregate, of_nulls: bool) -> bool:
 
 
 FrameUnit: TypeAlias = OneOf["rows", "groups", "range"]
+Exclusion: TypeAlias = OneOf["no others", "current row", "group", "ties"]
+
+
+@dataclass(frozen=True, slots=True)
+class Calendar:
+    """A distance between moments: `months` of the calendar first, and then `micros`.
+
+    A month after the last days of January is the last of February.
+    """
+
+    months: int
+    micros: int
+
+
+End: TypeAlias = int | float | Calendar | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +139,37 @@ class Frame:
     Both are counted from the row on, negative before it: in rows; in groups of peers, which are
     rows that tie in the order; or, with "range", as distances in the order's only column, in days,
     microseconds, or units of its last decimal place. 0 is the row itself, with all its peers unless
-    `unit` is "rows"; None is the partition's first row as `start`, its last one as `end`.
+    `unit` is "rows"; None is the partition's first row as `start`, its last one as `end`. `exclude`
+    names those around the row that are left out: the row, it and its peers, or these alone.
     """
 
     unit: FrameUnit = "range"
-    start: int | float | None = None
-    end: int | float | None = 0
+    start: End = None
+    end: End = 0
+    exclude: Exclusion = "no others"
+
+    @property
+    def begins_by_row(self) -> bool:
+        """Whether a frame that is not empty never begins behind its row."""
+        return self.start is None or _lies(self.start, -1)
+
+    @property
+    def ends_by_row(self) -> bool:
+        """Whether a frame never goes on behind its row, or that row's peers."""
+        return self.end is not None and _lies(self.end, -1)
+
+    @property
+    def holds_row(self) -> bool:
+        """Whether each row is in its own frame."""
+        reaches = self.end is None or _lies(self.end, 1)
+        return self.begins_by_row and reaches and self.exclude in ("no others", "ties")
+
+
+def _lies(end: int | float | Calendar, side: int) -> bool:
+    """Whether `end` is at the row itself, or on this side of it."""
+    if isinstance(end, Calendar):
+        return side * end.months >= 0 and side * end.micros >= 0
+    return side * end >= 0
 
 
 UP_TO_PEERS = Frame()
@@ -140,17 +180,17 @@ WindowFunction: TypeAlias = OneOf[
     "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile",
     "lag", "lead",
     "first_value", "last_value", "nth_value",
-    LinearFunction, "min", "max",
+    LinearFunction, "min", "max", "list", "join",
 ]  # fmt: skip
 
-WindowKind: TypeAlias = OneOf["number", "neighbour", "pick", "linear", "extreme"]
+WindowKind: TypeAlias = OneOf["number", "neighbour", "pick", "linear", "extreme", "collection"]
 
 
 def window_kind(function: WindowFunction) -> WindowKind:
     """Classify a window function by the family of operators that computes it.
 
     A "number" is that of the row in its partition, a "neighbour" the value of a row at a distance;
-    the others are over the frame: the value of one of its rows, a sum, or its extreme value.
+    the others are over the frame: the value of one of its rows, a sum, its extreme value, or all.
     """
     match function:
         case "row_number" | "rank" | "dense_rank" | "percent_rank" | "cume_dist" | "ntile":
@@ -163,6 +203,8 @@ def window_kind(function: WindowFunction) -> WindowKind:
             return "linear"
         case "min" | "max":
             return "extreme"
+        case "list" | "join":
+            return "collection"
         case _:
             assert_never(function)
 
@@ -183,7 +225,13 @@ class WindowCall:
     numbers `count` buckets, as an integer type. `lag` and `lead` are the value of `column` in the
     row `count` rows before or after, and where there is none that of column `default` in the row
     itself, or NULL. The others are over `frame`: the value of `column` in its first, last or
-    `count`-th row, NULL where it has none; and the aggregates of `Aggregate`, with its `other`.
+    `count`-th row, NULL where it has none; and the aggregates of `Aggregate`, with its `other`,
+    `where` and `parameter`; a `list` or `join` is in the order of the rows.
+
+    `varies` is an int64 column to take the place of `count`: the row's own value, and for `ntile`
+    that of the partition's first row where it is not NULL. Where NULL it gives NULL, and below 1,
+    but for `lag` and `lead`, an error row. With `skips_nulls` only the rows count where `column` is
+    not NULL, for the values of other rows.
     """
 
     function: WindowFunction
@@ -195,3 +243,12 @@ class WindowCall:
     count: int = 1
     default: int | None = None
     other: int | None = None
+    varies: int | None = None
+    skips_nulls: bool = False
+    where: int | None = None
+    parameter: str | None = None
+
+    def reads(self) -> tuple[int, ...]:
+        """The columns that the call reads."""
+        given = (self.column, self.default, self.other, self.varies, self.where)
+        return tuple(c for c in given if c is not None)

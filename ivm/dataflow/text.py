@@ -7,11 +7,19 @@
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import assert_never
+from typing import Protocol, assert_never
 
 import pyarrow as pa
 
-from ivm.dataflow.aggregates import UP_TO_PEERS, Aggregate, Frame, Order, WindowCall
+from ivm.dataflow.aggregates import (
+    UP_TO_PEERS,
+    Aggregate,
+    Calendar,
+    End,
+    Frame,
+    Order,
+    WindowCall,
+)
 from ivm.dataflow.expressions import Call, Column, Expression, Literal
 
 _INFIX = {
@@ -114,24 +122,48 @@ def call_text(
 def window_call_text(call: WindowCall) -> str:
     """Write a call over a window of numbered columns."""
     second = call.default if call.other is None else call.other
-    argument, other = (None if c is None else f"${c}" for c in (call.column, second))
-    return framed_text(call.function, argument, call.count, other, call.frame)
+    read = (call.column, second, call.varies, call.where)
+    return framed_text(call, *(None if c is None else f"${c}" for c in read))
+
+
+class Framed(Protocol):
+    """The parts of a window call beside the columns that it reads."""
+
+    @property
+    def function(self) -> str: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def frame(self) -> Frame: ...
+    @property
+    def skips_nulls(self) -> bool: ...
+    @property
+    def parameter(self) -> str | None: ...
 
 
 def framed_text(
-    function: str, argument: str | None, count: int, second: str | None, frame: Frame
+    call: Framed, argument: str | None, second: str | None, varies: str | None, where: str | None
 ) -> str:
     """Write a call over a window, with its frame unless that is the default."""
     given = [part for part in (argument, second) if part is not None]
-    if function in ("lag", "lead", "nth_value", "ntile"):
-        given.insert(1 if argument is not None else 0, str(count))
-    if function == "count" and not given:
+    if call.function in ("lag", "lead", "nth_value", "ntile"):
+        given.insert(1 if argument is not None else 0, varies or str(call.count))
+    if call.function == "count" and not given:
         given = ["*"]
-    text = f"{function}({', '.join(given)})"
+    if call.parameter is not None:
+        given.append(repr(call.parameter))
+    skipping = " without NULLs" if call.skips_nulls else ""
+    condition = "" if where is None else f" where {where}"
+    text = f"{call.function}({', '.join(given)}{skipping}){condition}"
+    frame = call.frame
     if frame == UP_TO_PEERS:
         return text
-    return f"{text} {frame.unit} {_end(frame.start, 'first')} to {_end(frame.end, 'last')}"
+    left_out = "" if frame.exclude == "no others" else f" without {frame.exclude}"
+    ends = f"{_end(frame.start, 'first')} to {_end(frame.end, 'last')}"
+    return f"{text} {frame.unit} {ends}{left_out}"
 
 
-def _end(end: float | None, unbounded: str) -> str:
+def _end(end: End, unbounded: str) -> str:
+    if isinstance(end, Calendar):
+        return f"{end.months:+} months {end.micros:+}"
     return unbounded if end is None else f"{end:+}" if end else "here"

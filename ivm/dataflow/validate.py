@@ -267,7 +267,7 @@ def _window(node: Window) -> None:
         if call.column is None and not _counts_rows(call.function):
             refused = SchemaMismatch if window_kind(call.function) == "linear" else Unsupported
             raise refused(f"a {call.function} of no column")
-        _columns(f"a {call.function}", given, (call.column, call.default, call.other))
+        _columns(f"a {call.function}", given, call.reads())
 
 
 def _counts_rows(function: WindowFunction) -> bool:

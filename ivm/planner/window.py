@@ -6,23 +6,31 @@ from typing import assert_never, get_args
 
 import pyarrow as pa
 
-from ivm.dataflow.aggregates import Aggregate, FrameUnit, Order, WindowCall, window_kind
+from ivm.dataflow.aggregates import (
+    Aggregate,
+    Calendar,
+    End,
+    Exclusion,
+    FrameUnit,
+    Order,
+    WindowCall,
+    window_kind,
+)
 from ivm.dataflow.nodes import Window
 from ivm.dataflow.text import window_call_text
 from ivm.errors import Unsupported
 from ivm.operators.aggregates.aggregate import Logic
+from ivm.operators.aggregates.array_agg import ArrayAgg
+from ivm.operators.aggregates.collect import Gathering
 from ivm.operators.aggregates.linear import Accumulation
 from ivm.operators.aggregates.ordering import Ordering
+from ivm.operators.aggregates.string_agg import StringAgg
+from ivm.operators.windows.frame_aggregates import FrameExtreme, FrameGathering, FrameSum
 from ivm.operators.windows.frames import Frame
-from ivm.operators.windows.functions import (
-    FrameExtreme,
-    FrameSum,
-    FrameValue,
-    Neighbour,
-    Numbering,
-    WindowFunction,
-)
+from ivm.operators.windows.functions import Buckets, Numbering, WindowFunction
 from ivm.operators.windows.in_loop import WindowLogic
+from ivm.operators.windows.measures import Measure
+from ivm.operators.windows.values import FrameValue, Neighbour
 from ivm.operators.windows.window import Window as WindowOperator
 from ivm.physical.build import New, TracePlan
 from ivm.physical.operation import Names, Operation, State
@@ -30,7 +38,7 @@ from ivm.physical.operations import KeyOrder
 from ivm.physical.reduce_operations import LogicPlan, ReduceInLoop, Settle, SettlingPlan
 from ivm.physical.scopes import Planned
 from ivm.planner.planning import Planning
-from ivm.planner.reduce import OVERFLOW
+from ivm.planner.reduce import OVERFLOW, TOO_LONG
 from ivm.rows.format import (
     Format,
     Place,
@@ -44,6 +52,9 @@ from ivm.rows.hashing import Partitioner
 from ivm.rows.interner import Interner, pinned_word_of
 from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
+from ivm.values.types import INTERVAL
+
+NO_NUMBER = b"the number of ntile() or nth_value() is below 1"
 
 
 class Values:
@@ -60,8 +71,7 @@ class Values:
             named.setdefault(o.column, o)
         self.order = tuple(named.values())
         others = [i for i in range(len(self.schema)) if i not in node.key and i not in named]
-        read = [c for call in node.calls for c in (call.column, call.default, call.other)]
-        arguments = [c for c in read if c is not None]
+        arguments = [c for call in node.calls for c in call.reads()]
         copied = [c for c in dict.fromkeys(arguments) if not _plain(c, node.key, named)]
         self.columns = [*named, *others, *copied]
         self.format = ordered_format(
@@ -84,6 +94,10 @@ class Values:
         """The one of `columns` that has this column's values plain."""
         return len(self.columns) - 1 - self.columns[::-1].index(column)
 
+    def place(self, column: int | None) -> Place | None:
+        """The place of a column's values plain; None for no column."""
+        return None if column is None else self.format.places[self.argument(column)]
+
 
 @dataclass(frozen=True)
 class WindowPlan(LogicPlan):
@@ -101,7 +115,7 @@ class WindowPlan(LogicPlan):
     def functions(self) -> tuple[WindowFunction, ...]:
         """The kernels of the calls (raises Unsupported)."""
         return tuple(
-            _function(call, self.values, place, self.interner)
+            _function(call, self, place)
             for call, place in zip(self.node.calls, self.results.places, strict=True)
         )
 
@@ -192,32 +206,38 @@ _FARTHEST = 1 << 62
 """No partition has as many rows, and with a row's number added this is an int64."""
 
 
-def _function(
-    call: WindowCall, values: Values, result: Place, interner: Interner
-) -> WindowFunction:
+def _function(call: WindowCall, plan: WindowPlan, result: Place) -> WindowFunction:
     """The kernel of one call (raises Unsupported)."""
+    values, interner = plan.values, plan.interner
     count = min(max(call.count, -_FARTHEST), _FARTHEST)
+    varies = values.place(call.varies)
     match window_kind(call.function):
         case "number":
             _check_number(call)
-            return Numbering(call.function, count, result)
+            if call.function == "ntile":
+                return Buckets(count, varies, pinned_word_of(interner, NO_NUMBER), result)
+            return Numbering(call.function, result)
         case "linear":
             accumulation = _accumulation(call, values, interner)
-            return FrameSum(accumulation, _frame(call, values), result)
+            return FrameSum(accumulation, _frame(call, plan), result)
         case "neighbour":
             argument, _ = _argument(call, values)
-            ahead = count if call.function == "lead" else -count
-            default = None
-            if call.default is not None:
-                default = values.format.places[values.argument(call.default)]
-            return Neighbour(ahead, argument, default, result)
+            one = count if varies is None else 1
+            ahead = one if call.function == "lead" else -one
+            default = values.place(call.default)
+            return Neighbour(ahead, varies, call.skips_nulls, argument, default, result)
         case "pick":
             argument, _ = _argument(call, values)
-            return FrameValue(call.function, count, _frame(call, values), argument, result)
+            numbers = (count if call.function == "nth_value" else 1, varies, call.skips_nulls)
+            invalid = pinned_word_of(interner, NO_NUMBER)
+            frame = _frame(call, plan)
+            return FrameValue(call.function, *numbers, frame, argument, invalid, result)
         case "extreme":
             argument, is_string = _argument(call, values)
-            frame = _frame(call, values)
+            frame = _frame(call, plan)
             return FrameExtreme(call.function, frame, argument, is_string, interner, result)
+        case "collection":
+            return FrameGathering(_gathering(call, plan), _frame(call, plan), result)
         case kind:
             assert_never(kind)
 
@@ -238,36 +258,52 @@ def _argument(call: WindowCall, values: Values) -> tuple[Place, bool]:
 
 def _check_frame(call: WindowCall, values: Values) -> None:
     """Raise Unsupported for a frame whose ends are no numbers of rows or groups, or distances."""
-    unit, ends = call.frame.unit, (call.frame.start, call.frame.end)
+    frame = call.frame
+    unit, ends = frame.unit, (frame.start, frame.end)
     first = values.schema.field(values.columns[0]).type if values.order else None
-    whole = unit != "range" or first is None or not pa.types.is_floating(first)
-    numbers = int if whole else int | float
-    fits = all(e is None or (isinstance(e, numbers) and not math.isnan(e)) for e in ends)
+    by = first if unit == "range" else None
     without_order = unit == "range" and first is None and any(ends)
-    if unit not in get_args(FrameUnit) or not fits or without_order:
+    known = unit in get_args(FrameUnit) and frame.exclude in get_args(Exclusion)
+    if not known or not all(_fits(end, by) for end in ends) or without_order:
         raise Unsupported(f"{unit} between {ends[0]!r} and {ends[1]!r} by an order of {first}")
+
+
+def _fits(end: End, by: pa.DataType | None) -> bool:
+    """Whether `end` is a number of rows or groups (None), or a distance of this type."""
+    if isinstance(end, Calendar):
+        return by is not None and (pa.types.is_date(by) or pa.types.is_timestamp(by))
+    if end is None:
+        return True
+    if by is not None and pa.types.is_floating(by):
+        return not math.isnan(end)
+    if end == 0 or by is None:
+        return isinstance(end, int)
+    exact = pa.types.is_integer(by) or pa.types.is_decimal(by) or by == INTERVAL
+    return isinstance(end, int) and (exact or pa.types.is_temporal(by))
 
 
 def _may_be_null(call: WindowCall, given: pa.Schema) -> bool:
     """Whether a call may be NULL for a row of `given`."""
     kind = window_kind(call.function)
+    if call.varies is not None and given.field(call.varies).nullable:
+        return True
     if kind == "number" or call.function == "count":
         return False
-    taken = [given.field(c) for c in (call.column, call.other, call.default) if c is not None]
-    if any(column.nullable for column in taken):
+    taken = (call.column, call.other, call.default)
+    if any(given.field(c).nullable for c in taken if c is not None) and call.function != "list":
         return True
     if kind == "neighbour":
-        return call.count != 0 and call.default is None
-    start, end = call.frame.start, call.frame.end
-    holds_row = (start is None or start <= 0) and (end is None or end >= 0)
-    return not holds_row or (call.function == "nth_value" and call.count != 1)
+        stays = call.count == 0 and call.varies is None
+        return not stays and call.default is None
+    first = call.function != "nth_value" or (call.count == 1 and call.varies is None)
+    return not (call.frame.holds_row and first) or call.where is not None
 
 
 def _check_number(call: WindowCall) -> None:
     """Raise Unsupported for a number of a row in another type, or for no bucket."""
     fraction = call.function in ("percent_rank", "cume_dist")
     fits = pa.types.is_float64 if fraction else pa.types.is_signed_integer
-    if not fits(call.type) or (call.function == "ntile" and call.count < 1):
+    if not fits(call.type) or (call.function == "ntile" and call.varies is None and call.count < 1):
         raise Unsupported(f"a {call.function} of {call.count} as {call.type}")
 
 
@@ -283,9 +319,30 @@ def _accumulation(call: WindowCall, values: Values, interner: Interner) -> Accum
         other,
     )
     given = [values.schema.field(c) for c in values.columns]
-    result = ordered_format([pa.field(call.name, call.type, call.nullable)], [False], [False])
     overflow = pinned_word_of(interner, OVERFLOW)
-    return Accumulation([aggregate], given, values.format, result, overflow)
+    return Accumulation([aggregate], given, values.format, _alone(call), overflow)
+
+
+def _alone(call: WindowCall) -> Format:
+    """The format of a call's result by itself."""
+    return ordered_format([pa.field(call.name, call.type, call.nullable)], [False], [False])
+
+
+def _gathering(call: WindowCall, plan: WindowPlan) -> Gathering:
+    """The list or text of a call's values (raises Unsupported)."""
+    values, interner = plan.values, plan.interner
+    assert call.column is not None  # as `checks` sees to
+    kind = values.schema.field(call.column).type
+    gives = kind if call.function == "join" else pa.list_(kind)
+    if call.type != gives:
+        raise Unsupported(f"a {call.function} of {kind} as {call.type}")
+    where = -1 if call.where is None else values.argument(call.where)
+    column, too_long = values.argument(call.column), pinned_word_of(interner, TOO_LONG)
+    parts = (column, where, _alone(call), too_long, interner)
+    if call.function == "join":
+        separator = str(call.parameter or "").encode()
+        return StringAgg(plan.ordering(), values.format, *parts, separator=separator)
+    return ArrayAgg(plan.ordering(), values.format, *parts, type=call.type, distinct=False)
 
 
 def _plain(column: int, key: tuple[int, ...], order: dict[int, Order]) -> bool:
@@ -294,9 +351,10 @@ def _plain(column: int, key: tuple[int, ...], order: dict[int, Order]) -> bool:
     return column not in key and (o is None or not (o.descending or o.nulls_first))
 
 
-def _frame(call: WindowCall, values: Values) -> Frame:
-    f = call.frame
-    if not values.order:
-        return Frame(f.unit, f.start, f.end, None, None)
-    place = values.format.places[0]
-    return Frame(f.unit, f.start, f.end, place, values.schema.field(values.columns[0]).type)
+def _frame(call: WindowCall, plan: WindowPlan) -> Frame:
+    f, values = call.frame, plan.values
+    measure = None
+    if f.unit == "range" and (f.start or f.end):
+        kind = values.schema.field(values.columns[0]).type
+        measure = Measure(f.start, f.end, values.format.places[0], kind, plan.interner)
+    return Frame(f.unit, f.start, f.end, f.exclude, measure)

@@ -11,6 +11,7 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -63,9 +64,14 @@ def scanned(pool: Pool) -> Counter[Row]:
     """What readers find."""
     found = pool.scan("out")
     held: Counter[Row] = Counter()
-    for row, count in zip(found.rows.to_pylist(), found.counts.tolist(), strict=True):
-        held[tuple(row.values())] += count
+    columns = [[_hashable(v) for v in c.to_pylist()] for c in found.rows.columns]
+    for row, count in zip(zip(*columns, strict=True), found.counts.tolist(), strict=True):
+        held[row] += count
     return held
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def started(node: Node, *, up_to: int, workers: int = 1) -> Pool:

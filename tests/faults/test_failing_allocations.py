@@ -11,7 +11,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 LINEAR = ("get", "join on a string", "texts", "map with errors", "delta join, triangle")
 GROUPED = ("sums", "distinct", "min of strings", "top-k by string", "mixed aggregates")
-WINDOWS = ("totals",)
+WINDOWS = ("totals", "frames without their row or its peers", "lists", "values that are not NULL")
 LOOPS = ("reach", "shortest", "counting in a loop", "nested loops", "delta join in a loop")
 
 

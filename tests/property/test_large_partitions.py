@@ -1,6 +1,8 @@
 """Window functions over partitions of hundreds of rows, of which a step changes a few."""
 
 from collections import Counter
+from dataclasses import replace
+from datetime import datetime
 from random import Random
 from statistics import median
 from time import process_time
@@ -10,8 +12,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow.aggregates import UP_TO_PEERS, Frame, Order, WindowCall, WindowFunction
-from ivm.dataflow.nodes import Get, Window
+from ivm.dataflow.aggregates import (
+    UP_TO_PEERS,
+    Calendar,
+    Frame,
+    Order,
+    WindowCall,
+    WindowFunction,
+)
+from ivm.dataflow.expressions import Call, Column, Literal
+from ivm.dataflow.nodes import Get, Map, Window
 from ivm.pool import Pool
 from tests.oracle import evaluate
 
@@ -26,6 +36,17 @@ PLAYERS = pa.schema(FIELDS)
 Player = tuple[Any, ...]  # team, name, score, weight
 players = Get("players", PLAYERS)
 TEAM, NAME, SCORE, WEIGHT = range(4)
+AT = 4
+_STEP = Call("multiply", (Column(SCORE, INT, True), Literal(18_000_000_000, INT)), INT, True)
+_START = Literal(datetime(2024, 1, 27, 5), pa.timestamp("us"))
+DATED = Map(
+    players,
+    (
+        *((f.name, Column(i, f.type, f.nullable)) for i, f in enumerate(PLAYERS)),
+        ("at", Call("add_micros", (_START, _STEP), pa.timestamp("us"), True)),
+    ),
+)
+"""Players with a moment, five hours apart, through the ends of some months."""
 
 
 def _call(
@@ -89,6 +110,59 @@ NODES = {
         (Order(SCORE),),
         (_call("rank", None, INT), _call("count", None, INT, Frame("groups", None, 2))),
     ),
+    "frames without some rows": Window(
+        players,
+        (TEAM,),
+        (Order(SCORE),),
+        (
+            _call("sum", WEIGHT, DOUBLE, Frame("rows", -3, 1, "ties")),
+            _call("count", None, INT, Frame("range", None, 0, "group")),
+            _call("max", NAME, TEXT, Frame("groups", -1, 2, "current row")),
+            _call("first_value", NAME, TEXT, Frame("groups", -1, 2, "group")),
+        ),
+    ),
+    "running sums without some rows": Window(
+        players,
+        (TEAM,),
+        (Order(NAME, True),),
+        (
+            _call("sum", WEIGHT, DOUBLE, Frame("range", None, 0, "ties")),
+            _call("count", SCORE, INT, Frame("rows", None, 2, "group")),
+        ),
+    ),
+    "lists": Window(
+        players,
+        (TEAM,),
+        (Order(SCORE),),
+        (
+            _call("list", NAME, pa.list_(TEXT), Frame("rows", -2, 1)),
+            _call("list", SCORE, pa.list_(INT), Frame("range", -2, 3, "ties")),
+        ),
+    ),
+    "values that are not NULL": Window(
+        players,
+        (TEAM,),
+        (Order(WEIGHT),),
+        (
+            replace(_call("last_value", SCORE, INT, Frame("rows", -4, 4)), skips_nulls=True),
+            replace(_call("nth_value", NAME, TEXT, Frame("groups", -2, 1)), count=2),
+        ),
+    ),
+    "months": Window(
+        DATED,
+        (TEAM,),
+        (Order(AT),),
+        (
+            _call("count", None, INT, Frame("range", Calendar(-1, 0), Calendar(0, 86_400_000_000))),
+            _call("min", NAME, TEXT, Frame("range", Calendar(1, 0), Calendar(2, -(10**9)))),
+        ),
+    ),
+    "months downwards": Window(
+        DATED,
+        (),
+        (Order(AT, True, True),),
+        (_call("count", None, INT, Frame("range", Calendar(-1, 1), Calendar(0, 10**9), "ties")),),
+    ),
     "heads": Window(players, (TEAM,), (Order(SCORE),), HEADS),
     "heads and numbers": Window(
         players, (TEAM,), (Order(NAME),), (*HEADS, _call("row_number", None, INT))
@@ -126,6 +200,10 @@ def _changes(random: Random, steps: int) -> list[Counter[Player]]:
     return changes
 
 
+def _hashable(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
 def _feed(pool: Pool, changes: Counter[Player], at: int) -> None:
     rows = [dict(zip(PLAYERS.names, p, strict=True)) for p, n in changes.items() if n]
     diffs = np.array([n for n in changes.values() if n], np.int64)
@@ -147,7 +225,8 @@ def test_output_equals_recomputation_at_every_time(name: str, at_once: int) -> N
             _feed(pool, each, start + i)
         pool.advance(start + len(step))
         deltas = pool.drain("out")
-        rows = list(zip(*(c.to_pylist() for c in deltas.rows.columns), strict=True))
+        columns = ([_hashable(v) for v in c.to_pylist()] for c in deltas.rows.columns)
+        rows = list(zip(*columns, strict=True))
         for i, each in enumerate(step):
             held.update(each)
             for row, at, diff in zip(rows, deltas.times, deltas.diffs, strict=True):

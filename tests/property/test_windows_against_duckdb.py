@@ -93,6 +93,35 @@ from (select src as n from follows union all select dst from follows) t;
 with r as (select id, status, rank() over (partition by status order by total) as k from orders)
 select status, count(*) as n, max(k) as k from r group by status;
 
+select id, array_agg(status) over w as a, string_agg(status, '-') filter (where total > 3) over w
+as b, array_agg(total) filter (where total > 3) over (order by id
+rows between 2 preceding and 1 following) as c from orders
+window w as (partition by customer_id order by id);
+
+select id, sum(total) over (w rows between 2 preceding and 2 following exclude current row) as a,
+max(total) over (w rows between 2 preceding and 2 following exclude group) as b, count(*) over (w
+groups between 1 preceding and 1 following exclude ties) as c, min(day) over (w range unbounded
+preceding exclude no others) as d from orders window w as (order by total);
+
+select id, last_value(total ignore nulls) over w as a, first_value(day ignore nulls) over w as b,
+nth_value(status, 2 ignore nulls) over w as c, lag(total ignore nulls) over (order by id) as d,
+lead(day, 2 ignore nulls) over (order by id) as e, lag(total, 1, 7 ignore nulls) over (order by id)
+as f, lag(day, 1 respect nulls) over (order by id) as g from orders
+window w as (order by id rows between 2 preceding and 3 following);
+
+select id, last_value(total ignore nulls) over (order by id) as a, nth_value(total, 2 ignore nulls)
+over (partition by status order by id rows between current row and unbounded following exclude
+current row) as b, first_value(total ignore nulls) over (order by id desc rows between unbounded
+preceding and 1 preceding) as c from orders;
+
+select id, lag(id, customer_id, -1) over (order by id) as a, lead(total, id % 3) over (partition by
+status order by id) as b, nth_value(id, customer_id + 1) over (order by id) as c from orders
+where customer_id >= 0;
+
+select id, count(*) over (order by day range between interval '1 month' preceding and interval
+'1 month' following) as n, min(id) over (order by day desc nulls last range between interval
+'2 months' following and interval '1 year 10 days' following) as m from orders;
+
 select x.id, lead(x.r) over (order by x.id) as n from (select id, row_number() over (order by
 total, id) as r from orders) x
 """

@@ -1,9 +1,20 @@
 """Window functions of every kind and frame, over the inputs of `engine`."""
 
+from datetime import date, datetime
+
 import pyarrow as pa
 
-from ivm.dataflow.aggregates import UP_TO_PEERS, Frame, Order, WindowCall, WindowFunction
-from ivm.dataflow.nodes import Arrange, Join, Node, Union, Window, project
+from ivm.dataflow.aggregates import (
+    UP_TO_PEERS,
+    Calendar,
+    Exclusion,
+    Frame,
+    Order,
+    WindowCall,
+    WindowFunction,
+)
+from ivm.dataflow.expressions import Call, Column, Literal
+from ivm.dataflow.nodes import Arrange, Join, Map, Node, Union, Window, project
 from tests.property.engine import edges, people
 
 INT = pa.int64()
@@ -19,6 +30,10 @@ def _rows(start: int | None, end: int | None) -> Frame:
     return Frame("rows", start, end)
 
 
+def _without(exclude: Exclusion, frame: Frame = RUNNING) -> Frame:
+    return Frame(frame.unit, frame.start, frame.end, exclude)
+
+
 def _number(function: WindowFunction, kind: pa.DataType = INT, count: int = 1) -> WindowCall:
     return WindowCall(function, None, function, kind, False, count=count)
 
@@ -31,6 +46,32 @@ def _value(
     default: int | None = None,
 ) -> WindowCall:
     return WindowCall(function, column, function, _TYPES[column], True, frame, count, default)
+
+
+def _other(
+    function: WindowFunction,
+    column: int,
+    varies: int | None = None,
+    *,
+    frame: Frame = RUNNING,
+    count: int = 1,
+    default: int | None = None,
+) -> WindowCall:
+    """The value of another row that counts, and a number by the row."""
+    kind = _TYPES[column]
+    skips = varies is None
+    return WindowCall(
+        function, column, function, kind, True, frame, count, default, None, varies, skips
+    )
+
+
+def _all(
+    column: int, frame: Frame, *, where: int | None = None, separator: str | None = None
+) -> WindowCall:
+    """The values of a frame as a list, or as a text."""
+    kind = pa.list_(_TYPES[column]) if separator is None else pa.string()
+    function: WindowFunction = "list" if separator is None else "join"
+    return WindowCall(function, column, "all", kind, True, frame, where=where, parameter=separator)
 
 
 def _sum(
@@ -49,6 +90,33 @@ _sources = project(edges, (0,))
 _destinations = project(edges, (1,))
 TWICE = Union((_sources, _destinations))
 """A bag in which rows have several copies."""
+HIGH = len(_TYPES)
+JUDGED = Map(
+    people,
+    (
+        *((f.name, Column(i, f.type, f.nullable)) for i, f in enumerate(people.schema)),
+        ("high", Call("gt", (Column(SCORE, INT, True), Literal(0, INT)), pa.bool_(), True)),
+    ),
+)
+"""People, and whether their score is above 0."""
+DAY, MOMENT = 1, 2
+_SCORE = Call("modulo", (Column(SCORE, INT, True), Literal(4, INT)), INT, True)
+_NOON = Literal(datetime(2024, 1, 30, 12), pa.timestamp("us"))
+_HALF_DAYS = Call("multiply", (_SCORE, Literal(43_200_000_000, INT)), INT, True)
+CALENDAR = Map(
+    people,
+    (
+        ("id", Column(ID, INT, False)),
+        (
+            "day",
+            Call("add_days", (Literal(date(2024, 1, 30), pa.date32()), _SCORE), pa.date32(), True),
+        ),
+        ("at", Call("add_micros", (_NOON, _HALF_DAYS), pa.timestamp("us"), True)),
+    ),
+)
+"""Days and half days around the end of a month."""
+_MONTH = 2_678_400_000_000
+"""Microseconds of 31 days."""
 
 WINDOWS: dict[str, Node] = {
     "row numbers": Window(people, (TEAM,), (Order(SCORE, True), BY_ID), (_number("row_number"),)),
@@ -197,6 +265,94 @@ WINDOWS: dict[str, Node] = {
     ),
     "rows of a partition by what is ordered by": Window(
         people, (SCORE,), (BY_SCORE,), (_sum(SCORE, Frame("range", -1, 0), WIDE),)
+    ),
+    "frames without their row or its peers": Window(
+        people,
+        (),
+        (BY_SCORE,),
+        (
+            _sum(ID, _without("current row"), WIDE),
+            _sum(PAY, _without("ties", Frame("rows", -1, 1)), MONEY),
+            _count(_without("group", Frame("groups", -1, 1))),
+            _value("max", TEAM, _without("ties", Frame("range", -1, 2))),
+            _value("min", WEIGHT, _without("group", _rows(None, 2))),
+            _value("first_value", ID, _without("ties")),
+            _value("last_value", ID, _without("current row", _rows(-2, 0))),
+            _value("nth_value", ID, _without("group", WHOLE), 2),
+        ),
+    ),
+    "running sums without their peers": Window(
+        people,
+        (TEAM,),
+        (BY_SCORE,),
+        (_sum(ID, _without("group"), WIDE), _count(_without("ties", _rows(None, 1)))),
+    ),
+    "lists": Window(
+        JUDGED,
+        (TEAM,),
+        (BY_ID, BY_SCORE),
+        (
+            _all(SCORE, _rows(-1, 1)),
+            _all(PAY, RUNNING, where=HIGH),
+            _all(TEAM, _without("current row", _rows(0, 2)), separator=", "),
+        ),
+    ),
+    "lists of copies": Window(
+        TWICE,
+        (),
+        (Order(0),),
+        (WindowCall("list", 0, "l", pa.list_(INT), True, Frame("groups", -1, 0, "ties")),),
+    ),
+    "values that are not NULL": Window(
+        people,
+        (),
+        (BY_ID, BY_SCORE),
+        (
+            _other("lag", SCORE),
+            _other("lead", PAY, count=2, default=PAY),
+            _other("lag", TEAM, count=-1),
+            _other("first_value", TEAM),
+            _other("last_value", SCORE),
+            _other("nth_value", WEIGHT, frame=_without("ties", _rows(-3, 3)), count=2),
+            _other("first_value", PAY, frame=_rows(1, 3)),
+        ),
+    ),
+    "distances of columns": Window(
+        people,
+        (TEAM,),
+        (BY_ID,),
+        (
+            _other("lag", ID, SCORE, default=ID),
+            _other("lead", PAY, ID),
+            _other("nth_value", SCORE, ID, frame=WHOLE),
+        ),
+    ),
+    "places of columns": Window(
+        people, (), (BY_ID,), (_other("nth_value", ID, SCORE, frame=_rows(-1, 2)),)
+    ),
+    "buckets of columns": Window(
+        people,
+        (TEAM,),
+        (BY_ID,),
+        (WindowCall("ntile", None, "n", pa.int32(), True, varies=SCORE),),
+    ),
+    "months of days": Window(
+        CALENDAR,
+        (),
+        (Order(DAY),),
+        (
+            _count(Frame("range", Calendar(-1, 0), Calendar(1, 0))),
+            _count(Frame("range", Calendar(1, -_MONTH), Calendar(1, 3_600_000_000 - _MONTH))),
+        ),
+    ),
+    "months of moments": Window(
+        CALENDAR,
+        (),
+        (Order(MOMENT, True, True),),
+        (
+            _count(Frame("range", Calendar(1, -_MONTH), Calendar(1, -_MONTH), "current row")),
+            WindowCall("list", ID, "l", pa.list_(INT), True, Frame("range", 0, Calendar(1, 0))),
+        ),
     ),
     "join of windows": Join(
         Arrange(Window(people, (), (Order(TEAM), BY_ID), (_number("row_number"),)), (5,)),

@@ -248,9 +248,9 @@ def _partition(
 
 def _window_call(below: Lowered, call: WindowCall) -> agg.WindowCall:
     made = call.attribute
-    column, default, other = (
+    column, default, other, varies, where = (
         None if c is None else below.positions[c.index]
-        for c in (call.argument, call.default, call.other)
+        for c in (call.argument, call.default, call.other, call.varies, call.where)
     )
     return agg.WindowCall(
         call.function,
@@ -262,6 +262,10 @@ def _window_call(below: Lowered, call: WindowCall) -> agg.WindowCall:
         call.count,
         default,
         other,
+        varies,
+        call.skips_nulls,
+        where,
+        call.parameter,
     )
 
 

@@ -299,10 +299,14 @@ class WindowCall:
     count: int = 1
     frame: Frame = UP_TO_PEERS
     other: Column | None = None
+    varies: Column | None = None
+    skips_nulls: bool = False
+    where: Column | None = None
+    parameter: str | None = None
 
     def reads(self) -> tuple[Column, ...]:
         """Lists the columns that the call reads."""
-        given = (self.argument, self.default, self.other)
+        given = (self.argument, self.default, self.other, self.varies, self.where)
         return tuple(c for c in given if c is not None)
 
 

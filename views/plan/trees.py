@@ -245,6 +245,8 @@ def _moved_window(call: WindowCall, by: Mapping[int, Expression]) -> WindowCall:
         argument=_moved(call.argument, by),
         default=_moved(call.default, by),
         other=_moved(call.other, by),
+        varies=_moved(call.varies, by),
+        where=_moved(call.where, by),
     )
 
 

@@ -5,8 +5,8 @@ equalities; what they imply for one input goes down to it. A condition never mov
 side of an outer join, nor below a window or a top-k other than by their keys, nor, where it may
 fail, to groups before they are joined. One on a row whose elements are taken comes before they are:
 it may say which rows have any. One on what a recursion passes on comes before the recursion. One on
-computed columns is computed from what they are computed from, where that does not make it long: each
-of a chain of queries would lengthen it, or double it.
+computed columns is computed from what they are computed from, where that does not make it long:
+each of a chain of queries would lengthen it, or double it.
 """
 
 from collections.abc import Iterable, Mapping, Set

@@ -48,11 +48,11 @@ def _looks_back(call: WindowCall, among_peers: bool) -> bool:
     if call.function in ("row_number", "rank", "dense_rank"):
         return True
     if call.function == "lag":
-        return call.count >= 0
+        return call.count >= 0 and call.varies is None
     if call.function in ("percent_rank", "cume_dist", "ntile", "lead"):
         return False
     closed = call.frame.unit == "rows" or among_peers
-    return closed and call.frame.end is not None and call.frame.end <= 0
+    return closed and call.frame.ends_by_row
 
 
 def _is_implied(condition: Expression, number: int, limit: int) -> bool:

@@ -11,14 +11,14 @@ Any construct not listed here is refused with its name and place, never approxim
   and left);
 - subqueries: derived tables, EXISTS, [NOT] IN, ARRAY, comparison and other operators with ANY and
   ALL, scalar ones and rows, all of them correlated at will;
-- rows as values: (a, b), ROW (…), the whole row of a relation, (row).field, (row).*; a column of the
-  result that is a row has its text;
+- rows as values: (a, b), ROW (…), the whole row of a relation, (row).field, (row).*; a column of
+  the result that is a row has its text;
 - the aggregates that `aggregates.calls.AGGREGATES` lists, with DISTINCT, ORDER BY and FILTER
   inside, and WITHIN GROUP; in a subquery also those of the queries around it;
 - windows (OVER, WINDOW) with PARTITION BY, ORDER BY and frames by ROWS, GROUPS or RANGE whose ends
-  are constant: row_number, rank, dense_rank, percent_rank, cume_dist, ntile, lag, lead,
-  first_value, last_value, nth_value with constant numbers; of the aggregates those
-  that sums and extremes make, with FILTER;
+  are constant, with EXCLUDE: row_number, rank, dense_rank, percent_rank, cume_dist, ntile, lag,
+  lead, first_value, last_value, nth_value, with IGNORE NULLS; and the aggregates but for those of
+  WITHIN GROUP, with FILTER;
 - now() compared with an expression of the row in WHERE: rows come and go as time passes;
 - functions that return sets, in FROM (LATERAL or not, ROWS FROM, WITH ORDINALITY), the select list,
   GROUP BY and ORDER BY: unnest, generate_series, jsonb_array_elements, jsonb_each,

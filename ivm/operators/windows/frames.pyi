@@ -1,21 +1,19 @@
-import pyarrow as pa
-
-from ivm.rows.format import Place
+from ivm.operators.windows.measures import Measure
 
 class Frame:
-    """The frame `unit` BETWEEN `start` AND `end`, as in `ivm.dataflow.nodes.Frame`.
+    """The frame `unit` BETWEEN `start` AND `end` without `exclude`.
 
-    `place` is the position of the order's first column in values, of type `type_`; both None
-    without one.
+    They are as in `ivm.dataflow.aggregates.Frame`; `measure` is that of the two distances of a
+    range, or None.
     """
 
     def __init__(
         self,
         unit: str,
-        start: int | float | None,
-        end: int | float | None,
-        place: Place | None,
-        type_: pa.DataType | None,
+        start: object,
+        end: object,
+        exclude: str,
+        measure: Measure | None,
     ) -> None: ...
     @property
     def by_rows(self) -> bool: ...
@@ -25,3 +23,9 @@ class Frame:
     def open_start(self) -> bool: ...
     @property
     def open_end(self) -> bool: ...
+    @property
+    def excludes(self) -> bool: ...
+    @property
+    def asks_peers(self) -> bool: ...
+    @property
+    def measure(self) -> Measure | None: ...

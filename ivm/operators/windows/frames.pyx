@@ -1,177 +1,114 @@
 """Frames of window functions: by rows, by groups of peers, or by distance in the order.
 
-A distance is added to the row's value in the order, or subtracted if the order is descending. A row is in the
-frame if it does not lie before the one sum, nor after the other: 5 PRECEDING AND 5 FOLLOWING of the value 20
-holds 15 to 25. Of a row whose value is NULL, a distance leads to its peers, as in PostgreSQL.
+A row is in a frame by distance if it does not lie before the one end, nor after the other: 5 PRECEDING AND
+5 FOLLOWING of the value 20 holds 15 to 25. Of a row whose value is NULL, a distance leads to its peers, as in
+PostgreSQL. Of the rows between the ends a frame may leave out the row itself, or its peers with or without it.
 """
 
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t
 from libcpp.vector cimport vector
 
+from ivm.operators.windows.measures cimport Measure, Target
 from ivm.operators.windows.rows cimport Stretch, after_peers, first_peer
-from ivm.rows.layout cimport DECIMAL, FLOAT, UNSIGNED
-from ivm.rows.words cimport (
-    decode_decimal, decode_double, decode_signed, encode_decimal, encode_double, encode_signed, int128_t,
-)
-from ivm.trace.times cimport compare_words
-
-from ivm.rows.layout import kind_of
-
-cdef extern from *:
-    """
-    static inline int ivm_add(ivm_int128 a, ivm_int128 b, ivm_int128* sum) {
-        return __builtin_add_overflow(a, b, sum);
-    }
-    """
-    bint add_overflows "ivm_add"(int128_t a, int128_t b, int128_t* sum) noexcept nogil
 
 _MOST = 2**62    # rows or groups that an end can be away
 
 
-cdef inline int64_t _clamped(int64_t i, int64_t length) noexcept nogil:
-    return 0 if i < 0 else length if i > length else i
+cdef inline int64_t _clamped(int64_t i, int64_t low, int64_t high) noexcept nogil:
+    return low if i < low else high if i > high else i
 
 
-cdef int128_t _wide(value):
-    cdef int128_t high = <int64_t> (value >> 64)
-    return (high << 64) | <int128_t> <uint64_t> (value & 0xFFFFFFFFFFFFFFFF)
+cdef inline Span _span(Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    end = max(start, end)
+    return Span(start, end, end, end, -1)
 
 
 cdef class Frame:
-    """The frame `unit` BETWEEN `start` AND `end`, as in `ivm.dataflow.aggregates.Frame`.
+    """The frame `unit` BETWEEN `start` AND `end` without `exclude`, as in `ivm.dataflow.aggregates.Frame`.
 
-    `place` is the position of the order's first column in values, of type `type_`; both None without one.
+    `measure` is that of the two distances of a range, or None.
     """
 
-    def __init__(self, unit, start, end, place, type_):
-        distant = unit == "range" and (start or end)
+    def __init__(self, unit, start, end, exclude, Measure measure):
         self.by_rows = unit == "rows"
-        self.by_range = bool(distant)
+        self.by_range = measure is not None
         self.open_start = start is None
         self.open_end = end is None
-        if not distant:
+        self.excludes = exclude != "no others"
+        self.leaves_group = exclude in ("group", "ties")
+        self.keeps_row = exclude == "ties"
+        self.asks_peers = not self.by_rows or self.leaves_group
+        self.measure = measure
+        if measure is None:
             self.start = max(min(start or 0, _MOST), -_MOST)
             self.end = max(min(end or 0, _MOST), -_MOST)
-            return
-        self.measure.null_word = place.null_word
-        self.measure.null = 0 if place.null_flipped else 1
-        self.measure.word = place.word
-        self.measure.words = place.words
-        self.measure.kind = kind_of(type_)
-        self.measure.flip = 0xFFFFFFFFFFFFFFFF if place.flipped else 0
-        if self.measure.kind == FLOAT:
-            self.near_float = start or 0
-            self.far_float = end or 0
-            # A distance subtracted from one value may be a little short for the way back from the other.
-            self.widest_float = 4 * max(abs(self.near_float), abs(self.far_float))
-        else:
-            self.near = _wide(start or 0)
-            self.far = _wide(end or 0)
-            self.widest = _wide(max(abs(start or 0), abs(end or 0)))
 
     cdef int bounds(self, Stretch s, Py_ssize_t first, Py_ssize_t last,
-                    vector[Py_ssize_t]* starts, vector[Py_ssize_t]* ends) except -1 nogil:
-        starts.clear()
-        ends.clear()
-        starts.reserve(last - first)
-        ends.reserve(last - first)
+                    vector[Span]* spans) except -1 nogil:
+        cdef Py_ssize_t i
+        spans.clear()
+        spans.reserve(last - first)
         if self.by_rows:
-            return self.by_row(s, first, last, starts, ends)
-        if self.by_range:
-            return self.by_distance(s, first, last, starts, ends)
-        return self.by_group(s, first, last, starts, ends)
+            self.by_row(s, first, last, spans)
+        elif self.by_range:
+            self.by_distance(s, first, last, spans)
+        else:
+            self.by_group(s, first, last, spans)
+        if self.excludes:
+            for i in range(first, last):
+                self.leave_out(s, i, &spans[0][i - first])
+        return 0
 
     cdef int by_row(self, Stretch s, Py_ssize_t first, Py_ssize_t last,
-                    vector[Py_ssize_t]* starts, vector[Py_ssize_t]* ends) except -1 nogil:
-        cdef Py_ssize_t i, n = s.length()
+                    vector[Span]* spans) except -1 nogil:
+        cdef Py_ssize_t i, start, end, n = s.length()
         for i in range(first, last):
-            starts.push_back(0 if self.open_start else _clamped(i + self.start, n))
-            ends.push_back(n if self.open_end else _clamped(i + self.end + 1, n))
+            start = 0 if self.open_start else _clamped(i + self.start, 0, n)
+            end = n if self.open_end else _clamped(i + self.end + 1, 0, n)
+            spans.push_back(_span(start, end))
         return 0
 
     cdef int by_group(self, Stretch s, Py_ssize_t first, Py_ssize_t last,
-                      vector[Py_ssize_t]* starts, vector[Py_ssize_t]* ends) except -1 nogil:
+                      vector[Span]* spans) except -1 nogil:
         cdef Py_ssize_t i, start = 0, end, n = s.groups.size() - 1
         end = n
         for i in range(first, last):
             if not self.open_start:
-                start = _clamped(s.group_of[i] + self.start, n)
+                start = _clamped(s.group_of[i] + self.start, 0, n)
             if not self.open_end:
-                end = _clamped(s.group_of[i] + self.end + 1, n)
-            starts.push_back(s.groups[start])
-            ends.push_back(s.groups[end])
+                end = _clamped(s.group_of[i] + self.end + 1, 0, n)
+            spans.push_back(_span(s.groups[start], s.groups[end]))
         return 0
 
     cdef int by_distance(self, Stretch s, Py_ssize_t first, Py_ssize_t last,
-                         vector[Py_ssize_t]* starts, vector[Py_ssize_t]* ends) except -1 nogil:
-        cdef Py_ssize_t i = first, n = s.length(), low = 0, high = 0, start, end, after
+                         vector[Span]* spans) except -1 nogil:
+        # An end never goes back, so that rows before may have a say where targets waver.
+        cdef Py_ssize_t i = 0 if self.measure.wavers else first_peer(s, first)
+        cdef Py_ssize_t n = s.length(), low = 0, high = 0, start, end, after
         cdef Target target
         while i < last:
-            start, end, after = 0, n, min(after_peers(s, i), last)
-            if self.is_null(s.rows[i]):
-                start = first_peer(s, i)
-                end = after_peers(s, i)
+            after = after_peers(s, i)
+            if self.measure.is_null(s.rows[i]):
+                start, end = i, after
             else:
-                target = self.target(s.rows[i], self.near, self.near_float)
-                while low < n and self.compare(s.rows[low], s.rows[i], &target) < 0:
+                target = self.measure.start_of(s.rows[i])
+                while low < n and self.measure.compare(s.rows[low], s.rows[i], &target) < 0:
                     low += 1
-                target = self.target(s.rows[i], self.far, self.far_float)
-                while high < n and self.compare(s.rows[high], s.rows[i], &target) <= 0:
+                target = self.measure.end_of(s.rows[i])
+                while high < n and self.measure.compare(s.rows[high], s.rows[i], &target) <= 0:
                     high += 1
                 start, end = low, high
             while i < after:
-                starts.push_back(0 if self.open_start else start)
-                ends.push_back(n if self.open_end else end)
+                if first <= i < last:
+                    spans.push_back(_span(0 if self.open_start else start, n if self.open_end else end))
                 i += 1
         return 0
 
-    cdef bint is_null(self, const uint64_t* val) noexcept nogil:
-        return self.measure.null_word >= 0 and val[self.measure.null_word] == self.measure.null
-
-    cdef bint reaches(self, const uint64_t* earlier, const uint64_t* later) noexcept nogil:
-        cdef Target target
-        if self.is_null(earlier):
-            return self.is_null(later)
-        target = self.target(earlier, self.widest, self.widest_float)
-        return self.compare(later, earlier, &target) <= 0
-
-    # The value at a distance from a row's, which is not NULL: by `distance`, or `by` if it is a float.
-    cdef Target target(self, const uint64_t* val, int128_t distance, double by) noexcept nogil:
-        cdef Target target
-        cdef uint64_t given[2]
-        cdef int128_t value
-        cdef bint down = self.measure.flip != 0
-        cdef int w, sign = 1 if distance > 0 else -1
-        for w in range(self.measure.words):
-            given[w] = val[self.measure.word + w] ^ self.measure.flip
-        target.beyond = 0
-        target.words[1] = 0
-        if down:
-            distance = -distance
-        if self.measure.kind == FLOAT:
-            target.words[0] = encode_double(decode_double(given[0]) + (-by if down else by))
-        elif self.measure.kind == DECIMAL:
-            if add_overflows(decode_decimal(given), distance, &value):
-                target.beyond = sign
-            encode_decimal(value, target.words)
-        elif self.measure.kind == UNSIGNED:
-            if add_overflows(<int128_t> given[0], distance, &value) or value < 0 or value >> 64 != 0:
-                target.beyond = sign
-            target.words[0] = <uint64_t> value
-        else:
-            if add_overflows(decode_signed(given[0]), distance, &value) or value != <int64_t> value:
-                target.beyond = sign
-            target.words[0] = encode_signed(<int64_t> value)
-        for w in range(self.measure.words):
-            target.words[w] ^= self.measure.flip
-        return target
-
-    # Compares a value with the target of `current`, which is not NULL.
-    cdef int compare(self, const uint64_t* val, const uint64_t* current,
-                     const Target* target) noexcept nogil:
-        cdef int at = self.measure.null_word
-        if at >= 0 and val[at] != current[at]:
-            return -1 if val[at] < current[at] else 1
-        if target.beyond != 0:
-            return -target.beyond
-        return compare_words(val + self.measure.word, target.words, self.measure.words)
+    # Leaves out the row `i`, or its peers.
+    cdef void leave_out(self, Stretch s, Py_ssize_t i, Span* span) noexcept nogil:
+        cdef Py_ssize_t low = first_peer(s, i) if self.leaves_group else i
+        cdef Py_ssize_t high = after_peers(s, i) if self.leaves_group else i + 1
+        if self.keeps_row and span.start <= i < span.end:
+            span.kept = i
+        span.low = _clamped(low, span.start, span.end)
+        span.high = _clamped(high, span.low, span.end)

@@ -1,7 +1,4 @@
-from ivm.operators.aggregates.linear import Accumulation
-from ivm.operators.windows.frames import Frame
 from ivm.rows.format import Place
-from ivm.rows.interner import Interner
 
 class WindowFunction:
     """One call of a window function, whose result lies at a place among all results."""
@@ -14,38 +11,11 @@ class WindowFunction:
     def state_words(self) -> int: ...
 
 class Numbering(WindowFunction):
-    """Numbers rows by `function`, a "number" of `window_kind`; `count` buckets of ntile."""
+    """Numbers rows by `function`, a "number" of `window_kind` but for `ntile`."""
 
-    def __init__(self, function: str, count: int, result: Place) -> None: ...
+    def __init__(self, function: str, result: Place) -> None: ...
 
-class Neighbour(WindowFunction):
-    """Takes the value so many rows `ahead` (back, if negative), or else the row's `default`."""
+class Buckets(WindowFunction):
+    """Numbers `count` buckets of rows, or as many as the column at `varies` says: ntile."""
 
-    def __init__(
-        self, ahead: int, argument: Place, default: Place | None, result: Place
-    ) -> None: ...
-
-class FrameValue(WindowFunction):
-    """Takes the value `argument` of the first, last or `count`-th row of `frame`: a "pick"."""
-
-    def __init__(
-        self, function: str, count: int, frame: Frame, argument: Place, result: Place
-    ) -> None: ...
-
-class FrameSum(WindowFunction):
-    """Computes a count, sum or average over `frame`: `logic`, of this one aggregate."""
-
-    def __init__(self, logic: Accumulation, frame: Frame, result: Place) -> None: ...
-
-class FrameExtreme(WindowFunction):
-    """Finds the greatest or least value `argument` in `frame`: `function` is `max` or `min`."""
-
-    def __init__(
-        self,
-        function: str,
-        frame: Frame,
-        argument: Place,
-        is_string: bool,
-        interner: Interner,
-        result: Place,
-    ) -> None: ...
+    def __init__(self, count: int, varies: Place | None, invalid: int, result: Place) -> None: ...

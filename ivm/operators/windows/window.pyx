@@ -19,11 +19,11 @@ from libc.string cimport memcmp, memcpy, memset
 from libcpp.algorithm cimport reverse
 from libcpp.vector cimport vector
 
-from ivm.operators.windows.frames cimport Frame
 from ivm.operators.reductions.touched_groups cimport Run
 from ivm.operators.base.state_table cimport Groups
 from ivm.operators.base.operator cimport KEPT_UPDATES, Reader, Region
 from ivm.operators.aggregates.ordering cimport Ordering
+from ivm.operators.windows.measures cimport Measure
 from ivm.operators.windows.rows cimport Stretch
 from ivm.operators.reductions.ordered_walk cimport OrderedWalk, Step
 from ivm.operators.windows.functions cimport NEAR, ONWARD, WHOLE, WindowFunction
@@ -54,7 +54,7 @@ cdef class Window(OrderedWalk):
     cdef bint asks_head                 # some must know the first row
     cdef int64_t reach                  # rows that a change can reach, to either side
     cdef int64_t reach_groups           # and groups of peers
-    cdef vector[void*] measures         # frames by distance that a change can reach besides
+    cdef vector[void*] measures         # of frames by distance that a change can reach besides
     cdef vector[const uint64_t*] changed    # values with an update at the present time, ascending
     cdef size_t from_step               # steps that the change can reach
     cdef size_t to_step
@@ -274,9 +274,9 @@ cdef class Window(OrderedWalk):
         return 0
 
     cdef bint _measures_reach(self, const uint64_t* earlier, const uint64_t* later) noexcept nogil:
-        cdef void* frame
-        for frame in self.measures:
-            if (<Frame> frame).reaches(earlier, later):
+        cdef void* measure
+        for measure in self.measures:
+            if (<Measure> measure).reaches(earlier, later):
                 return True
         return False
 

@@ -31,8 +31,9 @@ def array(o: Occurrence, node: exp.Func) -> Bound:
     order = o.order_of(argument)
     if argument.distinct:
         o.check_distinct(order, value)
-    by = (*order, Ordering(value, False, False))
-    return _joined(o, "[", item, "]", argument.distinct, by)
+    if not o.over_groups:
+        order = (*order, Ordering(value, False, False))
+    return _joined(o, "[", item, "]", argument.distinct, order)
 
 
 def object_(o: Occurrence, node: exp.Func) -> Bound:

@@ -81,6 +81,8 @@ class Occurrence:
                     "DISTINCT of several columns in an aggregate (write a row, (a, b))"
                 )
             given = given.expressions[0]
+        if self.over_groups and (order or distinct):
+            raise self.unsupported(_ORDERED_INSIDE if order else _DISTINCT_INSIDE)
         return Argument(given, distinct, order)
 
     def order_of(self, argument: Argument) -> tuple[Ordering, ...]:
@@ -141,5 +143,7 @@ def ordering_of(b: Binder, node: exp.Ordered, value: Expression) -> Ordering:
     return Ordering(value, bool(node.args.get("desc")), bool(node.args.get("nulls_first")))
 
 
+_ORDERED_INSIDE = "ORDER BY inside an aggregate over a window (write it in OVER)"
+_DISTINCT_INSIDE = "DISTINCT inside an aggregate over a window (drop copies in a subquery)"
 TRUE_ROW = Literal(True, BOOL)
 """The constant that stands for a row where rows are counted."""

@@ -2,7 +2,7 @@
 
 They see the rows that WHERE, GROUP BY and HAVING leave, and stand in the select list and ORDER BY.
 An aggregate over a window is bound as any other; its computations become calls over the window
-instead of a grouped query's. Counts, as of lag(), must be constants.
+instead of a grouped query's, and its values are in the order of the window.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,14 +12,14 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ivm.dataflow.aggregates import WindowFunction, is_window_function
-from ivm.dataflow.expressions import Call, Column, Expression, Literal
+from ivm.dataflow.expressions import Column, Expression
 from views.errors import DuplicateColumn, GroupingError, UnknownTable
 from views.plan.nodes import Attribute, Map, Plan, Window, WindowCall
 from views.sql.aggregates.calls import ordering
-from views.sql.aggregates.frames import bind_frame, constant
+from views.sql.aggregates.frames import bind_frame, number
 from views.sql.base.binder import Binder, Handler
-from views.sql.base.coercion import BIGINT, BOOL, DOUBLE, INT, Bound
-from views.sql.base.computations import Aggregates, Computation, WindowUse
+from views.sql.base.coercion import BIGINT, DOUBLE, INT, Bound
+from views.sql.base.computations import Aggregates, WindowUse
 from views.sql.base.scope import Session
 from views.sql.source.text import describe
 
@@ -40,6 +40,12 @@ _VALUES: dict[type[exp.Expr], WindowFunction] = {
 }
 
 
+_VALUES_ONLY = (
+    "anything but lag, lead, first_value, last_value and nth_value"
+    " (write FILTER (WHERE … IS NOT NULL) behind an aggregate)"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """The clauses of a window, with those that it takes over from another one by name."""
@@ -53,19 +59,28 @@ def window(b: Binder, node: exp.Window) -> Bound:
     """Binds `function(…) OVER (…)`."""
     if b.windows is None:
         raise b.fault(GroupingError, f"a window function cannot stand in {b.clause}", node)
-    kind = type(node.this)
+    given = node.this
+    says_nulls = isinstance(given, exp.IgnoreNulls | exp.RespectNulls)
+    called = given.this if says_nulls else given
+    kind = type(called)
     inner = replace(b, clause="a window function", windows=None, set_calls=None)
-    if kind in _NUMBERS:
-        function, result = _NUMBERS[kind]
-        count = 1 if kind is not exp.Ntile else _positive(inner, node.this, node.this.this)
-        b.session.source.only(node.this, ("this",) if kind is exp.Ntile else ())
-        attribute = b.session.numbers.new(function, result, False)
-        b.windows.append(replace(_over(inner, node, attribute, function), count=count))
-        return attribute.column
     if kind in _VALUES:
-        b.windows.append(_of_value(inner, node, _VALUES[kind]))
-        return b.windows[-1].attribute.column
-    return _aggregate(b, inner, node)
+        use = _of_value(inner, node, called, _VALUES[kind])
+        b.windows.append(replace(use, skips_nulls=isinstance(given, exp.IgnoreNulls)))
+        return use.attribute.column
+    if says_nulls:
+        raise b.session.source.unsupported(f"IGNORE NULLS or RESPECT NULLS of {_VALUES_ONLY}", node)
+    if kind not in _NUMBERS:
+        return _aggregate(b, inner, node)
+    function, result = _NUMBERS[kind]
+    count, varies = 1, None
+    if kind is exp.Ntile:
+        count, varies = _positive(inner, called, called.this)
+    b.session.source.only(called, ("this",) if kind is exp.Ntile else ())
+    attribute = b.session.numbers.new(function, result, varies is not None)
+    over = _over(inner, node, attribute, function)
+    b.windows.append(replace(over, count=count, varies=varies))
+    return attribute.column
 
 
 def _over(b: Binder, node: exp.Window, attribute: Attribute, function: WindowFunction) -> WindowUse:
@@ -109,9 +124,8 @@ def check_named(b: Binder, nodes: Sequence[exp.Window]) -> None:
         bind_frame(b, shape.frame, ordering(b, shape.order))
 
 
-def _of_value(b: Binder, node: exp.Window, function: WindowFunction) -> WindowUse:
+def _of_value(b: Binder, node: exp.Window, given: exp.Expr, function: WindowFunction) -> WindowUse:
     """A call for a value of another row: `lag(value [, count [, default]])` and the like."""
-    given = node.this
     parts = {"nth_value": ("this", "offset"), "lag": ("this", "offset", "default")}
     b.session.source.only(given, parts.get("lag" if function == "lead" else function, ("this",)))
     default: Expression | None = None
@@ -119,28 +133,28 @@ def _of_value(b: Binder, node: exp.Window, function: WindowFunction) -> WindowUs
         argument = b.value(given.this)
     else:
         argument, default = b.same_type([given.this, given.args["default"]], f"{function}()")
-    count, offset = 1, given.args.get("offset")
+    count, varies, offset = 1, None, given.args.get("offset")
     if function == "nth_value":
-        count = _positive(b, given, offset)
+        count, varies = _positive(b, given, offset)
     elif offset is not None:
-        count = constant(b, offset, f"the distance of {function}()")
+        count, varies = number(b, offset, f"the distance of {function}()")
     attribute = b.session.numbers.new(function, argument.type, True)
     over = _over(b, node, attribute, function)
-    return replace(over, argument=argument, default=default, count=count)
+    return replace(over, argument=argument, default=default, count=count, varies=varies)
 
 
-def _positive(b: Binder, function: exp.Expr, count: exp.Expr | None) -> int:
+def _positive(
+    b: Binder, function: exp.Expr, count: exp.Expr | None
+) -> tuple[int, Expression | None]:
     what = f"the number of {describe(function)}"
     if count is None:
         raise b.session.source.unsupported(f"{describe(function)} without a number", function)
-    return constant(b, count, what, least=1)
+    return number(b, count, what, least=1)
 
 
 def _aggregate(b: Binder, inner: Binder, node: exp.Window) -> Bound:
     """An aggregate over a window, whose argument may hold aggregates of the query itself."""
     assert b.windows is not None
-    if isinstance(node.this, exp.IgnoreNulls | exp.RespectNulls):
-        raise b.session.source.unsupported("IGNORE NULLS or RESPECT NULLS", node)
     if isinstance(node.this, exp.WithinGroup):
         raise b.session.source.unsupported("WITHIN GROUP over a window", node)
     if not isinstance(node.this, exp.AggFunc | exp.Filter | exp.Anonymous):
@@ -150,23 +164,20 @@ def _aggregate(b: Binder, inner: Binder, node: exp.Window) -> Bound:
     bound = made.bind(node.this)
     b.pending.extend(found.pending)
     for computation, attribute in found.calls.items():
-        function = computation.function
-        extra = computation.order or computation.parameter is not None
-        if not is_window_function(function) or extra or computation.distinct:
-            what = "DISTINCT" if computation.distinct else describe(node.this)
-            raise b.session.source.unsupported(f"{what} over a window", node)
-        over = _over(inner, node, attribute, function)
-        b.windows.append(replace(over, argument=_filtered(computation), other=computation.other))
+        function, parameter = computation.function, computation.parameter
+        if not is_window_function(function) or computation.order:
+            raise b.session.source.unsupported(f"{describe(node.this)} over a window", node)
+        assert not isinstance(parameter, float)  # of percentiles, which no window has
+        b.windows.append(
+            replace(
+                _over(inner, node, attribute, function),
+                argument=computation.argument,
+                other=computation.other,
+                where=computation.where,
+                parameter=parameter,
+            )
+        )
     return bound
-
-
-def _filtered(computation: Computation) -> Expression | None:
-    """Makes the argument NULL where the aggregate's condition does not hold."""
-    value, where = computation.argument, computation.where
-    if where is None:
-        return value
-    kept = Literal(True, BOOL) if value is None else value
-    return Call("case", (where, kept, Literal(None, kept.type)), kept.type, True)
 
 
 def computed(session: Session, plan: Plan, uses: Sequence[WindowUse]) -> Plan:
@@ -182,10 +193,23 @@ def computed(session: Session, plan: Plan, uses: Sequence[WindowUse]) -> Plan:
 
 
 def _call(use: WindowUse, columns: Mapping[Expression, Attribute]) -> WindowCall:
-    argument, default, other = (
-        None if e is None else columns[e].column for e in (use.argument, use.default, use.other)
+    argument, default, other, varies, where = (
+        None if e is None else columns[e].column
+        for e in (use.argument, use.default, use.other, use.varies, use.where)
     )
-    return WindowCall(use.attribute, use.function, argument, default, use.count, use.frame, other)
+    return WindowCall(
+        use.attribute,
+        use.function,
+        argument,
+        default,
+        use.count,
+        use.frame,
+        other,
+        varies,
+        use.skips_nulls,
+        where,
+        use.parameter,
+    )
 
 
 def _with_columns(

@@ -137,20 +137,30 @@ class WindowUse:
     count: int = 1
     frame: Frame = UP_TO_PEERS
     other: Expression | None = None
+    varies: Expression | None = None
+    skips_nulls: bool = False
+    where: Expression | None = None
+    parameter: str | None = None
 
     def reads(self) -> list[Expression]:
         """Lists the expressions that it reads of each row."""
-        given = [self.argument, self.default, self.other]
+        given = [self.argument, self.default, self.other, self.varies, self.where]
         order = [o.value for o in self.order]
         return [*self.keys, *order, *(e for e in given if e is not None)]
 
     def mapped(self, to: Callable[[Expression], Expression]) -> "WindowUse":
         """Makes the same over other expressions."""
+
+        def moved(expression: Expression | None) -> Expression | None:
+            return None if expression is None else to(expression)
+
         return replace(
             self,
             keys=tuple(to(k) for k in self.keys),
             order=tuple(replace(o, value=to(o.value)) for o in self.order),
-            argument=None if self.argument is None else to(self.argument),
-            default=None if self.default is None else to(self.default),
-            other=None if self.other is None else to(self.other),
+            argument=moved(self.argument),
+            default=moved(self.default),
+            other=moved(self.other),
+            varies=moved(self.varies),
+            where=moved(self.where),
         )

@@ -372,7 +372,7 @@ def _output_name(node: exp.Expr) -> str:
         return str(node.expression.name)
     if isinstance(node, exp.Tuple):
         return "row"
-    while isinstance(node, exp.Paren | exp.Filter | exp.WithinGroup | exp.Window):
+    while isinstance(node, _AROUND):
         node = node.this
     if isinstance(node, exp.Cast):
         inner = _output_name(node.this)
@@ -383,3 +383,6 @@ def _output_name(node: exp.Expr) -> str:
 
 
 UNNAMED = "?column?"
+_AROUND = (
+    exp.Paren, exp.Filter, exp.WithinGroup, exp.Window, exp.IgnoreNulls, exp.RespectNulls,
+)  # fmt: skip
