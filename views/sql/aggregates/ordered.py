@@ -16,6 +16,7 @@ from ivm.values.types import JSON
 from views.errors import InvalidLiteral
 from views.plan.nodes import AggregateFunction
 from views.plan.scalars import call, test
+from views.sql.aggregates.hypothetical import Hypothetical, place
 from views.sql.aggregates.occurrence import AggregateHandler, Argument, Occurrence, only_where
 from views.sql.base.binder import name
 from views.sql.base.coercion import DOUBLE, TEXT, Bound, cast, is_number
@@ -89,8 +90,13 @@ def extreme(o: Occurrence, node: exp.ArgMin | exp.ArgMax) -> Bound:
 
 
 def within_group(o: Occurrence, node: exp.WithinGroup) -> Bound:
-    """Binds `mode()`, `percentile_cont(f)` and `percentile_disc(f)` WITHIN GROUP (ORDER BY x)."""
+    """Binds `mode()`, `percentile_cont(f)` and `percentile_disc(f)` WITHIN GROUP (ORDER BY x).
+
+    So are the places of rows that are not there: see `hypothetical`.
+    """
     order = node.expression
+    if isinstance(order, exp.Order) and isinstance(node.this, Hypothetical):
+        return place(o, node.this, order.expressions)
     if not isinstance(order, exp.Order) or len(order.expressions) != 1:
         raise o.unsupported("WITHIN GROUP without one expression to order by")
     (by,) = o.ordering(tuple(order.expressions))
@@ -105,7 +111,7 @@ def within_group(o: Occurrence, node: exp.WithinGroup) -> Bound:
                 raise o.binder.mismatch(f"percentile_cont() takes numbers, not {name(value)}", node)
             value = cast(value, DOUBLE)
             return _ordered(o, "percentile_cont", value, by.descending, _fraction(o, node.this))
-    raise o.unsupported("WITHIN GROUP of anything but mode() and percentiles")
+    raise o.unsupported("WITHIN GROUP of anything but mode(), percentiles, ranks and cume_dist()")
 
 
 def _ordered(
