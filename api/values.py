@@ -22,7 +22,7 @@ from connectors.columns.to_arrow import to_array
 from connectors.tables.spec import type_name
 from ivm.values.documents import canonical
 from ivm.values.forms import parse_uuid
-from ivm.values.intervals import parse_interval
+from ivm.values.interval_text import parse_interval
 from ivm.values.types import INTERVAL, JSON, UUID, arrow_array, interval_constant
 
 _NATURAL = re.compile(r"[0-9]{1,18}")

@@ -43,7 +43,7 @@ import pyarrow.compute as pc
 from connectors.columns.faults import NULL_VALUE, OUT_OF_RANGE, WRONG_TYPE, ValueFault
 from ivm.values.documents import canonical, canonical_of
 from ivm.values.forms import parse_uuid
-from ivm.values.intervals import parse_interval
+from ivm.values.interval_text import parse_interval
 from ivm.values.types import INTERVAL, JSON, UUID, Interval, interval_constant
 
 _DAYS = (-719_162, 2_932_896)

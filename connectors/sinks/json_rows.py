@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ivm.values.intervals import spelled
+from ivm.values.interval_text import spelled
 from ivm.values.types import INTERVAL, UUID, Interval
 
 # Up to this scale, no decimal is cast to a string with an exponent.

@@ -4,7 +4,8 @@
 - `documents`: JSON documents and their canonical texts
 - `forms`: texts of values in PostgreSQL's forms, written and read
 - `interval_fields`: fields of intervals, as `extract` and `date_trunc` name them
-- `intervals`: intervals: their texts, and arithmetic on their three parts
+- `interval_text`: texts of intervals, read in every form of PostgreSQL's and written in one
+- `intervals`: intervals: arithmetic on their three parts
 - `letter_case`: upper and lower case, one character for one, as in the locale C.UTF-8
 - `moment_fields`: fields of the text of a date, a time or an interval
 - `moment_text`: dates and times of day read from text, in every form of PostgreSQL's

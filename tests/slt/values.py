@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ivm.values.intervals import spelled
+from ivm.values.interval_text import spelled
 from ivm.values.types import Interval
 
 Row = Sequence[Any]

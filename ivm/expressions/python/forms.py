@@ -20,7 +20,7 @@ from ivm.values.forms import (
     time_text,
     timestamp_text,
 )
-from ivm.values.intervals import parse_interval, spelled
+from ivm.values.interval_text import parse_interval, spelled
 from ivm.values.moment_text import parse_date, parse_time, parse_timestamp
 from ivm.values.types import NUMERIC
 

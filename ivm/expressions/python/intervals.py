@@ -1,9 +1,12 @@
 """Functions of intervals, and those of moments that give or take one."""
 
+from collections.abc import Callable
 from decimal import Decimal
 
-from ivm.expressions.python.script import Script
+from ivm.dataflow.expressions import Call
+from ivm.expressions.python.script import Script, constant
 from ivm.values.calendar import SECOND
+from ivm.values.interval_text import fitted, qualifier
 from ivm.values.intervals import (
     add,
     age,
@@ -23,6 +26,12 @@ from ivm.values.intervals import (
 from ivm.values.types import Interval
 
 
+def fit_interval(call: Call) -> Callable[[Interval], Interval]:
+    """Make the function that keeps the fields of an interval that a constant names."""
+    kept = qualifier(str(constant(call, 1)))
+    return lambda value: fitted(value, kept)
+
+
 def zone_offset(value: Interval) -> Interval:
     """Give an interval in whole seconds, which may be a zone's offset (raises ValueError)."""
     if value.months or value.days:
@@ -32,6 +41,7 @@ def zone_offset(value: Interval) -> Interval:
 
 
 SCRIPTS: dict[str, Script] = {
+    "fit_interval": Script(fit_interval, ("interval", "text"), made=True, constants=(1,)),
     "zone_offset": Script(zone_offset, ("interval",)),
     "interval_span": Script(lambda value: Decimal(span(value)), ("interval",)),
     "interval_normal": Script(normal, ("interval",)),

@@ -10,7 +10,7 @@ from ivm.expressions.families import family
 from ivm.expressions.python.script import Script, constant
 from ivm.values.calendar import DAY, HOUR, MINUTE, SECOND, checked_days
 from ivm.values.interval_fields import INTERVAL_FIELDS, truncation
-from ivm.values.intervals import parse_interval
+from ivm.values.interval_text import parse_interval
 from ivm.values.templates import formatter, parser
 from ivm.values.types import Interval
 from ivm.values.zones import find

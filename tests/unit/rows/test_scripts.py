@@ -11,15 +11,14 @@ from ivm.expressions.python.arrays import array_reader, array_writer
 from ivm.expressions.python.documents import contains
 from ivm.values.calendar import civil, days_of
 from ivm.values.documents import canonical, parse
+from ivm.values.interval_text import parse_interval, spelled
 from ivm.values.intervals import (
     age,
     elapsed,
     justify_interval,
     moved,
     normal,
-    parse_interval,
     span,
-    spelled,
 )
 from ivm.values.types import Interval
 

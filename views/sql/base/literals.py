@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from ivm.dataflow.expressions import Literal, Value
 from ivm.values.python_values import fits_single
+from ivm.values.types import INTERVAL
 
 _EXACT = Context(prec=200)
 _CLOCK_WORDS = frozenset({"now", "today", "tomorrow", "yesterday"})
@@ -57,7 +58,7 @@ def exact(value: float | Decimal, kind: pa.DataType) -> Value:
 
 def moving(text: str, kind: pa.DataType) -> str | None:
     """Says of a text that is a moment to PostgreSQL why it is none here, and what to write."""
-    if not pa.types.is_temporal(kind):
+    if not pa.types.is_temporal(kind) or kind == INTERVAL:
         return None
     if _CLOCK_WORDS.intersection(text.lower().split()):
         return "a moment that depends on the clock; compare a column with now() in WHERE"

@@ -3,6 +3,7 @@
 - `arrays`: arrays: constructors, subscripts, operators and functions
 - `documents`: jsonb: operators and functions
 - `general`: functions of numbers, text and NULLs
+- `intervals`: constants and casts of intervals, and the fields that a type keeps
 - `moments`: functions of dates, times, timestamps and intervals by name
 - `moving`: moments moved by intervals, and intervals negated
 - `named`: functions called by PostgreSQL's name and order of arguments

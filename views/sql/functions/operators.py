@@ -34,7 +34,7 @@ from views.sql.base.coercion import (
     promoted,
     scale_of,
 )
-from views.sql.functions import documents, moving, rows, temporal
+from views.sql.functions import documents, intervals, moving, rows, temporal
 from views.types import parse_type
 
 _ARITHMETIC: dict[type[exp.Expr], tuple[str, str]] = {
@@ -197,6 +197,8 @@ def case(b: Binder, node: exp.Case) -> Bound:
 
 def cast_(b: Binder, node: exp.Cast) -> Bound:
     bound = b.bind(node.this)
+    if isinstance(node.args["to"].this, exp.Interval):
+        return intervals.kept(b, bound, node.args["to"].this.args.get("unit"), node.this)
     target = _type_of(b, node.args["to"], bound)
     return b.explicit_cast(bound, target, node.this)
 

@@ -5,11 +5,10 @@ from decimal import Decimal
 import pyarrow as pa
 from sqlglot import exp
 
-from ivm.constants import computed, read
+from ivm.constants import computed
 from ivm.dataflow.expressions import Call, Expression, Literal
 from ivm.values.interval_fields import CLOCK_FIELDS, INTERVAL_FIELDS, INTERVAL_UNITS
 from ivm.values.types import INTERVAL
-from views.errors import InvalidLiteral
 from views.plan.scalars import call, conjunction, disjunction, predicate
 from views.sql.base.binder import Binder, Handler, name
 from views.sql.base.coercion import (
@@ -29,7 +28,7 @@ from views.sql.base.coercion import (
     is_number,
     is_temporal,
 )
-from views.sql.functions import time_zones
+from views.sql.functions import intervals, time_zones
 from views.sql.functions.moving import negated, shifted
 
 _SPAN = pa.decimal128(38, 0)
@@ -134,20 +133,6 @@ def _negated_days(days: Expression) -> Expression:
     return computed(negative) if isinstance(days, Literal) else negative
 
 
-def interval(b: Binder, node: exp.Interval) -> Bound:
-    """Binds `interval '1 day 2 hours'` or `interval '3' month`."""
-    amount, unit = node.this, node.args.get("unit")
-    if not isinstance(amount, exp.Literal) or not (unit is None or isinstance(unit, exp.Var)):
-        raise b.session.source.unsupported("an interval that is not constant", node)
-    text = amount.this if unit is None else f"{amount.this} {unit.name}"
-    try:
-        return read(text, INTERVAL)
-    except ValueError as error:
-        raise b.fault(
-            InvalidLiteral, f"{text!r} is not an interval like '1 day 2 hours'", amount
-        ) from error
-
-
 def extract(b: Binder, node: exp.Extract) -> Bound:
     """Binds `extract(field from …)` of a date, a timestamp, a time or an interval: numeric."""
     value = b.typed(b.bind(node.expression), TIMESTAMP, node.expression)
@@ -248,7 +233,7 @@ HANDLERS: dict[type[exp.Expr] | str, Handler] = {
     exp.AtTimeZone: Handler(time_zones.at_time_zone, ("this", "zone")),
     exp.DateTrunc: Handler(date_trunc, ("this", "unit", "zone")),
     exp.Extract: Handler(extract, ("this", "expression")),
-    exp.Interval: Handler(interval, ("this", "unit", "fraction_in_string")),
+    exp.Interval: Handler(intervals.constant, ("this", "unit")),
     exp.Overlaps: Handler(overlaps, ("this", "expression")),
     exp.TimestampTrunc: Handler(date_trunc, ("this", "unit", "zone")),
 }

@@ -82,6 +82,8 @@ def _nested_brackets(tokens: list[Token]) -> Iterator[int]:
             around.pop()
 
 
+_INTERVAL_FIELDS = frozenset({"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"})
+_OTHER_UNITS = frozenset({f"{field}S" for field in _INTERVAL_FIELDS} | {"WEEK", "WEEKS"})
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 
 
@@ -257,22 +259,61 @@ class ViewsParser(PostgresParser):
         return limit
 
     def _parse_interval(self, *args: Any, **kwargs: Any) -> exp.Add | exp.Interval | None:
-        begun, after = self._curr, self._next
+        """A constant: its text stays whole, and its fields are one word, as `DAY TO SECOND(3)`."""
+        begun = self._index
+        if not self._match(TokenType.INTERVAL):
+            return super()._parse_interval(*args, **kwargs)
+        digits = self._parse_interval_digits()
+        if self._curr and self._curr.token_type == TokenType.STRING:
+            text = self._parse_string()
+            unit = digits or self._interval_fields()
+            if self._curr and self._curr.text.upper() in _OTHER_UNITS:
+                self.raise_error("A unit stands in the text: INTERVAL '1 week'", self._curr)
+            return self.expression(exp.Interval(this=text, unit=unit))
+        self._retreat(begun)
         interval = super()._parse_interval(*args, **kwargs)
-        named = begun.token_type == TokenType.INTERVAL and after.token_type != TokenType.STRING
-        if interval is not None and named:
-            self.raise_error("INTERVAL takes a text; write INTERVAL '1 day'", begun)
+        if interval is not None:
+            self.raise_error("INTERVAL takes a text; write INTERVAL '1 day'", self._tokens[begun])
         return interval
 
-    def _parse_interval_span(
-        self, this: exp.Expr, parse_function_unit: bool = True
-    ) -> exp.Interval:
-        interval = super()._parse_interval_span(this, parse_function_unit)
-        if this.is_string:
-            if exp.INTERVAL_STRING_RE.findall(this.name):
-                interval.set("unit", None)
-            interval.set("this", this)
-        return interval
+    def _parse_types(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
+        """A type; the fields of an interval's are one word."""
+        if not self._match(TokenType.INTERVAL):
+            return super()._parse_types(*args, **kwargs)
+        unit = self._parse_interval_digits() or self._interval_fields()
+        if unit is None:
+            self._retreat(self._index - 1)
+            return super()._parse_types(*args, **kwargs)
+        kind = self.expression(exp.DataType(this=self.expression(exp.Interval(unit=unit))))
+        while self._match_pair(TokenType.L_BRACKET, TokenType.R_BRACKET):
+            kind = exp.DataType(this=exp.DType.ARRAY, expressions=[kind], nested=True)
+        return kind
+
+    def _parse_interval_digits(self) -> exp.Var | None:
+        """`(3)`: how many digits the seconds have."""
+        begun = self._index
+        if self._match(TokenType.L_PAREN):
+            if self._match(TokenType.NUMBER):
+                digits = self._prev.text
+                if self._match(TokenType.R_PAREN):
+                    return exp.var(f"({digits})")
+            self._retreat(begun)
+        return None
+
+    def _interval_fields(self) -> exp.Var | None:
+        """`YEAR TO MONTH` and its like, after INTERVAL or after its text."""
+        word = self._curr.text.upper() if self._curr else ""
+        if word not in _INTERVAL_FIELDS or self._curr.token_type == TokenType.STRING:
+            return None
+        self._advance()
+        if self._curr and self._curr.text.upper() == "TO":
+            following = self._next.text.upper() if self._next else ""
+            if following not in _INTERVAL_FIELDS:
+                self.raise_error("TO needs a field of an interval, such as MONTH or SECOND")
+            self._advance(2)
+            word = f"{word} TO {following}"
+        digits = self._parse_interval_digits() if word.endswith("SECOND") else None
+        return exp.var(word + (digits.name if digits else ""))
 
     def _parse_with(self, skip_with_token: bool = False) -> exp.With | None:
         start = self._index
@@ -337,6 +378,13 @@ def _join(generator: Generator, join: exp.Join) -> str:
     return generator.join_sql(join) + (f" AS {alias}" if alias else "")
 
 
+def _interval(generator: Generator, interval: exp.Interval) -> str:
+    """Writes an interval's type or constant, its fields behind it, digits alone before its text."""
+    text, fields = generator.sql(interval, "this"), generator.sql(interval, "unit")
+    parts = (f"INTERVAL{fields}", text) if fields.startswith("(") else ("INTERVAL", text, fields)
+    return " ".join(part for part in parts if part)
+
+
 class ViewsGenerator(PostgresGenerator):
     """Writes the syntax that the parser adds, which sqlglot's own generator has no methods for."""
 
@@ -344,6 +392,7 @@ class ViewsGenerator(PostgresGenerator):
         MutuallyRecursive: _mutually_recursive,
         RecursiveBinding: _binding,
         exp.Array: _array,
+        exp.Interval: _interval,
         exp.Join: _join,
         exp.BitwiseNot: lambda g, node: f"~ {g.sql(node, 'this')}",  # `~~` is LIKE
     }
