@@ -40,9 +40,9 @@ _WORDS = {word: unit for unit, words in _SYNONYMS.items() for word in words.spli
 _LONG_WORDS = {
     "microsecon": "microsecond", "millisecon": "millisecond", "millennium": "millennium",
 }  # fmt: skip
-_TERM = re.compile(r"([+-]?\d*)(\.\d*)?")
-_YEAR_MONTH = re.compile(r"([+-]?)(\d+)-(\d+)")
-_CLOCK = re.compile(r"([+-]?)(\d+):(\d*)(?::(\d*))?(\.\d*)?")
+_TERM = re.compile(r"([+-]?\d*)(\.\d*)?", re.ASCII)
+_YEAR_MONTH = re.compile(r"([+-]?)(\d+)-(\d+)", re.ASCII)
+_CLOCK = re.compile(r"([+-]?)(\d+):(\d*)(?::(\d*))?(\.\d*)?", re.ASCII)
 _QUALIFIER = re.compile(
     r"(?:(year|month|day|hour|minute|second)(?: to (month|hour|minute|second))?)?"
     r" ?(?:\((\d+)\))?",

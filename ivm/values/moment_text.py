@@ -48,9 +48,9 @@ class _Given(IntFlag):
 
 
 _NOTHING = _Given(0)
-_OFFSET = re.compile(r"([+-])(\d+)(?::(\d+)(?::(\d+))?)?")
-_CLOCK = re.compile(r"(\d+):(\d*)(?::(\d*))?(\.\d*)?")
-_DATE_PART = re.compile(r"[^a-z\d]*(\d+|[a-z]+).?")
+_OFFSET = re.compile(r"([+-])(\d+)(?::(\d+)(?::(\d+))?)?", re.ASCII)
+_CLOCK = re.compile(r"(\d+):(\d*)(?::(\d*))?(\.\d*)?", re.ASCII)
+_DATE_PART = re.compile(r"[^a-z\d]*(\d+|[a-z]+).?", re.ASCII)
 
 
 def parse_date(text: str) -> int:

@@ -46,7 +46,7 @@ _IN_BRACKETS = {"d": "0-9", "s": _SPACES, "w": _WORDS, "D": "\\D", "S": "\\S", "
 _CONSTRAINTS = frozenset("AZmMyY")
 _CODE = re.compile(r"u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{1,255})|(0[0-7]{0,2})")
 _OCTAL = re.compile(r"[0-7]{1,3}")
-_QUANTIFIER = re.compile(r"(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})(\?)?")
+_QUANTIFIER = re.compile(r"(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})(\?)?", re.ASCII)
 _LOOKS = {"(?=": (True, False), "(?!": (True, True), "(?<=": (False, False), "(?<!": (False, True)}
 
 
@@ -262,7 +262,7 @@ class _Reader:
 
     def _back_reference(self) -> None:
         """Raise for a back reference; more digits than there are groups are an octal code."""
-        digits = re.compile(r"\d+").match(self.text, self.at)
+        digits = re.compile(r"\d+", re.ASCII).match(self.text, self.at)
         assert digits is not None
         if len(digits[0]) > 1 and int(digits[0]) > self.groups:
             return

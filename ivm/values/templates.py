@@ -193,7 +193,7 @@ def _ordinal(number: int, like: str) -> str:
     return suffix if like[0].islower() else suffix.upper()
 
 
-_DIGITS = re.compile(r"[+-]?\d+")
+_DIGITS = re.compile(r"[+-]?\d+", re.ASCII)
 
 
 @dataclass(slots=True)

@@ -1,5 +1,6 @@
 """Functions of intervals, and those of moments that give or take one."""
 
+import math
 from collections.abc import Callable
 from decimal import Decimal
 
@@ -32,6 +33,19 @@ def fit_interval(call: Call) -> Callable[[Interval], Interval]:
     return lambda value: fitted(value, kept)
 
 
+def part(call: Call) -> Callable[[Interval], int]:
+    """Make the function that gives the months, the days or the microseconds of an interval."""
+    at = Interval._fields.index(str(constant(call, 0)))
+    return lambda value: value[at]
+
+
+def percentile(values: list[Interval], fraction: float) -> Interval:
+    """Give the interval at a fraction of the ordered `values`, between two of them if need be."""
+    at = fraction * (len(values) - 1)
+    low, high = values[math.floor(at)], values[math.ceil(at)]
+    return add(low, multiply(add(high, negate(low)), at - math.floor(at)))
+
+
 def zone_offset(value: Interval) -> Interval:
     """Give an interval in whole seconds, which may be a zone's offset (raises ValueError)."""
     if value.months or value.days:
@@ -42,6 +56,8 @@ def zone_offset(value: Interval) -> Interval:
 
 SCRIPTS: dict[str, Script] = {
     "fit_interval": Script(fit_interval, ("interval", "text"), made=True, constants=(1,)),
+    "interval_part": Script(part, ("text", "interval"), made=True, constants=(0,)),
+    "interval_percentile": Script(percentile, ("list", "float")),
     "zone_offset": Script(zone_offset, ("interval",)),
     "interval_span": Script(lambda value: Decimal(span(value)), ("interval",)),
     "interval_normal": Script(normal, ("interval",)),

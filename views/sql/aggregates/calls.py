@@ -12,11 +12,11 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ivm.dataflow.expressions import Expression
-from ivm.values.types import JSON
+from ivm.values.types import INTERVAL, JSON
 from views.errors import GroupingError
 from views.plan.nodes import AggregateFunction
 from views.plan.scalars import columns_of
-from views.sql.aggregates import documents, ordered, statistics
+from views.sql.aggregates import documents, intervals, ordered, statistics
 from views.sql.aggregates.occurrence import TRUE_ROW, AggregateHandler, Occurrence, ordering_of
 from views.sql.base.binder import Binder, Handler, key_of, name
 from views.sql.base.coercion import (
@@ -25,6 +25,7 @@ from views.sql.base.coercion import (
     DIGITS,
     DOUBLE,
     INT,
+    TIME,
     Bound,
     Untyped,
     cast,
@@ -50,7 +51,9 @@ _ANY = _Taken(lambda kind: True, "")
 _ORDERED = _Taken(
     lambda kind: kind != JSON and not pa.types.is_struct(kind), "cannot take the min or max of {}"
 )
-_NUMBER = _Taken(is_number, "cannot take a sum or average of {}")
+_NUMBER = _Taken(
+    lambda kind: is_number(kind) or kind in (INTERVAL, TIME), "cannot take a sum or average of {}"
+)
 _INTEGER = _Taken(pa.types.is_integer, "bits are those of an integer, not of {}")
 _CONDITION = _Taken(lambda kind: kind == BOOL, "a condition is needed here, not {}")
 _FUNCTIONS: dict[type[exp.Expr] | str, tuple[AggregateFunction, _Taken]] = {
@@ -90,6 +93,8 @@ def simple(o: Occurrence, node: exp.Func) -> Bound:
         counted = None if o.condition is None else o.counted(TRUE_ROW)
         return o.compute(Computation("count", counted), BIGINT)
     assert value is not None
+    if taken is _NUMBER and not is_number(value.type):
+        return intervals.total(o, node, value, distinct)
     counted = o.counted(value)
     if function == "count" and not counted.nullable and not distinct and not o.over_groups:
         return o.compute(Computation("count", None), BIGINT)
@@ -110,7 +115,7 @@ def _argument(o: Occurrence, node: exp.Func, taken: _Taken) -> tuple[Expression 
     value = o.binder.value(argument.node)
     if not taken.fits(value.type):
         raise o.binder.mismatch(taken.refusal.format(name(value)), argument.node)
-    if taken is _NUMBER:
+    if taken is _NUMBER and is_number(value.type):
         value = cast(value, promoted_type(value.type))
     return value, argument.distinct
 

@@ -12,10 +12,11 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ivm.dataflow.expressions import Expression, Literal
-from ivm.values.types import JSON
+from ivm.values.types import INTERVAL, JSON
 from views.errors import InvalidLiteral
 from views.plan.nodes import AggregateFunction
 from views.plan.scalars import call, test
+from views.sql.aggregates import intervals
 from views.sql.aggregates.hypothetical import Hypothetical, place
 from views.sql.aggregates.occurrence import AggregateHandler, Argument, Occurrence, only_where
 from views.sql.base.binder import name
@@ -107,8 +108,12 @@ def within_group(o: Occurrence, node: exp.WithinGroup) -> Bound:
         case exp.PercentileDisc():
             return _ordered(o, "percentile_disc", value, by.descending, _fraction(o, node.this))
         case exp.PercentileCont():
+            if value.type == INTERVAL:
+                return intervals.percentile(o, by.value, by.descending, _fraction(o, node.this))
             if not is_number(value.type):
-                raise o.binder.mismatch(f"percentile_cont() takes numbers, not {name(value)}", node)
+                raise o.binder.mismatch(
+                    f"percentile_cont() takes numbers or intervals, not {name(value)}", node
+                )
             value = cast(value, DOUBLE)
             return _ordered(o, "percentile_cont", value, by.descending, _fraction(o, node.this))
     raise o.unsupported("WITHIN GROUP of anything but mode(), percentiles, ranks and cume_dist()")
