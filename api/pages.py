@@ -8,6 +8,7 @@ import math
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,12 @@ from api.errors import BadParameter
 from api.values import parse
 from connectors.sinks.json_rows import json_rows, json_values
 from ivm.results import Snapshot
-from ivm.values.types import INTERVAL, JSON, UUID, arrow_array
+from ivm.values.intervals import span
+from ivm.values.types import INTERVAL, JSON, UUID, Interval, arrow_array
 
 # Stands beside a view's own columns, under a name that none of them has.
 COUNT = "\0count"
+_LOWEST = 10**25  # beyond the spans of all intervals
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +39,19 @@ class Page:
 def matching(snapshot: Snapshot, values: Mapping[str, Any]) -> pa.Table:
     """The distinct rows with these column values, and in the last column the count of each.
 
-    A row that the input deleted more often than it inserted is not there.
+    Intervals are equal by their span, as `1 month` and `30 days` are. A row that the input deleted
+    more often than it inserted is not there.
     """
     table = pa.Table.from_batches([snapshot.rows])
     table = table.append_column(COUNT, pa.array(snapshot.counts))
     if (snapshot.counts < 0).any():
         table = table.filter(pa.array(snapshot.counts > 0))
     for name, value in values.items():
-        literal = _literal(value, table.schema.field(name).type)
-        table = table.filter(_equal(_comparable(table[name]), literal))
+        column = table[name]
+        wanted = pa.chunked_array([arrow_array([value], column.type)])
+        if column.type == INTERVAL:
+            column, wanted = _spans(column), _spans(wanted)
+        table = table.filter(_equal(_comparable(column), _comparable(wanted)[0]))
     return table
 
 
@@ -95,13 +102,36 @@ def _text(value: object) -> str:
     return str(value)
 
 
+def _spans(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The spans of intervals, in microseconds."""
+    spans = [None if v is None else Decimal(span(_interval(v))) for v in column.to_pylist()]
+    return pa.chunked_array([pa.array(spans, pa.decimal128(38, 0))])
+
+
+def _interval(value: Any) -> Interval:
+    months, days, nanos = value
+    return Interval(months, days, nanos // 1000)
+
+
 def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """`column`; values which Arrow does not compare as their JSON."""
-    if not (pa.types.is_list(column.type) or column.type in (UUID, JSON, INTERVAL)):
+    """`column`; values which Arrow does not compare as texts that are equal as they are.
+
+    Intervals come in the order of their spans, then by their months and days.
+    """
+    if column.type == INTERVAL:
+        keys = [None if v is None else _in_order(_interval(v)) for v in column.to_pylist()]
+        return pa.chunked_array([pa.array(keys, pa.string())])
+    if not (pa.types.is_list(column.type) or column.type in (UUID, JSON)):
         return column
     values = json_values(column.combine_chunks())
     texts = [None if value is None else orjson.dumps(value).decode() for value in values]
     return pa.chunked_array([pa.array(texts, pa.string())])
+
+
+def _in_order(value: Interval) -> str:
+    """A text that compares as the interval, each number of one width and not negative."""
+    numbers = (span(value), value.months, value.days)
+    return " ".join(f"{number + _LOWEST:026}" for number in numbers)
 
 
 def _literal(value: object, dtype: pa.DataType) -> Any:

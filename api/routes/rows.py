@@ -26,6 +26,7 @@ from api.values import is_natural, parse
 from connectors.offsets import Offsets, offsets_of
 from ivm.errors import NotIndexed
 from ivm.results import Snapshot
+from ivm.values.types import INTERVAL
 from views.catalog import View
 
 router = APIRouter(prefix="/v1/views", tags=["views"])
@@ -62,10 +63,10 @@ async def get_rows(
     for position in at_least or ():
         await _reached(_wanted(position, view, runtime), position, runtime, published)
     values = _values(request, view)
-    if scan:
-        snapshot = await run_in_threadpool(runtime.pool.scan, name)
-    else:
-        snapshot = _peeked(runtime, view, values)
+    snapshot = None if scan else _peeked(runtime, view, values)
+    if snapshot is None or any(view.schema.field(column).type == INTERVAL for column in values):
+        # An index tells intervals apart whose spans are equal.
+        snapshot = await run_in_threadpool(runtime.pool.scan, view.name)
     errors = snapshot.errors + runtime.views.miscounted(name)
     snapshot = replace(snapshot, errors=errors)
     limit = min(limit, runtime.settings.max_rows)

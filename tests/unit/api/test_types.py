@@ -78,3 +78,23 @@ def test_a_view_over_an_instant_of_any_zone_survives_a_restart(tmp_path: Path) -
         again.readiness.wait()
         assert client.get("/v1/sources/events").json()["columns"][1]["type"].endswith("tz=UTC]")
         assert client.put("/v1/sources/events", json=body).status_code == 200
+
+
+def test_an_interval_is_looked_up_by_its_span(client: TestClient, runtime: Runtime) -> None:
+    client.put("/v1/sources/things", json=THINGS)
+    query = "SELECT span, id FROM things"
+    client.put("/v1/views/spans", json={"query": query, "key": ["span"]})
+    pipeline = cast(DirectPipeline, cast(Any, runtime.pipeline))
+    for number, days in ((2, 30), (3, 29)):
+        thing = {**THING, "id": number, "span": interval_constant(Interval(0, days, 0))}
+        pipeline.deliver("things", (thing, 1))
+    pipeline.deliver("things", ({**THING, "span": interval_constant(Interval(1, 0, 0))}, 1))
+    for text in ("1 mon", "720 hours"):
+        for scan in ("true", "false"):
+            given = {"span": text, "scan": scan}
+            rows = client.get("/v1/views/spans/rows", params=given).json()["rows"]
+            assert [row["id"] for row in rows] == [2, 1]
+    first = client.get("/v1/views/spans/rows", params={"scan": "true", "limit": "2"}).json()
+    rest = client.get("/v1/views/spans/rows", params={"scan": "true", "cursor": first["next"]})
+    rows = [*first["rows"], *rest.json()["rows"]]
+    assert [row["span"] for row in rows] == ["29 days", "30 days", "1 mon"]
