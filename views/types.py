@@ -42,6 +42,7 @@ _SYNONYMS = {
     "float8": "double precision",
     "double": "double precision",
     "varchar": "text",
+    "character varying": "text",
     "string": "text",
     "decimal": "numeric",
     "json": "jsonb",
@@ -50,6 +51,12 @@ _SYNONYMS = {
     "time without time zone": "time",
 }
 _BY_TYPE = {kind: name for name, kind in _NAMES.items()}
+# A text's length and a moment's digits are the source's to keep.
+_SIZED = re.compile(
+    r"(varchar|character varying|time|timestamp|timestamptz)"
+    r"\s*\(\s*\d+\s*\)(| with(?:out)? time zone)"
+)
+_PADDED = re.compile(r"(?:char|character|bpchar)\s*(?:\(\s*\d+\s*\))?")
 _SCALED = re.compile(r"(?:numeric|decimal)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
 
 
@@ -67,6 +74,12 @@ def parse_type(text: str) -> pa.DataType:
         if not (1 <= precision <= MAX_PRECISION and scale <= precision):
             raise BadDefinition(f"{text}: precision is 1 to {MAX_PRECISION}, scale at most that")
         return pa.decimal128(precision, scale)
+    if _PADDED.fullmatch(name):
+        raise BadDefinition(
+            f"{text}: its values come padded with blanks; declare text, and compare rtrim(column)"
+        )
+    if match := _SIZED.fullmatch(name):
+        name = match[1] + match[2]
     kind = _NAMES.get(_SYNONYMS.get(name, name))
     if kind is None:
         known = ", ".join([*_NAMES, "numeric(p, s)", "arrays (text[])"])

@@ -10,10 +10,12 @@ from ivm.expressions.families import family
 from ivm.expressions.python.script import Script, constant
 from ivm.values.calendar import DAY, HOUR, MINUTE, SECOND, checked_days
 from ivm.values.interval_fields import INTERVAL_FIELDS, truncation
-from ivm.values.interval_text import parse_interval
+from ivm.values.interval_text import parse_interval, rounded
 from ivm.values.templates import formatter, parser
 from ivm.values.types import Interval
 from ivm.values.zones import find
+
+_ROUNDED_FROM = 946_684_800_000_000  # 2000-01-01, from which PostgreSQL counts
 
 
 def make_date(year: int, month: int, day: int) -> int:
@@ -67,6 +69,13 @@ def from_local(micros: int, zone: str) -> int:
     return find(zone).instant(micros)
 
 
+def to_digits(call: Call) -> Callable[[int], int]:
+    """Make the function that rounds a moment to digits of seconds, ties away from 2000-01-01."""
+    digits = int(str(constant(call, 1)))
+    middle = _ROUNDED_FROM if pa.types.is_timestamp(call.type) else 0
+    return lambda micros: middle + rounded(micros - middle, digits)
+
+
 def _days_first(call: Call, position: int) -> Callable[[int], int]:
     """Make the function from the argument's own unit, days or microseconds, to microseconds."""
     factor = DAY if family(call.arguments[position].type) == "date" else 1
@@ -94,6 +103,7 @@ CASTS: dict[tuple[str, str], Script] = {
     ("interval", "time"): Script(lambda value: value.micros % DAY, ("interval",)),
 }
 SCRIPTS: dict[str, Script] = {
+    "to_digits": Script(to_digits, ("any", "signed"), made=True, constants=(1,)),
     "make_date": Script(make_date, ("signed", "signed", "signed")),
     "make_time": Script(make_time, ("signed", "signed", "float")),
     "combine": Script(lambda days, micros: days * DAY + micros, ("date", "time")),

@@ -47,6 +47,10 @@ def test_a_type_is_read_back_from_its_name(kind: pa.DataType) -> None:
         ("decimal(5)", pa.decimal128(5, 0)),
         ("Timestamp  With Time Zone", pa.timestamp("us", "UTC")),
         ("varchar", pa.string()),
+        ("character varying(10)", pa.string()),
+        ("timestamp(3) without time zone", pa.timestamp("us")),
+        ("timestamptz (0)", pa.timestamp("us", "UTC")),
+        ("time(6)", pa.time64("us")),
         ("INT[]", pa.list_(pa.int32())),
         ("numeric(4, 1) []", pa.list_(pa.decimal128(4, 1))),
     ],
@@ -55,7 +59,9 @@ def test_synonyms_and_case_do_not_matter(text: str, kind: pa.DataType) -> None:
     assert parse_type(text) == kind
 
 
-@pytest.mark.parametrize("text", ["", "xml", "numeric(", "numeric(39, 2)", "numeric(4, 5)", "[]"])
+@pytest.mark.parametrize(
+    "text", ["", "xml", "char(3)", "bit(2)", "numeric(", "numeric(39, 2)", "numeric(4, 5)", "[]"]
+)
 def test_other_names_are_refused(text: str) -> None:
     with pytest.raises(BadDefinition):
         parse_type(text)

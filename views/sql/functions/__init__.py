@@ -1,6 +1,7 @@
 """Scalar functions and operators, by families.
 
 - `arrays`: arrays: constructors, subscripts, operators and functions
+- `casts`: casts, and the types that they name
 - `documents`: jsonb: operators and functions
 - `general`: functions of numbers, text and NULLs
 - `intervals`: constants and casts of intervals, and the fields that a type keeps
@@ -10,6 +11,8 @@
 - `numbers`: functions and bit operators of numbers by name
 - `operators`: operators: arithmetic, comparison, logic, CASE, casts and constants
 - `patterns`: LIKE, SIMILAR TO, regular expressions and the functions of them
+- `operators`: operators: arithmetic, comparison, logic, CASE and constants
+- `patterns`: regular expressions and SIMILAR TO, with constant patterns, flags and replacements
 - `row_comparison`: rows of values, compared column by column as PostgreSQL does
 - `rows`: rows as values, and their fields
 - `set_returning`: functions that return sets, in FROM and in the select list

@@ -1,4 +1,4 @@
-"""Binds operators: arithmetic, comparison, logic, CASE, casts and constants."""
+"""Binds operators: arithmetic, comparison, logic, CASE and constants."""
 
 from itertools import chain
 
@@ -7,8 +7,8 @@ from sqlglot import exp
 
 from ivm.constants import computed
 from ivm.dataflow.expressions import Call, Expression, Literal
-from ivm.values.types import INTERVAL, JSON, NUMERIC
-from views.errors import BadDefinition, InvalidLiteral
+from ivm.values.types import INTERVAL, JSON
+from views.errors import InvalidLiteral
 from views.plan.scalars import (
     FALSE,
     TRUE,
@@ -24,18 +24,15 @@ from views.sql.base import digits, literals
 from views.sql.base.binder import Binder, Handler, name
 from views.sql.base.coercion import (
     BOOL,
-    DIGITS,
     Bound,
     Untyped,
     arithmetic_type,
     cast,
-    is_integer,
     is_number,
     promoted,
     scale_of,
 )
-from views.sql.functions import documents, intervals, moving, rows, temporal
-from views.types import parse_type
+from views.sql.functions import casts, documents, moving, rows, temporal
 
 _ARITHMETIC: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Add: ("add", "+"),
@@ -195,37 +192,6 @@ def case(b: Binder, node: exp.Case) -> Bound:
     return Call("case", (*branches, values[-1]), values[0].type, nullable)
 
 
-def cast_(b: Binder, node: exp.Cast) -> Bound:
-    bound = b.bind(node.this)
-    if isinstance(node.args["to"].this, exp.Interval):
-        return intervals.kept(b, bound, node.args["to"].this.args.get("unit"), node.this)
-    target = _type_of(b, node.args["to"], bound)
-    return b.explicit_cast(bound, target, node.this)
-
-
-def _type_of(b: Binder, node: exp.DataType, bound: Bound) -> pa.DataType:
-    """The type that a cast names; a bare `numeric` keeps the scale of the constant or number."""
-    spelled = node.sql(dialect="postgres").lower()
-    if node.this == exp.DType.DECIMAL and not node.expressions:
-        given = _constant_type(bound) if isinstance(bound, Untyped) else bound.type
-        if is_integer(given) or pa.types.is_decimal(given):
-            return pa.decimal128(DIGITS, scale_of(given))
-    if node.this in (exp.DType.VARCHAR, exp.DType.TEXT) and node.expressions:
-        raise b.session.source.unsupported("a text type with a length", node)
-    try:
-        return parse_type(spelled)
-    except BadDefinition as error:
-        raise b.session.source.unsupported(f"the type {spelled}", node.parent) from error
-
-
-def _constant_type(constant: Untyped) -> pa.DataType:
-    """The type that a quoted number has without its quotes."""
-    try:
-        return literals.number((constant.text or "").strip()).type
-    except (ValueError, ArithmeticError):
-        return NUMERIC
-
-
 def literal(b: Binder, node: exp.Literal) -> Bound:
     if node.is_string:
         return Untyped(node.this)
@@ -244,7 +210,7 @@ HANDLERS: dict[type[exp.Expr] | str, Handler] = {
     exp.Neg: Handler(negate, ("this",)),
     exp.Is: Handler(is_, (*_BINARY, "negate")),
     exp.Case: Handler(case, ("this", "ifs", "default")),
-    exp.Cast: Handler(cast_, ("this", "to")),
+    exp.Cast: Handler(casts.cast, ("this", "to")),
     exp.Literal: Handler(literal, ("this", "is_string")),
     exp.Boolean: Handler(lambda b, node: TRUE if node.this else FALSE, ("this",)),
     exp.Null: Handler(lambda b, node: Untyped(None), ()),

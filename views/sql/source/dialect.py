@@ -263,7 +263,7 @@ class ViewsParser(PostgresParser):
         begun = self._index
         if not self._match(TokenType.INTERVAL):
             return super()._parse_interval(*args, **kwargs)
-        digits = self._parse_interval_digits()
+        digits = self._parse_digits()
         if self._curr and self._curr.token_type == TokenType.STRING:
             text = self._parse_string()
             unit = digits or self._interval_fields()
@@ -278,9 +278,12 @@ class ViewsParser(PostgresParser):
 
     def _parse_types(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
         """A type; the fields of an interval's are one word."""
+        if self._match_text_seq("BIT", "VARYING"):
+            self._parse_digits()
+            return exp.DataType(this=exp.DType.USERDEFINED, kind=exp.to_identifier("varbit"))
         if not self._match(TokenType.INTERVAL):
             return super()._parse_types(*args, **kwargs)
-        unit = self._parse_interval_digits() or self._interval_fields()
+        unit = self._parse_digits() or self._interval_fields()
         if unit is None:
             self._retreat(self._index - 1)
             return super()._parse_types(*args, **kwargs)
@@ -289,8 +292,8 @@ class ViewsParser(PostgresParser):
             kind = exp.DataType(this=exp.DType.ARRAY, expressions=[kind], nested=True)
         return kind
 
-    def _parse_interval_digits(self) -> exp.Var | None:
-        """`(3)`: how many digits the seconds have."""
+    def _parse_digits(self) -> exp.Var | None:
+        """`(3)`: how many digits there are."""
         begun = self._index
         if self._match(TokenType.L_PAREN):
             if self._match(TokenType.NUMBER):
@@ -312,7 +315,7 @@ class ViewsParser(PostgresParser):
                 self.raise_error("TO needs a field of an interval, such as MONTH or SECOND")
             self._advance(2)
             word = f"{word} TO {following}"
-        digits = self._parse_interval_digits() if word.endswith("SECOND") else None
+        digits = self._parse_digits() if word.endswith("SECOND") else None
         return exp.var(word + (digits.name if digits else ""))
 
     def _parse_with(self, skip_with_token: bool = False) -> exp.With | None:
