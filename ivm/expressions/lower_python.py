@@ -9,9 +9,11 @@ from ivm.expressions.families import family, gives, literal_text, wants
 from ivm.expressions.kernels.python import Routine, Search
 from ivm.expressions.python import (
     arrays,
+    document_changes,
     documents,
     forms,
     intervals,
+    json_paths,
     moments,
     numbers,
     patterns,
@@ -29,6 +31,8 @@ SCRIPTS: Mapping[str, Script] = {
     **intervals.SCRIPTS,
     **moments.SCRIPTS,
     **documents.SCRIPTS,
+    **document_changes.SCRIPTS,
+    **json_paths.SCRIPTS,
     **arrays.SCRIPTS,
     **rows.SCRIPTS,
     **sets.SCRIPTS,

@@ -6,6 +6,9 @@
 - `interval_fields`: fields of intervals, as `extract` and `date_trunc` name them
 - `interval_text`: texts of intervals, read in every form of PostgreSQL's and written in one
 - `intervals`: intervals: arithmetic on their three parts
+- `intervals`: intervals: their texts, and arithmetic on their three parts
+- `json_path`: the SQL/JSON path language, evaluated on documents
+- `json_path_syntax`: the SQL/JSON path language, parsed to trees
 - `letter_case`: upper and lower case, one character for one, as in the locale C.UTF-8
 - `moment_fields`: fields of the text of a date, a time or an interval
 - `moment_text`: dates and times of day read from text, in every form of PostgreSQL's

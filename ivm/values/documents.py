@@ -74,8 +74,30 @@ def dump(document: Document) -> str:
         case list():
             return "[" + ", ".join(map(dump, document)) + "]"
         case _:
-            keys = sorted(document, key=lambda k: (len(k.encode()), k.encode()))
+            keys = sorted(document, key=key_order)
             return "{" + ", ".join(f"{_quote(k)}: {dump(document[k])}" for k in keys) + "}"
+
+
+def key_order(key: str) -> tuple[int, bytes]:
+    """Order the keys of an object as jsonb does, by length first."""
+    return len(key.encode()), key.encode()
+
+
+def type_of(document: Document) -> str:
+    """Name the type of a document, as `jsonb_typeof`."""
+    match document:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case dict():
+            return "object"
+        case _:
+            return "number"
 
 
 def _decimal_text(number: Decimal) -> str:

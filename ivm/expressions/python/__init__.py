@@ -1,9 +1,11 @@
 """Functions of expressions that are written in Python, by families of types.
 
 - `arrays`: functions of arrays, whose elements count from 1, and their texts
+- `document_changes`: functions that change JSON documents
 - `documents`: functions of JSON documents, as of jsonb
 - `forms`: casts to and from text, by type
 - `intervals`: functions of intervals
+- `json_paths`: functions of the SQL/JSON path language
 - `moments`: functions of dates, timestamps and times of day
 - `numbers`: functions of numbers; an argument outside the domain is an error
 - `patterns`: functions of regular expressions

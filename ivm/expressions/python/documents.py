@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from ivm.dataflow.expressions import Call
 from ivm.expressions.families import family
-from ivm.expressions.python.forms import writer
-from ivm.expressions.python.script import Script, constant
-from ivm.values.documents import Document, canonical, dump, parse, plain
+from ivm.expressions.python.forms import reader, writer
+from ivm.expressions.python.script import Script
+from ivm.values.documents import Document, canonical, dump, key_order, parse, plain, type_of
+from ivm.values.types import JSON
 
 _ABSENT = object()
 
@@ -85,23 +86,6 @@ def has(document: Document, key: str) -> bool:
             return isinstance(document, str) and document == key
 
 
-def type_of(document: Document) -> str:
-    """Name the type of a document, as `jsonb_typeof`."""
-    match document:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case str():
-            return "string"
-        case list():
-            return "array"
-        case dict():
-            return "object"
-        case _:
-            return "number"
-
-
 def _length(text: str) -> int:
     document = parse(text)
     if not isinstance(document, list):
@@ -163,96 +147,41 @@ def _push(call: Call) -> Callable[[str, Any], str]:
     return lambda text, value: dump([*parse(text), None if value is None else build(value)])
 
 
-def _joined(a: str, b: str) -> str:
-    """Concatenate, `||`: two objects to one; else arrays, a document that is none being an item."""
-    one, other = parse(a), parse(b)
-    if isinstance(one, dict) and isinstance(other, dict):
-        return dump({**one, **other})
-    first = one if isinstance(one, list) else [one]
-    return dump([*first, *(other if isinstance(other, list) else [other])])
-
-
-def _without(text: str, key: str) -> str:
-    """Delete, `-`, a key of an object or a string of an array."""
-    document = parse(text)
-    if isinstance(document, dict):
-        return dump({k: v for k, v in document.items() if k != key})
-    if isinstance(document, list):
-        return dump([v for v in document if v != key])
-    raise ValueError(text)
-
-
-def _without_item(text: str, position: int) -> str:
-    document = parse(text)
-    if not isinstance(document, list):
-        raise ValueError(text)
-    at = position + len(document) if position < 0 else position
-    return dump([v for i, v in enumerate(document) if i != at])
-
-
-def _without_path(text: str, path: list[str | None]) -> str:
-    """Delete the part at a path, `#-`."""
-    document = parse(text)
-    if not isinstance(document, list | dict):
-        raise ValueError(text)
-    return dump(_cut(document, path))
-
-
-def _cut(document: Document, path: list[str | None]) -> Document:
-    if not path or not document:
-        return document
-    (key, *rest), whole = path, document
-    if key is None:
-        raise ValueError("a step is NULL")
-    if isinstance(whole, dict) and key in whole:
-        return {k: _cut(v, rest) if k == key else v for k, v in whole.items() if k != key or rest}
-    if isinstance(whole, list):
-        position = int(key)
-        at = position + len(whole) if position < 0 else position
-        return [_cut(v, rest) if i == at else v for i, v in enumerate(whole) if i != at or rest]
-    return document
-
-
-def _set(call: Call) -> Callable[[str, list[str | None], str], str]:
-    """`jsonb_set(document, path, value, create)`, `create` being constant."""
-    create = bool(constant(call, 3))
-
-    def change(text: str, path: list[str | None], value: str) -> str:
-        document = parse(text)
-        if not isinstance(document, list | dict) or None in path:
-            raise ValueError(text)
-        return dump(_put_at(document, path, parse(value), create) if path else document)
-
-    return change
-
-
-def _put_at(document: Document, path: list[Any], value: Document, create: bool) -> Document:
-    key, *rest = path
-    if isinstance(document, dict):
-        if key in document:
-            new = _put_at(document[key], rest, value, create) if rest else value
-            return {**document, key: new}
-        return {**document, key: value} if create and not rest else document
-    if not isinstance(document, list):
-        return document
-    position = int(key)
-    at = position + len(document) if position < 0 else position
-    if 0 <= at < len(document):
-        new = _put_at(document[at], rest, value, create) if rest else value
-        return [*document[:at], new, *document[at + 1 :]]
-    if create and not rest:
-        return [value, *document] if at < 0 else [*document, value]
-    return document
-
-
-def _strip_nulls(document: Document) -> Document:
+def _pretty(document: Document, indent: str = "") -> str:
+    """Write a document in lines, each level four blanks further right."""
+    inside = indent + "    "
     match document:
         case dict():
-            return {k: _strip_nulls(v) for k, v in document.items() if v is not None}
+            parts = [
+                f"{inside}{dump(k)}: {_pretty(document[k], inside)}"
+                for k in sorted(document, key=key_order)
+            ]
+            ends = "{}"
         case list():
-            return [_strip_nulls(v) for v in document]
+            parts = [inside + _pretty(v, inside) for v in document]
+            ends = "[]"
         case _:
-            return document
+            return dump(document)
+    body = ",\n".join(parts)
+    return f"{ends[0]}\n{body}{chr(10) if body else ''}{indent}{ends[1]}"
+
+
+def _object(pairs: list[Any]) -> str:
+    """`jsonb_object(text[])`: keys and values by turns, or as pairs."""
+    if pairs and isinstance(pairs[0], list):
+        if any(len(pair) != 2 for pair in pairs):
+            raise ValueError(pairs)
+        return _object_of([k for k, _ in pairs], [v for _, v in pairs])
+    if len(pairs) % 2:
+        raise ValueError(pairs)
+    return _object_of(pairs[::2], pairs[1::2])
+
+
+def _object_of(keys: list[str | None], values: list[str | None]) -> str:
+    """`jsonb_object(keys, values)`."""
+    if None in keys:
+        raise ValueError("a key that is NULL")
+    return dump(dict(zip(keys, values, strict=True)))
 
 
 def _scalar(kind: str) -> Callable[[str], Any]:
@@ -282,6 +211,37 @@ def _float(text: str) -> float:
     return value
 
 
+def _field(call: Call) -> Callable[[str, str], Any]:
+    """Make the function that gives an object's member as a value of the call's type."""
+    convert = _converter(call.type)
+
+    def field(text: str, key: str) -> Any:
+        document = parse(text)
+        if not isinstance(document, dict):
+            raise ValueError(text)
+        member = document.get(key)
+        return None if member is None else convert(member)
+
+    return field
+
+
+def _converter(type_: pa.DataType) -> Callable[[Document], Any]:
+    """Make the function from documents to values, as `jsonb_to_record` (raises Unsupported)."""
+    if type_ == JSON:
+        return dump
+    if not isinstance(type_, pa.ListType):
+        read = reader(type_)
+        return lambda document: read(document if isinstance(document, str) else dump(document))
+    element = _converter(type_.value_type)
+
+    def elements(document: Document) -> list[Any]:
+        if not isinstance(document, list):
+            raise ValueError("no array")
+        return [None if v is None else element(v) for v in document]
+
+    return elements
+
+
 CASTS: dict[tuple[str, str], Script] = {
     ("text", "json"): Script(canonical, ("text",)),
     ("json", "bool"): Script(_scalar("boolean"), ("json",)),
@@ -307,13 +267,11 @@ SCRIPTS: dict[str, Script] = {
     ),
     "json_typeof": Script(lambda text: type_of(parse(text)), ("json",)),
     "json_array_length": Script(_length, ("json",)),
-    "json_strip_nulls": Script(lambda text: dump(_strip_nulls(parse(text))), ("json",)),
-    "json_concat": Script(_joined, ("json", "json")),
-    "json_without": Script(_without, ("json", "text")),
-    "json_without_item": Script(_without_item, ("json", "signed")),
-    "json_without_path": Script(_without_path, ("json", "list")),
-    "json_set": Script(_set, ("json", "list", "json", "bool"), made=True, constants=(3,)),
     "json_put": Script(_put, ("json", "text", "any"), strict=False, made=True),
     "json_push": Script(_push, ("json", "any"), strict=False, made=True),
+    "json_object": Script(_object, ("list",)),
+    "json_object_of": Script(_object_of, ("list", "list")),
+    "json_pretty": Script(lambda text: _pretty(parse(text)), ("json",)),
+    "json_field": Script(_field, ("json", "text"), nullable=True, made=True),
     "to_json": Script(_to_json, ("any",), made=True),
 }

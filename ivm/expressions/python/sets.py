@@ -49,7 +49,7 @@ def _members(text: str) -> list[tuple[str, Any]]:
     document = documents.parse(text)
     if not isinstance(document, dict):
         raise ValueError(text)
-    return sorted(document.items(), key=lambda m: (len(m[0].encode()), m[0].encode()))
+    return sorted(document.items(), key=lambda m: documents.key_order(m[0]))
 
 
 SCRIPTS: dict[str, Script] = {

@@ -33,7 +33,8 @@ def _values(call: str) -> list[Any]:
     """The call's values for the orders by their numbers."""
     query = f"select id, {call} over (order by id) as v from orders"
     rows = evaluate(compile_view(query, CATALOG).node, {"orders": ORDERS}).rows
-    values: dict[Any, Any] = dict(rows.keys())
+    pairs: list[Any] = list(rows)
+    values: dict[Any, Any] = dict(pairs)
     return [values[number] for number in range(1, 6)]
 
 

@@ -12,7 +12,7 @@ from views.plan.trees import free_columns, numbers_of
 from views.sql.base.binder import Binder
 from views.sql.base.scope import Environment, Relation, Scope, Session, one_row
 from views.sql.clauses.handlers import HANDLERS
-from views.sql.functions import set_returning
+from views.sql.functions import records, set_returning
 from views.sql.functions.set_returning import Called
 from views.sql.source.text import describe
 
@@ -85,6 +85,9 @@ def _functions(
     """Functions that return sets, in lockstep; they may read the items before, LATERAL or not."""
     read = ("this", "expressions", "rows_from", "alias", "joins", "ordinality", "offset")
     session.source.only(node, read)
+    record = given[0]
+    if len(given) == 1 and isinstance(record, exp.Anonymous) and records.is_record(record):
+        return _record(session, env, before, record, node)
     binder = Binder(session, env, Scope(before), "FROM", handlers=HANDLERS)
     called = [call for each in given for call in _calls(session, each)]
     found = set_returning.rows_of(session, binder, called, one_row(session))
@@ -113,6 +116,18 @@ def _calls(session: Session, node: exp.Expr) -> list[Called]:
     if not calls:
         raise session.source.unsupported(f"{describe(node)} in FROM", node)
     return calls
+
+
+def _record(
+    session: Session, env: Environment, before: Scope | None, called: exp.Anonymous, node: exp.Expr
+) -> Item:
+    """A function whose columns are listed with its alias."""
+    alias = node.args.get("alias")
+    binder = Binder(session, env, Scope(before), "FROM", handlers=HANDLERS)
+    found = records.rows_of(session, binder, called, one_row(session), alias)
+    if binder.pending:
+        raise session.source.unsupported("a subquery in a function in FROM", called)
+    return Item(found.plan, aliased(session, env, alias, found.columns, "", called), lateral=True)
 
 
 def _table(session: Session, env: Environment, node: exp.Table) -> Item:

@@ -24,7 +24,7 @@ from views.sql.base.coercion import (
     is_integer,
     scale_of,
 )
-from views.sql.functions import intervals
+from views.sql.functions import intervals, json_paths
 from views.types import parse_type
 
 _CHARACTERS = {exp.DType.CHAR, exp.DType.NCHAR, exp.DType.BPCHAR}
@@ -56,6 +56,8 @@ _ADVICE = {
 
 def cast(b: Binder, node: exp.Cast) -> Bound:
     """Binds `CAST(value AS type)` and `value::type`."""
+    if json_paths.is_path(node):
+        return json_paths.path(b, node)
     bound, to = b.bind(node.this), node.args["to"]
     if isinstance(to.this, exp.Interval):
         return intervals.kept(b, bound, to.this.args.get("unit"), node.this)

@@ -9,6 +9,7 @@ from views.plan.scalars import call, predicate
 from views.sql.base.binder import Binder, Handler, name
 from views.sql.base.coercion import BIGINT, BOOL, INT, TEXT, Bound, Untyped, cast, is_integer
 from views.sql.base.signatures import Signature, Signatures
+from views.types import type_name
 
 TEXTS: pa.DataType = pa.list_(TEXT)
 _EMPTY_OBJECT = Literal("{}", JSON)
@@ -84,6 +85,8 @@ def arithmetic(
     if isinstance(left, Untyped) or left.type != JSON or function != "subtract":
         return None
     key = b.typed(right, TEXT, node.right)
+    if key.type == TEXTS:
+        return call("json_without_all", left, key, result=JSON)
     if key.type == TEXT:
         return call("json_without", left, key, result=JSON)
     if is_integer(key.type):
@@ -127,12 +130,35 @@ def _row(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
     return call("to_json", arguments[0], result=JSON)
 
 
-def _set(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
-    if not isinstance(arguments[3], Literal):
-        raise b.session.source.unsupported("jsonb_set() whose last argument varies", node)
-    return call("json_set", *arguments, result=JSON)
+def _object(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+    """`jsonb_object(text[])`: keys and values by turns, or as pairs."""
+    (pairs,) = arguments
+    if isinstance(pairs, Literal) and isinstance(pairs.value, str):
+        nested = pairs.value.lstrip().startswith("{{")
+        pairs = b.typed(Untyped(pairs.value), pa.list_(TEXTS) if nested else TEXTS, node)
+    if pairs.type not in (TEXTS, pa.list_(TEXTS)):
+        raise b.mismatch(f"jsonb_object() takes text[], not {type_name(pairs.type)}", node)
+    return call("json_object", pairs, result=JSON)
 
 
+def _compact(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+    """`array_to_json(array)`."""
+    if arguments[1:] not in ([], [Literal(False, BOOL)]):
+        raise b.session.source.unsupported(
+            "array_to_json() with line feeds", node, "write jsonb_pretty(to_jsonb(…))"
+        )
+    return call("to_json", arguments[0], result=JSON)
+
+
+def _item(function: str, key: pa.DataType, result: pa.DataType) -> tuple[Signature, ...]:
+    return (Signature((JSON, key), result, function, nullable=True),)
+
+
+_TRUE, _FALSE = Literal(True, BOOL), Literal(False, BOOL)
+_OBJECT_OF = (
+    Signature(("any",), build=_object),
+    Signature((TEXTS, TEXTS), JSON, "json_object_of"),
+)
 _TYPEOF = (Signature((JSON,), TEXT, "json_typeof"),)
 _LENGTH = (Signature((JSON,), INT, "json_array_length"),)
 _TO_JSON = (Signature(("any",), JSON, "to_json"),)
@@ -152,8 +178,48 @@ FUNCTIONS: Signatures = {
     "json_extract_path_text": _PATH_TEXT,
     "jsonb_extract_path": _PATH,
     "jsonb_extract_path_text": _PATH_TEXT,
-    "jsonb_set": (
-        Signature((JSON, TEXTS, JSON, BOOL), build=_set, defaults=(Literal(True, BOOL),)),
+    "array_to_json": (
+        Signature(("array",), build=_compact),
+        Signature(("array", BOOL), build=_compact),
+    ),
+    "json_array_element": _item("json_item", BIGINT, JSON),
+    "json_array_element_text": _item("json_item_text", BIGINT, TEXT),
+    "json_object": _OBJECT_OF,
+    "json_object_field": _item("json_member", TEXT, JSON),
+    "json_object_field_text": _item("json_member_text", TEXT, TEXT),
+    "json_strip_nulls": _STRIPPED,
+    "jsonb_array_element": _item("json_item", BIGINT, JSON),
+    "jsonb_array_element_text": _item("json_item_text", BIGINT, TEXT),
+    "jsonb_concat": (Signature((JSON, JSON), JSON, "json_concat"),),
+    "jsonb_contained": (
+        Signature((JSON, JSON), build=lambda b, n, a: predicate("json_contains", *a[::-1])),
+    ),
+    "jsonb_contains": (Signature((JSON, JSON), BOOL, "json_contains"),),
+    "jsonb_delete": (
+        Signature((JSON, TEXT), JSON, "json_without"),
+        Signature((JSON, TEXTS), JSON, "json_without_all"),
+        Signature((JSON, BIGINT), JSON, "json_without_item"),
+    ),
+    "jsonb_delete_path": (Signature((JSON, TEXTS), JSON, "json_without_path"),),
+    "jsonb_exists": (Signature((JSON, TEXT), BOOL, "json_has"),),
+    "jsonb_exists_all": (Signature((JSON, TEXTS), BOOL, "json_has_all"),),
+    "jsonb_exists_any": (Signature((JSON, TEXTS), BOOL, "json_has_any"),),
+    "jsonb_insert": (
+        Signature((JSON, TEXTS, JSON, BOOL), JSON, "json_insert", defaults=(_FALSE,)),
+    ),
+    "jsonb_object": _OBJECT_OF,
+    "jsonb_object_field": _item("json_member", TEXT, JSON),
+    "jsonb_object_field_text": _item("json_member_text", TEXT, TEXT),
+    "jsonb_pretty": (Signature((JSON,), TEXT, "json_pretty"),),
+    "jsonb_set": (Signature((JSON, TEXTS, JSON, BOOL), JSON, "json_set", defaults=(_TRUE,)),),
+    "jsonb_set_lax": (
+        Signature(
+            (JSON, TEXTS, JSON, BOOL, TEXT),
+            JSON,
+            "json_set_lax",
+            defaults=(_TRUE, Literal("use_json_null", TEXT)),
+            nullable=True,
+        ),
     ),
     "jsonb_strip_nulls": _STRIPPED,
     "jsonb_typeof": _TYPEOF,

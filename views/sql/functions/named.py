@@ -11,6 +11,7 @@ from views.sql.base.signatures import Signatures, bind_call
 from views.sql.functions import (
     arrays,
     documents,
+    json_paths,
     moments,
     numbers,
     patterns,
@@ -27,6 +28,7 @@ FUNCTIONS: Signatures = {
     **numbers.FUNCTIONS,
     **moments.FUNCTIONS,
     **documents.FUNCTIONS,
+    **json_paths.FUNCTIONS,
     **arrays.FUNCTIONS,
 }
 # Functions whose arguments have names, or a first one that says which.

@@ -19,7 +19,7 @@ from views.sql.base.coercion import BIGINT, INT, TEXT, TIMESTAMP, TIMESTAMPTZ
 from views.sql.base.computations import SetCall, attach
 from views.sql.base.scope import Session
 from views.sql.base.signatures import Signature, Signatures, bind_call
-from views.sql.functions import arrays, patterns
+from views.sql.functions import arrays, json_paths, patterns
 
 _TEXTS: pa.DataType = pa.list_(TEXT)
 _DOCUMENTS: pa.DataType = pa.list_(JSON)
@@ -60,6 +60,7 @@ _SETS: Signatures = {
 }
 SETS: Signatures = {
     **_SETS,
+    **json_paths.SETS,
     **patterns.SETS,
     **{f.replace("jsonb", "json"): s for f, s in _SETS.items() if f.startswith("jsonb")},
 }

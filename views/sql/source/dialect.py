@@ -26,11 +26,12 @@ PLAIN = frozenset({
     "atan2", "atanh", "bit_length", "btrim", "cbrt", "char_length", "character_length", "chr",
     "concat_ws", "cos", "cosh", "cot", "date_bin", "date_part", "decode", "degrees", "div",
     "encode", "exp", "factorial", "format", "generate_series", "initcap", "json_extract_path",
-    "json_extract_path_text", "justify_days", "justify_hours", "justify_interval", "left",
-    "length", "like", "ln", "log", "log10", "lpad", "ltrim", "make_date", "make_interval",
-    "make_time", "make_timestamp", "md5", "mod", "octet_length", "pi", "pow", "power",
-    "radians", "regexp_count", "regexp_instr", "regexp_like", "regexp_replace", "regexp_substr",
-    "repeat", "reverse", "right", "rpad", "rtrim", "sha256", "sign", "sin", "sinh", "sqrt",
+    "json_extract_path_text", "json_object", "json_strip_nulls", "jsonb_contains",
+    "jsonb_exists", "justify_days", "justify_hours", "justify_interval", "left", "length",
+    "like", "ln", "log", "log10", "lpad", "ltrim", "make_date", "make_interval", "make_time",
+    "make_timestamp", "md5", "mod", "octet_length", "pi", "pow", "power", "radians",
+    "regexp_count", "regexp_instr", "regexp_like", "regexp_replace", "regexp_substr", "repeat",
+    "reverse", "right", "rpad", "rtrim", "sha256", "sign", "sin", "sinh", "sqrt",
     "string_to_array", "tan", "tanh", "to_char", "to_date", "to_hex", "to_timestamp",
     "translate", "trunc", "width_bucket",
 })  # fmt: skip
@@ -84,6 +85,7 @@ def _nested_brackets(tokens: list[Token]) -> Iterator[int]:
 
 _INTERVAL_FIELDS = frozenset({"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"})
 _OTHER_UNITS = frozenset({f"{field}S" for field in _INTERVAL_FIELDS} | {"WEEK", "WEEKS"})
+_JSON = exp.DType.JSON
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 
 
@@ -213,7 +215,7 @@ class ViewsParser(PostgresParser):
         kind = self._parse_types(check_func=True, allow_identifiers=False) if begun else None
         if isinstance(kind, exp.DataType) and self._curr.token_type == TokenType.STRING:
             literal = self._parse_primary()
-            special = self.TYPE_LITERAL_PARSERS.get(kind.this)
+            special = self.TYPE_LITERAL_PARSERS.get(kind.this) if kind.this != _JSON else None
             plain = exp.Cast(this=literal, to=kind)
             return self.expression(plain) if special is None else special(self, literal, kind)
         self._retreat(start)
