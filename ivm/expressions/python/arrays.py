@@ -1,6 +1,7 @@
 """Functions of arrays, whose positions count from 1, and the texts of arrays: `{1,2}`."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
@@ -19,6 +20,7 @@ from ivm.values.types import JSON
 
 Elements = list[Any]
 _QUOTED_IN_ROWS = frozenset('(),"\\ \t\n\r\v\f')
+_MOST_FILLED = 1_000_000  # elements
 _QUOTED = frozenset('{},"\\ \t\n\r\v\f')
 
 
@@ -109,7 +111,7 @@ def array_reader(type_: pa.ListType) -> Callable[[str], Elements]:
         values = [value(part) for part in _parts(text.strip(), nested)]
         if [] in values:
             raise ValueError(text)
-        return _matched(values)
+        return _matched(values) if nested else values
 
     return parse
 
@@ -218,8 +220,65 @@ def element(values: Elements, position: int) -> Any:
     return values[position - 1] if 1 <= position <= len(values) else None
 
 
-def part(values: Elements, first: int, last: int) -> Elements:
-    return values[max(first - 1, 0) : max(last, 0)]
+def part(values: Elements, bounds: Elements) -> Elements | None:
+    """Cut a slice: `bounds` are a first and a last position for each of some dimensions."""
+    if None in bounds:
+        return None
+    first, last, *inner = bounds
+    cut = values[max(first - 1, 0) : max(last, 0)]
+    if not inner:
+        return cut
+    parts = [v if v is None else part(v, inner) for v in cut]
+    return parts if any(parts) else []
+
+
+def _fill(call: Call) -> Callable[[Any, list[int | None] | None], Elements]:
+    """`array_fill(value, lengths)`, of as many dimensions as the call's type."""
+    wanted = 0
+    kind = call.type
+    while isinstance(kind, pa.ListType):
+        kind, wanted = kind.value_type, wanted + 1
+
+    def fill(value: Any, lengths: list[int | None] | None) -> Elements:
+        sizes = [n for n in lengths or () if n is not None]
+        if lengths is None or len(sizes) != len(lengths) or min(sizes, default=0) < 0:
+            raise ValueError(lengths)
+        if math.prod(sizes) > _MOST_FILLED:
+            raise OverflowError
+        if not math.prod(sizes) or not sizes:
+            return []
+        if len(sizes) != wanted:
+            raise ValueError(lengths)
+        for size in reversed(sizes):
+            value = [value] * size
+        whole: Elements = value
+        return whole
+
+    return fill
+
+
+def _trim(values: Elements, n: int) -> Elements:
+    """`trim_array(array, n)`: without the last `n` elements."""
+    if not 0 <= n <= len(values):
+        raise ValueError(n)
+    return values[: len(values) - n]
+
+
+def _dimensions(values: Elements) -> str | None:
+    """`array_dims`."""
+    return "".join(f"[1:{n}]" for n in _lengths(values)) if values else None
+
+
+def _bucket(call: Call) -> Callable[[Any, Elements], int]:
+    """`width_bucket(value, thresholds)`: the number of thresholds up to the value."""
+    key = keyed(call.arguments[0].type)
+
+    def bucket(value: Any, thresholds: Elements) -> int:
+        if None in thresholds:
+            raise ValueError(thresholds)
+        return bisect_right([key(t) for t in thresholds], key(value))
+
+    return bucket
 
 
 def _concat(a: Elements | None, b: Elements | None) -> Elements | None:
@@ -270,6 +329,18 @@ def _position(call: Call) -> Callable[[Elements | None, Any], int | None]:
     )
 
 
+def _position_from(call: Call) -> Callable[[Elements | None, Any, int | None], int | None]:
+    """`array_position(array, value, start)`."""
+    find = _positions(call)
+
+    def position(values: Elements | None, wanted: Any, start: int | None) -> int | None:
+        if start is None:
+            raise ValueError("a start that is NULL")
+        return next((i for i in find(values, wanted) or () if i >= start), None)
+
+    return position
+
+
 def _positions(call: Call) -> Callable[[Elements | None, Any], list[int] | None]:
     same = _same(_element_of(call))
     return lambda values, wanted: (
@@ -312,7 +383,12 @@ def _flat(call: Call) -> Callable[[Elements], Elements]:
 
 
 def _matched(values: Elements) -> Elements:
-    """Check that inner arrays are equally long, and give the array (raises ValueError)."""
+    """Check that inner arrays are equally long, and give the array (raises ValueError).
+
+    Without any inner array that is not NULL it is empty.
+    """
+    if values and all(v is None for v in values):
+        return []
     if any(isinstance(v, list) for v in values):
         if any(v is None for v in values):
             raise ValueError("an array beside NULL")
@@ -425,7 +501,17 @@ CASTS: dict[tuple[str, str], Script] = {
 }
 SCRIPTS: dict[str, Script] = {
     "array_element": Script(element, ("list", "signed"), nullable=True),
-    "array_part": Script(part, ("list", "signed", "signed")),
+    "array_bucket": Script(_bucket, ("any", "list"), made=True),
+    "array_dims": Script(_dimensions, ("list",), nullable=True),
+    "array_fill": Script(_fill, ("any", "list"), strict=False, made=True),
+    "array_ndims": Script(
+        lambda values: len(_lengths(values)) if values else None, ("list",), nullable=True
+    ),
+    "array_part": Script(part, ("list", "list"), nullable=True),
+    "array_position_from": Script(
+        _position_from, ("list", "any", "signed"), strict=False, made=True
+    ),
+    "trim_array": Script(_trim, ("list", "signed")),
     "array_concat": Script(_concat, ("list", "list"), strict=False),
     "array_append": Script(_append, ("list", "any"), strict=False),
     "array_prepend": Script(_prepend, ("any", "list"), strict=False),

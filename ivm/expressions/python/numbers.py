@@ -6,7 +6,7 @@ from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 
 from ivm.dataflow.expressions import Call
-from ivm.expressions.python.script import Script, constant
+from ivm.expressions.python.script import Script
 
 _WIDE = Context(prec=90)
 
@@ -143,15 +143,24 @@ def _shift_right(call: Call) -> Callable[[int, int], int]:
     return lambda a, n: a >> (n % bits)
 
 
-def _bucket(call: Call) -> Callable[[Decimal], int]:
-    """`width_bucket(x, low, high, count)` whose bounds and count are constant."""
-    low, high, count = (Fraction(constant(call, i)) for i in (1, 2, 3))  # type: ignore[arg-type]
+def _bucket_of(x: Decimal, low: Decimal, high: Decimal, count: int) -> int:
+    """`width_bucket(x, low, high, count)`."""
+    if count <= 0 or low == high:
+        raise ValueError(count)
+    at = (Fraction(x) - Fraction(low)) / (Fraction(high) - Fraction(low))
+    return 0 if at < 0 else count + 1 if at >= 1 else int(at * count) + 1
 
-    def bucket(x: Decimal) -> int:
-        at = (Fraction(x) - low) / (high - low)
-        return 0 if at < 0 else int(count) + 1 if at >= 1 else int(at * count) + 1
 
-    return bucket
+def _bucket_of_float(x: float, low: float, high: float, count: int) -> int:
+    if count <= 0 or low == high or math.isnan(x) or not math.isfinite(low + high):
+        raise ValueError(count)
+    if (x < low) if low < high else (x > low):
+        return 0
+    if (x >= high) if low < high else (x <= high):
+        return count + 1
+    width = high - low
+    at = (x - low) / width if math.isfinite(width) else (x / 2 - low / 2) / (high / 2 - low / 2)
+    return min(int(count * at), count - 1) + 1
 
 
 def factorial(n: int) -> Decimal:
@@ -209,9 +218,8 @@ SCRIPTS: dict[str, Script] = {
     "trunc_to": Script(_quantized(ROUND_DOWN), ("decimal", "signed")),
     "gcd": Script(math.gcd, ("signed", "signed")),
     "lcm": Script(math.lcm, ("signed", "signed")),
-    "width_bucket": Script(
-        _bucket, ("decimal", "decimal", "decimal", "signed"), made=True, constants=(1, 2, 3)
-    ),
+    "width_bucket": Script(_bucket_of, ("decimal", "decimal", "decimal", "signed")),
+    "width_bucket_float": Script(_bucket_of_float, ("float", "float", "float", "signed")),
     "factorial": Script(factorial, ("signed",)),
     "bit_and": Script(lambda a, b: a & b, ("signed", "signed")),
     "bit_or": Script(lambda a, b: a | b, ("signed", "signed")),

@@ -1,5 +1,6 @@
 """Binds arrays: constructors, subscripts, operators and functions. Elements count from 1."""
 
+import re
 from collections.abc import Sequence
 
 import pyarrow as pa
@@ -20,11 +21,12 @@ from views.sql.base.coercion import (
     common_type,
     is_integer,
 )
-from views.sql.base.signatures import Build, Signature, Signatures
+from views.sql.base.signatures import Build, Signature, Signatures, same_as
 from views.sql.functions.documents import TEXTS
 from views.sql.source.text import QUERIES
 
 _NULL = Literal(None, TEXT)
+_INTS: pa.DataType = pa.list_(INT)
 
 
 def query_of(node: exp.Expr) -> exp.Expr | None:
@@ -78,25 +80,72 @@ def flat(values: Expression) -> Expression:
 
 
 def subscript(b: Binder, node: exp.Bracket) -> Bound:
-    """Binds `array[i]` and `array[i:j]`; of a document, its member."""
-    value = b.value(node.this)
-    (inner,) = node.expressions if len(node.expressions) == 1 else (None,)
-    if inner is None:
-        raise b.session.source.unsupported("subscripts of several dimensions", node)
+    """Binds `array[i]`, `array[i:j]` and those of several dimensions; of a document, its member."""
+    whole, steps = _chain(node)
+    value = b.value(whole)
     if value.type == JSON:
-        step = b.value(inner)
-        if step.type != TEXT and not is_integer(step.type):
-            raise b.mismatch("a subscript of jsonb is text or an integer", inner)
-        steps = Call("array_append", (Literal((), TEXTS), cast(step, TEXT)), TEXTS, True)
-        return Call("json_path", (value, steps), JSON, True)
+        return _member(b, value, steps)
     if not isinstance(value.type, pa.ListType):
         raise b.mismatch(f"{name(value)} has no elements", node)
-    if isinstance(inner, exp.Slice):
-        first = _bound(b, inner.this, 1)
-        last = _bound(b, inner.expression, 2**31 - 1)
-        return call("array_part", value, first, last, result=value.type)
-    position = b.as_type(inner, BIGINT, "a subscript")
-    return Call("array_element", (value, position), value.type.value_type, True)
+    if any(isinstance(step, exp.Slice) for step in steps):
+        return _slice(b, value, steps)
+    kind, out = innermost(value.type), value
+    if len(steps) != dimensions(value.type):
+        return Literal(None, kind)
+    for step in steps:
+        assert isinstance(out.type, pa.ListType)
+        position = b.as_type(step, BIGINT, "a subscript")
+        out = Call("array_element", (out, position), out.type.value_type, True)
+    return out
+
+
+def _chain(node: exp.Bracket) -> tuple[exp.Expr, list[exp.Expr]]:
+    """Finds what subscripts that follow one another are of, and lists them."""
+    whole: exp.Expr = node
+    steps: list[exp.Expr] = []
+    while isinstance(whole, exp.Bracket):
+        steps = [*whole.expressions, *steps]
+        whole = whole.this
+    return whole, steps
+
+
+def _member(b: Binder, value: Expression, steps: list[exp.Expr]) -> Expression:
+    path: Expression = Literal((), TEXTS)
+    for node in steps:
+        step = b.value(node)
+        if step.type != TEXT and not is_integer(step.type):
+            raise b.mismatch("a subscript of jsonb is text or an integer", node)
+        path = Call("array_append", (path, cast(step, TEXT)), TEXTS, True)
+    return Call("json_path", (value, path), JSON, True)
+
+
+def _slice(b: Binder, value: Expression, steps: list[exp.Expr]) -> Expression:
+    """Binds a slice; among slices `i` is `1:i`."""
+    if len(steps) > dimensions(value.type):
+        return Literal((), value.type)
+    bounds: list[Expression] = []
+    for step in steps:
+        if isinstance(step, exp.Slice):
+            bounds += [_bound(b, step.this, 1), _bound(b, step.expression, 2**31 - 1)]
+        else:
+            bounds += [Literal(1, BIGINT), _bound(b, step, 1)]
+    return Call("array_part", (value, array_of(bounds, BIGINT)), value.type, True)
+
+
+def dimensions(kind: pa.DataType) -> int:
+    """Counts the dimensions of an array's type; 0 for other types."""
+    return 1 + dimensions(kind.value_type) if isinstance(kind, pa.ListType) else 0
+
+
+def nested_as(text: str, kind: pa.DataType) -> pa.DataType:
+    """Gives an array's type as many dimensions as the braces of a constant open."""
+    opened = re.match(r"\s*\{[\s{]*", text)
+    if not isinstance(kind, pa.ListType) or opened is None:
+        return kind
+    made = innermost(kind)
+    for _ in range(opened[0].count("{")):
+        made = pa.list_(made)
+    return made
 
 
 def any_of(b: Binder, function: str, left: exp.Expr, operand: exp.Expr) -> Expression:
@@ -146,32 +195,32 @@ def concatenated(b: Binder, left: Bound, right: Bound, node: exp.DPipe) -> Expre
         return call("json_concat", *pair, result=JSON) if pair[0].type == pair[1].type else None
     if isinstance(kinds[0], pa.ListType):
         kind = kinds[0]
-        second = b.typed(right, kind, node.right)
-        return _appended("array_append", b.typed(left, kind, node.left), second)
+        return _joined(b.typed(left, kind, node.left), b.typed(right, kind, node.right))
     if isinstance(kinds[1], pa.ListType):
         kind = kinds[1]
-        first = b.typed(left, kind, node.left)
-        return _appended("array_prepend", b.typed(right, kind, node.right), first)
+        return _joined(b.typed(left, kind, node.left), b.typed(right, kind, node.right))
     return None
 
 
-def _appended(function: str, values: Expression, other: Expression) -> Expression | None:
-    """`other`, an array or an element, at one end of `values`."""
-    kind = values.type
-    assert isinstance(kind, pa.ListType)
-    if isinstance(other.type, pa.ListType) and not isinstance(kind.value_type, pa.ListType):
-        both = common_type(kind, other.type)
-        if both is None:
-            return None
-        pair = (cast(values, both), cast(other, both))
-        ordered = pair if function == "array_append" else pair[::-1]
-        return Call("array_concat", ordered, both, pair[0].nullable and pair[1].nullable)
-    element = common_type(kind.value_type, other.type)
-    if element is None:
+def _joined(left: Expression, right: Expression) -> Expression | None:
+    """Two arrays of as many dimensions; or an array, and a part of it at one of its ends."""
+    depths = dimensions(left.type), dimensions(right.type)
+    both = common_type(innermost(left.type), innermost(right.type))
+    if both is None or abs(depths[0] - depths[1]) > 1:
         return None
-    whole, one = cast(values, pa.list_(element)), cast(other, element)
-    pair = (whole, one) if function == "array_append" else (one, whole)
-    return Call(function, pair, pa.list_(element), True)
+    pair = [cast(x, _nested(both, d)) for x, d in zip((left, right), depths, strict=True)]
+    kind = _nested(both, max(depths))
+    if depths[0] == depths[1]:
+        nullable = left.nullable and right.nullable
+        made = Call("array_concat", tuple(pair), kind, nullable)
+    else:
+        end = "array_append" if depths[0] > depths[1] else "array_prepend"
+        made = Call(end, tuple(pair), kind, True)
+    return made if max(depths) == 1 else Call("array_matched", (made,), kind, made.nullable)
+
+
+def _nested(kind: pa.DataType, depth: int) -> pa.DataType:
+    return _nested(pa.list_(kind), depth - 1) if depth else kind
 
 
 def _with_element(function: str, result: pa.DataType | None, *, first: bool = False) -> Signature:
@@ -198,6 +247,42 @@ def _with_element(function: str, result: pa.DataType | None, *, first: bool = Fa
     return Signature(takes, build=build)
 
 
+def _position_from(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+    """`array_position(array, value, start)`."""
+    build = _with_element("array_position", INT).build
+    assert build is not None
+    found = build(b, node, arguments[:2])
+    assert isinstance(found, Call)
+    return Call("array_position_from", (*found.arguments, arguments[2]), INT, True)
+
+
+def _fill(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+    """`array_fill(value, lengths)`; the number of dimensions must be known from the query."""
+    value, lengths = arguments[:2]
+    if arguments[2:] and not _is_ones(arguments[2]):
+        raise b.session.source.unsupported("an array whose positions begin not at 1", node)
+    count = _count(lengths)
+    if count is None:
+        raise b.session.source.unsupported(
+            "array_fill() of lengths that are a column", node, "write ARRAY[a, b]"
+        )
+    return Call("array_fill", (value, lengths), _nested(value.type, max(count, 1)), True)
+
+
+def _is_ones(bounds: Expression) -> bool:
+    return isinstance(bounds, Literal) and bounds.value == (1,) * (_count(bounds) or 0)
+
+
+def _count(values: Expression) -> int | None:
+    """Counts the elements of an array that is written out."""
+    if isinstance(values, Literal):
+        return len(values.value) if isinstance(values.value, tuple) else 0
+    if isinstance(values, Call) and values.function == "array_append":
+        before = _count(values.arguments[0])
+        return None if before is None else before + 1
+    return None
+
+
 def _text(literal: Expression) -> str | None:
     assert isinstance(literal, Literal)
     return None if literal.value is None else str(literal.value)
@@ -205,7 +290,7 @@ def _text(literal: Expression) -> str | None:
 
 def _concat(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
     left, right = arguments
-    made = _appended("array_append", left, right)
+    made = _joined(left, right)
     if made is None:
         raise b.mismatch(f"array_cat() of {name(left)} and {name(right)}", node)
     return made
@@ -244,9 +329,18 @@ def _of_elements(function: str, result: pa.DataType, nullable: bool = False) -> 
 FUNCTIONS: Signatures = {
     "array_append": (_with_element("array_append", None),),
     "array_cat": (Signature(("array", "array"), build=_concat),),
+    "array_dims": (Signature(("array",), TEXT, nullable=True),),
+    "array_fill": (
+        Signature(("any", _INTS), build=_fill),
+        Signature(("any", _INTS, _INTS), build=_fill),
+    ),
     "array_length": (Signature(("array", BIGINT), INT, nullable=True),),
     "array_lower": (Signature(("array", BIGINT), build=_start),),
-    "array_position": (_with_element("array_position", INT),),
+    "array_ndims": (Signature(("array",), INT, nullable=True),),
+    "array_position": (
+        _with_element("array_position", INT),
+        Signature(("array", "any", INT), build=_position_from),
+    ),
     "array_positions": (_with_element("array_positions", pa.list_(INT)),),
     "array_prepend": (_with_element("array_prepend", None, first=True),),
     "array_remove": (_with_element("array_remove", None),),
@@ -257,6 +351,7 @@ FUNCTIONS: Signatures = {
     ),
     "array_upper": (Signature(("array", BIGINT), build=_end),),
     "cardinality": (Signature(("array",), build=_of_elements("cardinality", INT)),),
+    "trim_array": (Signature(("array", INT), same_as(0)),),
     "string_to_array": (Signature((TEXT, TEXT, TEXT), build=_split, defaults=(_NULL,)),),
 }
 _BINARY = ("this", "expression")

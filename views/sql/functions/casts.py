@@ -24,7 +24,7 @@ from views.sql.base.coercion import (
     is_integer,
     scale_of,
 )
-from views.sql.functions import intervals, json_paths
+from views.sql.functions import arrays, intervals, json_paths
 from views.types import parse_type
 
 _CHARACTERS = {exp.DType.CHAR, exp.DType.NCHAR, exp.DType.BPCHAR}
@@ -67,7 +67,10 @@ def cast(b: Binder, node: exp.Cast) -> Bound:
         return _cut(b, b.explicit_cast(bound, TEXT, node.this), _size(b, to, 1, _LONGEST))
     if to.this in _MOMENTS and to.expressions:
         return _rounded(b, bound, node)
-    return b.explicit_cast(bound, _type_of(b, to, bound), node.this)
+    target = _type_of(b, to, bound)
+    if isinstance(bound, Untyped) and bound.text is not None:
+        target = arrays.nested_as(bound.text, target)
+    return b.explicit_cast(bound, target, node.this)
 
 
 def _size(b: Binder, to: exp.DataType, least: int, most: int) -> int:

@@ -10,7 +10,6 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ivm.dataflow.expressions import Expression, Literal
-from views.errors import InvalidLiteral
 from views.plan.scalars import call
 from views.sql.base.binder import Binder, Handler, name
 from views.sql.base.coercion import (
@@ -18,8 +17,11 @@ from views.sql.base.coercion import (
     DIGITS,
     DOUBLE,
     INT,
+    TEXT,
     Bound,
+    Untyped,
     cast,
+    common_type,
     is_integer,
     promoted,
     scale_of,
@@ -86,12 +88,17 @@ def _remainder(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expres
 
 
 def _bucket(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
-    constants = [a.value for a in arguments[1:] if isinstance(a, Literal)]
-    if len(constants) < 3 or None in constants:
-        raise b.session.source.unsupported("width_bucket() whose bounds or count vary", node)
-    if constants[0] == constants[1] or int(constants[2]) <= 0:  # type: ignore[arg-type]
-        raise b.fault(InvalidLiteral, "width_bucket() takes two bounds and a count above 0", node)
-    return call("width_bucket", *arguments, result=INT)
+    """`width_bucket(value, thresholds)`."""
+    value, thresholds = arguments
+    assert isinstance(thresholds.type, pa.ListType)
+    given, kind = value.type, thresholds.type.value_type
+    if isinstance(value, Literal) and isinstance(value.value, str | None) and kind != TEXT:
+        value, given = b.typed(Untyped(value.value), kind, node), kind
+    both = common_type(given, kind)
+    if both is None:
+        raise b.mismatch(f"width_bucket() of {name(value)} and {name(thresholds)}", node)
+    pair = (cast(value, both), cast(thresholds, pa.list_(both)))
+    return call("array_bucket", *pair, result=INT)
 
 
 _REMAINDERS = (
@@ -125,7 +132,11 @@ FUNCTIONS: Signatures = {
         Signature(("numeric",), build=_whole_part),
         Signature(("numeric", INT), build=_to_digits("trunc_to")),
     ),
-    "width_bucket": (Signature(("numeric", "numeric", "numeric", INT), build=_bucket),),
+    "width_bucket": (
+        Signature(("numeric", "numeric", "numeric", INT), INT),
+        Signature((DOUBLE, DOUBLE, DOUBLE, INT), INT, "width_bucket_float"),
+        Signature(("any", "array"), build=_bucket),
+    ),
 }
 
 

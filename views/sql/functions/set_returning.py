@@ -15,7 +15,7 @@ from views.errors import UnsupportedSql
 from views.plan.nodes import Attribute, Map, Plan, Unnest
 from views.plan.scalars import call
 from views.sql.base.binder import Binder
-from views.sql.base.coercion import BIGINT, INT, TEXT, TIMESTAMP, TIMESTAMPTZ
+from views.sql.base.coercion import BIGINT, BOOL, INT, TEXT, TIMESTAMP, TIMESTAMPTZ
 from views.sql.base.computations import SetCall, attach
 from views.sql.base.scope import Session
 from views.sql.base.signatures import Signature, Signatures, bind_call
@@ -36,9 +36,13 @@ def _moments(kind: pa.DataType) -> Signature:
 
 
 def _subscripts(b: Binder, node: exp.Expr, given: list[Expression]) -> Expression:
-    """`generate_subscripts(array, 1)`."""
-    length = Call("coalesce", (Call("array_length", tuple(given), INT, True), _ZERO), INT, False)
-    return call("series", _ONE, length, _ONE, result=pa.list_(INT))
+    """`generate_subscripts(array, dimension, reverse)`."""
+    *array, backward = given
+    length = Call("coalesce", (Call("array_length", tuple(array), INT, True), _ZERO), INT, False)
+    if not isinstance(backward, Literal):
+        raise b.session.source.unsupported("generate_subscripts() by a varying order", node)
+    ends = (length, _ONE, Literal(-1, INT)) if backward.value else (_ONE, length, _ONE)
+    return call("series", *ends, result=pa.list_(INT))
 
 
 _ZERO, _ONE = Literal(0, INT), Literal(1, INT)
@@ -49,7 +53,9 @@ _SETS: Signatures = {
         _moments(TIMESTAMP),
         _moments(TIMESTAMPTZ),
     ),
-    "generate_subscripts": (Signature(("array", BIGINT), build=_subscripts),),
+    "generate_subscripts": (
+        Signature(("array", BIGINT, BOOL), build=_subscripts, defaults=(Literal(False, BOOL),)),
+    ),
     "jsonb_array_elements": (Signature((JSON,), _DOCUMENTS, "json_items"),),
     "jsonb_array_elements_text": (Signature((JSON,), _TEXTS, "json_items_text"),),
     "jsonb_each": (Signature((JSON,), _DOCUMENTS, "json_pairs"),),

@@ -111,6 +111,12 @@ class ViewsParser(PostgresParser):
         "DATE_TRUNC": lambda args: PostgresParser.FUNCTIONS["DATE_TRUNC"](_unit_first(args)),
     }
     FUNCTION_PARSERS = _translated(PostgresParser.FUNCTION_PARSERS)
+    # A colon parts the bounds of a slice, also before a name.
+    PLACEHOLDER_PARSERS: ClassVar = {
+        token: parser
+        for token, parser in PostgresParser.PLACEHOLDER_PARSERS.items()
+        if token != TokenType.COLON
+    }
     EQUALITY: ClassVar = {
         token: kind for token, kind in PostgresParser.EQUALITY.items() if kind in _COMPARISONS
     }
