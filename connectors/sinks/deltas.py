@@ -10,6 +10,8 @@ journal's commit says that a time is published everywhere, so this sink commits 
 
 import shutil
 import threading
+from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,9 @@ from connectors.files.writer import TopicWriter
 from connectors.progress.journal import Journal
 from connectors.sinks.json import delta_lines, frontier_line
 from connectors.sinks.sink import Changes, Output, Reached
+
+# Topics that are made durable at once: the filesystem writes them together.
+SYNCING = 8
 
 
 class DeltaSink:
@@ -32,6 +37,7 @@ class DeltaSink:
         self._journal = journal
         self._prefix = prefix
         self._lock = threading.Lock()
+        self._syncing = ThreadPoolExecutor(SYNCING, "sync")
         self._writers: dict[str, TopicWriter] = {}
         self._written: set[str] = set()
         self._durable: dict[str, int] = {}
@@ -74,9 +80,8 @@ class DeltaSink:
     def prepare(self, reached: Reached) -> None:
         """Make the written lines durable."""
         with self._lock:
-            for view in self._written:
-                self._writers[view].sync()
-                self._durable[view] = self._writers[view].end
+            self._sync([self._writers[view] for view in self._written])
+            self._durable |= {view: self._writers[view].end for view in self._written}
             self._written.clear()
 
     def commit(self, reached: Reached) -> None:
@@ -110,6 +115,14 @@ class DeltaSink:
             for writer in self._writers.values():
                 writer.close()
             self._writers.clear()
+        self._syncing.shutdown()
+
+    def _sync(self, writers: Collection[TopicWriter]) -> None:
+        """Make their lines durable; none is being synced any more where that raises (OSError)."""
+        syncing = [self._syncing.submit(writer.sync) for writer in writers]
+        wait(syncing)
+        for one in syncing:
+            one.result()
 
     def _open(self, view: str, end: int) -> None:
         writer = TopicWriter(self._root, self.topic(view))

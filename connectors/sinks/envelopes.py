@@ -65,13 +65,18 @@ class Envelope:
         assert self.output.target is not None
         return _MAKERS[self.output.target.envelope](self, changes, reached, is_snapshot)
 
+    @property
+    def frontier_messages(self) -> int:
+        """The number of messages that say that a time is complete."""
+        assert self.output.target is not None
+        return self.partitions if self.output.target.envelope == "delta" else 0
+
     def frontiers(self, reached: Reached) -> Messages:
         """The messages that say, in every partition, that a time is complete."""
-        assert self.output.target is not None
-        if self.output.target.envelope != "delta":
+        n = self.frontier_messages
+        if not n:
             return Messages([], [], [], [])
         value = self.encoding.frontier(reached.time, reached.offsets)
-        n = self.partitions
         return Messages([None] * n, [value] * n, [reached.time] * n, list(range(n)))
 
     def keys(self, rows: pa.RecordBatch) -> list[bytes]:

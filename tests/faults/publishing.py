@@ -241,8 +241,11 @@ def messages(kafka: Kafka, topic: str) -> list[Message]:
 
 def progress(kafka: Kafka, service: str) -> list[Progress]:
     """The records of progress, each checked."""
-    records = kafka.read_committed(f"{service}.progress")
-    return [decode(record.value(), "here") for record in records]
+    found: list[Progress] = []
+    for record in kafka.read_committed(f"{service}.progress"):
+        found.append(decode(record.value(), "here", found[-1] if found else None))
+    assert all(record.is_whole for record in found)
+    return found
 
 
 def folded(found: Sequence[Message]) -> Counter[Row]:

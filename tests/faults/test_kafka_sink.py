@@ -97,6 +97,20 @@ def test_what_is_published_is_the_view_at_every_progress_record(world: World) ->
     world.assert_exactly_once()
 
 
+def test_progress_that_is_seldom_full_is_gone_on_with_at_any_record(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("connectors.sinks.kafka.progress.FULL_EVERY", 4)
+    for batches in range(1, 6):
+        publishing = world.started()
+        for _ in range(batches):
+            publishing.deliver(world.histories)
+        publishing.close()
+    records = progress(world.kafka, world.service)
+    assert 0 < sum(record.changes is None for record in records) < len(records)
+    world.assert_exactly_once()
+
+
 def test_row_6_a_second_instance_fences_the_first(world: World, tmp_path: Path) -> None:
     first = world.started()
     first.deliver(world.histories)

@@ -185,7 +185,8 @@ class Publisher:
         life = self._last.batch + 1
         state = Published(topic.name, topic.identity, output.plan, life)
         owed = self._owed(topic) if target.envelope != "delta" and target.snapshot else {}
-        return KafkaView(self._envelope(output, topic), self._fitting(topic), state, True, owed)
+        envelope = self._envelope(output, topic)
+        return KafkaView(envelope, self._fitting(topic), state, is_new=True, owed=owed)
 
     def _owed(self, topic: Topic) -> dict[bytes, int]:
         """The keys that a former life of a view has left in a topic, with their partitions."""
@@ -196,7 +197,8 @@ class Publisher:
 
     def _old_view(self, output: Output, state: Published) -> KafkaView:
         topic = self._topics.find(state.topic) or Topic(state.topic, "", 1, 1, _BATCH_BYTES)
-        view = KafkaView(self._envelope(output, topic), self._fitting(topic), state, False)
+        envelope = self._envelope(output, topic)
+        view = KafkaView(envelope, self._fitting(topic), state, is_new=False)
         if topic.identity != state.topic_id and state.failed is None:
             error = recreated(output.name, state.topic)
             view.fail(f"{error.code}: {error}")
@@ -273,7 +275,7 @@ class Publisher:
             written = view.backlog()
             time = written[-1].reached.time
             sent = view.outgoing(written, True, time if time < self._last.time else None)
-            record = self._last.next(views=self._states([sent]))
+            record = self._last.next(self._states([sent]))
             faults = self._transact(record, [sent])
             if faults is None:
                 view.state = sent.state
@@ -310,13 +312,16 @@ class Publisher:
 
     def _record(self, views: Mapping[str, Published], reached: Reached | None) -> Progress:
         if reached is None:
-            return self._last.next(views=views)
+            return self._last.next(views)
+        told = reached.offsets.told()
         return self._last.next(
-            views=views,
+            views,
+            advances=True,
             time=reached.time,
             moment=reached.moment,
             ranges=reached.ranges,
-            **reached.offsets.told(),
+            offsets=told["offsets"],
+            sources=told["sources"],
         )
 
     def _transact(
@@ -357,7 +362,7 @@ class Publisher:
             producer.produce(
                 sent.topic, messages.keys, messages.values, messages.partitions, sent.headers
             )
-        key, value = self._connection.name.encode(), record.encode()
+        key, value = record.key(self._connection.name), record.encode()
         producer.produce(self._service.progress_topic, [key], [value], [0], lambda _: [])
         producer.commit()
         self._last = record
@@ -416,7 +421,7 @@ class Publisher:
             return
         self._topics.ensure(self._service.progress_topic, 1, None, PROGRESS_CONFIG)
         self._connect()
-        record = self._last.next(instance=self._instance)
+        record = self._last.next(in_full=True, instance=self._instance)
         self._attempt(record, ())
         self._is_open = True
 

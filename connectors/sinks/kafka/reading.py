@@ -6,12 +6,12 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
-from connectors.errors import BrokerFault
+from connectors.errors import BrokerFault, SinkDiverged
 from connectors.sinks.kafka.logs import SILENT
-from connectors.sinks.kafka.progress import Progress, check, decode
+from connectors.sinks.kafka.progress import REMEDY, Progress, decode, is_key
 
-# Offsets before the end among which the last record surely is, unless most batches were aborted:
-# each takes one, and one for the transaction's marker.
+# Offsets before the end among which the last full record is, and all that follow it, unless most
+# batches were aborted: each takes one, and one for the transaction's marker.
 _TAIL = 512
 _CALL_SECONDS = 5.0
 _READ_SECONDS = 30.0
@@ -20,7 +20,7 @@ _READ_SECONDS = 30.0
 def last_progress(
     options: Mapping[str, Any], topic: str, key: str, end: int = 0
 ) -> Progress | None:
-    """The last committed record with this key, if there is one; waits until `end` is decided.
+    """The last committed record of a connection, if any; waits until `end` is decided.
 
     As long as a transaction is open, or its marker is not written yet, nothing after its first
     record is read.
@@ -43,11 +43,15 @@ def last_progress(
         place = TopicPartition(topic, 0)
         low, high = consumer.get_watermark_offsets(place, timeout=_CALL_SECONDS)
         found = _last(consumer, place, max(low, high - _TAIL), key, end)
-        if found is None and high - _TAIL > low:
+        if (found is None or not found.is_whole) and high - _TAIL > low:
             found = _last(consumer, place, low, key, end)
-        return found
     finally:
         consumer.close()
+    if found is not None and not found.is_whole:
+        raise SinkDiverged(
+            f"topic {topic!r}: records of progress are missing before batch {found.batch}; {REMEDY}"
+        )
+    return found
 
 
 def _last(
@@ -79,11 +83,8 @@ def _last(
 
 
 def _next(found: Progress | None, message: Message, key: str) -> Progress | None:
-    """The record of `message` after `found`, if it has the key."""
-    where = f"topic {message.topic()!r}, partition 0, offset {message.offset()}"
-    if message.key() != key.encode():
+    """The record of `message` after `found`, if it is one of this connection."""
+    if not is_key(message.key(), key):
         return found
-    later = decode(message.value(), where)
-    if found is not None:
-        check(found, later, where)
-    return later
+    where = f"topic {message.topic()!r}, partition 0, offset {message.offset()}"
+    return decode(message.value(), where, found)

@@ -81,13 +81,14 @@ class KafkaView:
         envelope: Envelope,
         topic: Topic,
         state: Published,
+        *,
         is_new: bool,
         owed: Mapping[bytes, int] = MappingProxyType({}),
     ) -> None:
         """`owed` are keys, with their partitions, that a new view takes back unless it has them."""
         self.topic = topic
         self._owed = dict(owed)
-        self.state = state
+        self.state = replace(state, frontiers=envelope.frontier_messages)
         self._envelope = envelope
         self._is_new = is_new
         self._replayed = 0

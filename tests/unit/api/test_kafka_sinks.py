@@ -18,7 +18,8 @@ from fastapi.testclient import TestClient
 from api.app import create_app
 from api.feed import Feed
 from api.runtime import Runtime
-from connectors.sinks.kafka.progress import Progress, decode
+from connectors.sinks.kafka.progress import Progress
+from tests.faults.publishing import progress
 from tests.kafka.broker import Broker
 from tests.kafka.client import Kafka, Record
 from tests.kafka.java import await_true
@@ -85,7 +86,7 @@ def values(kafka: Kafka, topic: str) -> list[Any]:
 
 def last(kafka: Kafka, service: Service) -> Progress:
     """The last record of progress."""
-    return decode(kafka.read_committed(f"{service.name}.progress")[-1].value(), "here")
+    return progress(kafka, service.name)[-1]
 
 
 def test_a_view_is_published_from_its_snapshot_on(service: Service, kafka: Kafka) -> None:
@@ -128,6 +129,23 @@ def test_a_view_put_at_a_published_time_leaves_that_time_its_ranges(
     assert service.client.put("/v1/views/ids", json=body).status_code == 201
     assert last(kafka, service).views.keys() == {"totals", "ids"}
     assert (last(kafka, service).time, last(kafka, service).ranges) == (batch.time, batch.ranges)
+
+
+def test_the_progress_of_a_time_names_only_the_views_that_it_changes(
+    service: Service, kafka: Kafka
+) -> None:
+    service.put()
+    for number in range(5):
+        sink = service.sink(topic=f"{service.name}.above{number}", partitions=2)
+        body = {"query": f"SELECT id FROM orders WHERE id > {100 + number}", "sink": sink}
+        assert service.client.put(f"/v1/views/above{number}", json=body).status_code == 201
+    before = last(kafka, service)
+    service.pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+    after = last(kafka, service)
+    assert after.changes is not None
+    assert after.changes.keys() == {"totals"}
+    assert after.views["above3"].sequence == before.views["above3"].sequence + 2
+    assert len(kafka.read_committed(f"{service.name}.above3")) == after.views["above3"].sequence
 
 
 def test_without_a_snapshot_only_changes_are_published(service: Service, kafka: Kafka) -> None:
