@@ -6,7 +6,7 @@ Any construct not listed here is refused with its name and place, never approxim
 - SELECT with WHERE, GROUP BY (expressions, numbers, aliases; ROLLUP, CUBE and GROUPING SETS, with
   `grouping(…)`), HAVING, DISTINCT [ON], ORDER BY, LIMIT, OFFSET, FETCH FIRST [WITH TIES]; VALUES
   and TABLE; UNION, EXCEPT and INTERSECT [ALL];
-- WITH, WITH RECURSIVE, and WITH MUTUALLY RECURSIVE as Materialize has it;
+- WITH, WITH RECURSIVE with SEARCH and CYCLE, and WITH MUTUALLY RECURSIVE as Materialize has it;
 - joins: inner, left, right, full, cross, comma, on any condition, NATURAL, USING; LATERAL (inner
   and left);
 - subqueries: derived tables, EXISTS, [NOT] IN, ARRAY, comparison and other operators with ANY and

@@ -13,6 +13,7 @@
 - `queries`: whole queries: WITH, set operations, VALUES, and ORDER BY over them
 - `recursion`: WITH RECURSIVE: a base, and a step over what was found so far
 - `relations`: FROM: tables, views, WITH queries, subqueries and lists of them
+- `searches`: SEARCH and CYCLE of WITH RECURSIVE, as columns of the query
 - `select`: one SELECT, clause by clause in the order of their meaning
 - `subqueries`: subqueries in expressions: EXISTS, scalar subqueries, and rows of values
 - `temporal_filter`: temporal filters: conditions that compare now() with an expression of the row

@@ -34,10 +34,12 @@ def bind_with(session: Session, env: Environment, node: exp.Expr) -> Environment
     session.source.only(clause, ("expressions", "recursive"))
     recursive = bool(clause.args.get("recursive"))
     for cte in _in_order(session, clause) if recursive else clause.expressions:
-        session.source.only(cte, ("this", "alias", "materialized"))
+        is_own = recursive and is_recursive(cte)
+        searches = ("search", "cycle") if is_own else ()
+        session.source.only(cte, ("this", "alias", "materialized", *searches))
         inner = Environment(dict(named), env.outer)
-        if recursive and is_recursive(cte):
-            bound = bind_recursive(session, inner, cte)
+        if is_own:
+            bound = bind_recursive(session, bind_with(session, inner, cte.this), cte)
         else:
             bound = _renamed_columns(session, session.bind_query(session, inner, cte.this), cte)
         named[cte.alias] = _named(session, bound, cte.alias, cte)

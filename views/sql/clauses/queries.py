@@ -51,7 +51,7 @@ def bind_query(session: Session, env: Environment, node: exp.Expr) -> BoundQuery
             ordered = _ordered(session, bound, node)
             return ordered if env.ordered else _without_order(ordered)
         case exp.Values():
-            session.source.only(node, ("expressions", "order", "limit", "offset"))
+            session.source.only(node, ("with_", "expressions", "order", "limit", "offset"))
             return _ordered(session, _values(session, env, node), node)
         case _:
             raise session.source.unsupported(f"{node.key.upper()} as a query", node)

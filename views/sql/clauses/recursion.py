@@ -30,12 +30,40 @@ from views.plan.nodes import (
 from views.plan.trees import inputs
 from views.sql.base.coercion import cast, common_type, is_integer
 from views.sql.base.scope import BoundQuery, Environment, Named, Session
+from views.sql.clauses.searches import with_columns
 from views.types import shown_type
 
 
 def is_recursive(cte: exp.CTE) -> bool:
-    """Tells whether a WITH query reads itself."""
-    return any(t.name == cte.alias and not t.args.get("db") for t in cte.this.find_all(exp.Table))
+    """Tells whether a WITH query reads itself, rather than a query of this name inside it."""
+    tables = (t for t in cte.this.find_all(exp.Table) if t.name == cte.alias)
+    return any(not t.args.get("db") and not _is_hidden(t, cte) for t in tables)
+
+
+def _is_hidden(table: exp.Table, cte: exp.CTE) -> bool:
+    """Tells whether a WITH between `table` and `cte` defines the name that they have."""
+    around: exp.Expr | None = table
+    while around is not None and around is not cte:
+        clause = around.args.get("with_")
+        if clause is not None and _defines(clause, table):
+            return True
+        around = around.parent
+    return False
+
+
+def _defines(clause: exp.With, table: exp.Table) -> bool:
+    """Tells whether `table`, in the query of a WITH or in one of its own, is one of these."""
+    own = [cte for cte in clause.expressions if cte.alias == table.name]
+    is_inside = any(cte is parent for cte in own for parent in _around(table))
+    return bool(own) and (not is_inside or bool(clause.args.get("recursive")))
+
+
+def _around(node: exp.Expr) -> Iterator[exp.Expr]:
+    """Yields `node` and the nodes that it is in."""
+    inner: exp.Expr | None = node
+    while inner is not None:
+        yield inner
+        inner = inner.parent
 
 
 def bind_recursive(session: Session, env: Environment, cte: exp.CTE) -> BoundQuery:
@@ -43,14 +71,11 @@ def bind_recursive(session: Session, env: Environment, cte: exp.CTE) -> BoundQue
     body, source = cte.this, session.source
     if not isinstance(body, exp.Union):
         raise source.unsupported("a recursive query that is not base UNION [ALL] step", cte)
-    source.only(body, ("this", "expression", "distinct"))
+    source.only(body, ("this", "with_", "expression", "distinct"))
     base = session.bind_query(session, env, body.this)
-    names = [c.name for c in cte.args["alias"].args.get("columns") or []]
-    if len(names) > len(base.columns):
-        raise source.fault(
-            UnknownColumn, f"{len(names)} names for {len(base.columns)} columns", cte
-        )
-    names += [name for name, _ in base.columns[len(names) :]]
+    names = _names(session, cte, base)
+    if cte.args.get("search") is not None or cte.args.get("cycle") is not None:
+        return bind_recursive(session, env, with_columns(session, cte, names))
     mark = session.numbers.new(cte.alias, base.columns[0][1].type, nullable=False)
     label = f"{cte.alias}#{mark.number}"
     shape = [a for _, a in base.columns]
@@ -70,6 +95,16 @@ def bind_recursive(session: Session, env: Environment, cte: exp.CTE) -> BoundQue
     rows = Union(parts, columns)
     plan = Iterate(((label, Distinct(rows) if distinct else rows),), label, attributes)
     return BoundQuery(plan, tuple(zip(names, attributes, strict=True)))
+
+
+def _names(session: Session, cte: exp.CTE, base: BoundQuery) -> list[str]:
+    """The names of the columns: those that the query's name lists, then the base's."""
+    names = [c.name for c in cte.args["alias"].args.get("columns") or []]
+    if len(names) > len(base.columns):
+        raise session.source.fault(
+            UnknownColumn, f"{len(names)} names for {len(base.columns)} columns", cte
+        )
+    return names + [name for name, _ in base.columns[len(names) :]]
 
 
 def _bind_step(

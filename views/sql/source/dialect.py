@@ -19,6 +19,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from views.errors import QueryTooLarge
 from views.sql.source.quoting import as_text
+from views.sql.source.searches import parse_searches, searches_sql
 
 PLAIN = frozenset({
     "acos", "acosh", "array_append", "array_cat", "array_length", "array_position",
@@ -51,6 +52,12 @@ class RecursiveBinding(exp.CTE):
     """A name of WITH MUTUALLY RECURSIVE; rows from outside enter by its `priority`."""
 
     arg_types = exp.CTE.arg_types | {"priority": False}
+
+
+class Values(exp.Values):
+    """VALUES, which may follow WITH."""
+
+    arg_types = exp.Values.arg_types | {"with_": False}
 
 
 # How often tokens may be read again in search of a reading: in all, and for each token.
@@ -326,6 +333,16 @@ class ViewsParser(PostgresParser):
         digits = self._parse_digits() if word.endswith("SECOND") else None
         return exp.var(word + (digits.name if digits else ""))
 
+    def _parse_cte(self) -> exp.CTE | exp.FunctionSpecification | None:
+        cte = super()._parse_cte()
+        if isinstance(cte, exp.CTE):
+            parse_searches(self, cte)
+        return cte
+
+    def _parse_derived_table_values(self, allow_value_synonym: bool = False) -> exp.Values | None:
+        values = super()._parse_derived_table_values(allow_value_synonym)
+        return None if values is None else self.expression(Values(**values.args))
+
     def _parse_with(self, skip_with_token: bool = False) -> exp.With | None:
         start = self._index
         begun = skip_with_token or self._match(TokenType.WITH)
@@ -404,6 +421,8 @@ class ViewsGenerator(PostgresGenerator):
         RecursiveBinding: _binding,
         exp.Array: _array,
         exp.Interval: _interval,
+        exp.CTE: searches_sql,
+        Values: lambda g, node: g.prepend_ctes(node, g.values_sql(node)),
         exp.Join: _join,
         exp.BitwiseNot: lambda g, node: f"~ {g.sql(node, 'this')}",  # `~~` is LIKE
     }
