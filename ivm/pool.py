@@ -17,6 +17,7 @@ one consistent cut.
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from math import inf
 
 import numpy as np
 import pyarrow as pa
@@ -54,13 +55,14 @@ from ivm.installed.forecast import forecast
 from ivm.installed.holds import Hold, Holds
 from ivm.installed.pieces import Index, Piece
 from ivm.installed.row_errors import RowErrors, drained
+from ivm.memory.process import available_bytes as available_bytes
 from ivm.physical.text import plan_text
 from ivm.planner.cache import Plans
-from ivm.planner.planning import Bounds
 from ivm.results import ArrangementInfo, Deltas, Forecast, Found, Installed, Snapshot
 from ivm.rows.format import row_format, string_words
 from ivm.rows.interner import Interner
 from ivm.rows.layout import Layout
+from ivm.runtime.bounds import MOST, Bounds
 from ivm.runtime.export import SealedBatch, sealed
 from ivm.runtime.feed import Intake
 from ivm.runtime.hydration import TIMES_AT_ONCE, Hydration, catch_up, is_little
@@ -99,7 +101,9 @@ class Pool:
     `advance` and `drain` exclude one another, and so do `install` and the calls that create and
     drop; a dataflow is hydrated beside steps, unless it puts out little. `peek`, `look_up`, `scan`
     and `arrangements` run beside all and see the last completed frontier. A recursion may take
-    `max_rounds` rounds of a step, and in them `max_updates` updates of its operators' inputs.
+    `max_rounds` rounds of a step, and in them `max_updates` updates of its operators' inputs, and
+    `max_recursion_seconds`; it may hold `max_recursion_bytes`, and may not grow once the process
+    has `max_process_bytes` in memory.
 
     Where memory is short a call raises OutOfMemory and changes nothing; in `advance` that is not
     possible: after it only readers are served, every other call raises PoolFailed. The same holds
@@ -107,7 +111,14 @@ class Pool:
     """
 
     def __init__(
-        self, workers: int = 1, max_rounds: int = 10_000, max_updates: int = 2_000_000_000
+        self,
+        workers: int = 1,
+        max_rounds: int = 10_000,
+        max_updates: int = 2_000_000_000,
+        *,
+        max_recursion_bytes: int = MOST,
+        max_process_bytes: int = MOST,
+        max_recursion_seconds: float = inf,
     ) -> None:
         if workers < 1:
             raise ValueError(f"workers is {workers}: at least one is needed")
@@ -119,8 +130,14 @@ class Pool:
         self._schedule = Schedule()
         self._catalog = Catalog()
         self._collections = self._catalog.collections
-        self._bounds = Bounds(max_rounds, max_updates)
-        self._plans = Plans(self._catalog, workers, self._interner, self._bounds)
+        bounds = Bounds(
+            min(max_rounds, MOST),
+            min(max_updates, MOST),
+            min(max_recursion_bytes, MOST),
+            min(max_process_bytes, MOST),
+            max_recursion_seconds,
+        )
+        self._plans = Plans(self._catalog, workers, self._interner, bounds)
         self._row_errors = RowErrors(self._interner)
         self._holds = Holds()
         self._frontier = 0

@@ -61,7 +61,7 @@ class Assembly:
         """What keeps the collection's changes, if anything does."""
 
     @property
-    def failure(self) -> tuple[str, int | None, str | None] | None:
+    def failure(self) -> tuple[str, float | None, str | None] | None:
         """Why one of its stages failed, as `Stage.failure` says; None if none has."""
 
     @property

@@ -9,13 +9,21 @@ from ivm.errors import CountOverflow, DataflowFailed, NoFixedPoint
 from ivm.installed.collection import Collection
 from ivm.installed.pieces import Piece
 
-Cause = tuple[str, int | None, str | None]
+Cause = tuple[str, float | None, str | None]
 """A cause, a number, and the name of a recursive binding, as `Stage.failure` says."""
 
 _ENDLESS = (
     "Every round still changes the rows. Add a condition that ends the recursion; over cycles, use "
     "UNION instead of UNION ALL"
 )
+_BOUNDS = {
+    "limit": "{:,} rounds, the limit that the query sets",
+    "rounds": "{:,} rounds, the most that max_rounds allows",
+    "updates": "{:,} updates, the most that max_updates allows",
+    "seconds": "{:,} seconds, the most that max_recursion_seconds allows",
+    "bytes": "{:,} bytes of memory, the most that max_recursion_bytes allows",
+    "process": "the {:,} bytes that max_process_bytes allows all views and the rest of the service",
+}
 _COUNT = (
     "a row would have more than 9,223,372,036,854,775,807 copies, which is the most that 64 bits "
     "count. Make fewer: DISTINCT, UNION instead of UNION ALL, or counts taken before a join"
@@ -87,16 +95,10 @@ def _kind(cause: Cause) -> type[DataflowFailed]:
 
 def reason_of(cause: Cause) -> str:
     """A cause in words, with the remedy."""
-    match cause:
-        case "overflow", int(at), str(name):
-            return f"in round {at:,} of its recursion, in {name!r}, {_COUNT}"
-        case "overflow", _, _:
-            return _COUNT
-        case "limit", int(bound), _:
-            return (
-                f"no fixed point within {bound:,} rounds, the limit that the query sets. {_ENDLESS}"
-            )
-        case kind, int(bound), _:
-            within = f"within {bound:,} {kind}, the most that max_{kind} allows"
-            return f"no fixed point {within}. {_ENDLESS}"
-    raise AssertionError(cause)
+    kind, number, name = cause
+    if kind != "overflow":
+        return f"no fixed point within {_BOUNDS[kind].format(number)}. {_ENDLESS}"
+    if name is None:
+        return _COUNT
+    # A front-end tells bindings of one name apart by what follows the sign.
+    return f"in round {number:,} of its recursion, in {name.partition('#')[0]!r}, {_COUNT}"

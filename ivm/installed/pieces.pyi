@@ -51,7 +51,7 @@ class Piece:
         """The node whose arrangement it is, unless it is a dataflow's own."""
 
     @property
-    def failure(self) -> tuple[str, int | None, str | None] | None:
+    def failure(self) -> tuple[str, float | None, str | None] | None:
         """Why one of its stages failed, as `Stage.failure` says; None if none has."""
 
     @property

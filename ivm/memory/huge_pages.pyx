@@ -10,14 +10,12 @@ no span is large enough, the kernel moves the huge pages of several spans to whe
 without touching them. Any thread may call.
 """
 
-import os
-from contextlib import suppress
-from pathlib import Path
-
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memmove
 from libcpp.mutex cimport mutex
 from posix.time cimport clock_gettime, timespec
+
+from ivm.memory.process import available_bytes
 
 cdef extern from "<time.h>" nogil:
     enum: CLOCK_MONOTONIC_COARSE
@@ -54,15 +52,7 @@ cdef struct Span:
 cdef size_t MOST_KEPT = <size_t> 4 << 30
 
 
-# The bytes that this process may have: the machine's, or its control group's.
-def _memory():
-    bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    with suppress(OSError, ValueError):     # without a limit it says "max"
-        bytes = min(bytes, int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    return bytes
-
-
-cdef size_t kept = min(_memory() // KEPT_SHARE, MOST_KEPT)
+cdef size_t kept = min(available_bytes() // KEPT_SHARE, MOST_KEPT)
 cdef mutex guard
 cdef Span spans[MOST_SPANS + 1]     # that wait, by address
 cdef size_t count = 0       # of these

@@ -1,6 +1,8 @@
 from collections.abc import Callable, Iterable
 
 from ivm.operators.base.operator import Operator, Reader
+from ivm.rows.interner import Interner
+from ivm.runtime.bounds import Bounds
 from ivm.runtime.stage import Loop, Stage
 from ivm.trace.spine import Trace
 
@@ -80,7 +82,7 @@ class LoopPlan(StagePlan):
     """A loop in region `outer` whose `body` lists the numbers of its stages, in region `region`.
 
     `names` says for each of these which binding it is of, and `limited` whether `max_rounds` is
-    the loop's own limit.
+    the loop's own limit. The other `bounds` are the pool's.
     """
 
     def __init__(
@@ -91,7 +93,8 @@ class LoopPlan(StagePlan):
         names: Iterable[str],
         max_rounds: int,
         limited: bool,
-        max_updates: int,
+        bounds: Bounds,
+        interner: Interner | None,
     ) -> None: ...
     @property
     def outer(self) -> int: ...

@@ -235,23 +235,25 @@ cdef class LoopPlan(StagePlan):
     """A loop in region `outer` whose `body` lists the numbers of its stages, in region `region`.
 
     `names` says for each of these which binding it is of, and `limited` whether `max_rounds` is the loop's own limit.
-    """
+    The other `bounds` are the pool's.    """
 
     cdef readonly int outer
     cdef readonly tuple body
     cdef tuple names
     cdef object max_rounds
     cdef bint limited
-    cdef object max_updates
+    cdef object bounds
+    cdef object interner
 
-    def __init__(self, int outer, int region, body, names, max_rounds, bint limited, max_updates):
+    def __init__(self, int outer, int region, body, names, max_rounds, bint limited, bounds, interner):
         self.outer = outer
         self.region = region
         self.body = tuple(body)
         self.names = tuple(names)
         self.max_rounds = max_rounds
         self.limited = limited
-        self.max_updates = max_updates
+        self.bounds = bounds
+        self.interner = interner
 
     @property
     def reads(self):
@@ -261,7 +263,7 @@ cdef class LoopPlan(StagePlan):
     cdef object build(self, Building building):
         loop = Loop(building.regions[self.outer], building.regions[self.region],
                     tuple([building.stages[number] for number in self.body]), self.names,
-                    self.max_rounds, self.limited, self.max_updates)
+                    self.max_rounds, self.limited, self.bounds, self.interner)
         building.operators.append((loop,))
         return loop
 

@@ -18,10 +18,10 @@ from ivm.installed.pieces import Index, Piece
 from ivm.physical.plan import PhysicalPlan
 from ivm.planner.dispatch import Planner
 from ivm.planner.input import arriving, plan_input
-from ivm.planner.planning import Bounds
 from ivm.rows.format import Format
 from ivm.rows.interner import Interner
 from ivm.rows.layout import Layout
+from ivm.runtime.bounds import Bounds
 
 KEPT = 256
 """Plans of dataflows that are kept, and of inputs: the latest ones that were made."""

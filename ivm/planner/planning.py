@@ -6,7 +6,6 @@ deeper ones. An arrangement that refers to none is the pool's and shared by stru
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -27,13 +26,7 @@ from ivm.planner.stages import Stages
 from ivm.rows.format import Format, row_format
 from ivm.rows.interner import Interner
 from ivm.rows.layout import Layout
-
-
-class Bounds(NamedTuple):
-    """Bounds on the rounds and updates of a recursion in a step that reaches no fixed point."""
-
-    rounds: int
-    updates: int  # given to its operators, those of loops within it included
+from ivm.runtime.bounds import Bounds
 
 
 class Planning(Stages, ABC):

@@ -10,11 +10,8 @@ from ivm.physical import loop_operations as op
 from ivm.physical.build import LoopPlan
 from ivm.physical.scopes import Planned, Scope
 from ivm.planner.planning import Planning
-from ivm.rows.format import row_format
+from ivm.rows.format import row_format, string_words
 from ivm.rows.packing import Packing
-
-_MOST = 1 << 62
-"""Rounds or updates; no recursion has as many."""
 
 
 def plan_recursive(planning: Planning, node: Recursive) -> Planned:
@@ -43,16 +40,16 @@ def plan_enter_at(planning: Planning, node: EnterAt) -> Planned:
 def plan_iterate(planning: Planning, node: Iterate) -> Planned:
     """A loop of variables, their bodies and the feedback of these; its result leaves it."""
     outer, grows, depth = planning.scope, planning.only_grows(node), planning.scope.depth + 1
-    stages: list[int] = []
+    schemas, stages = _schemas(node), list[int]()
     inner = Scope(len(planning.depths), depth, stages, outer, grows, dict(node.bindings))
     planning.depths.append(depth)
-    bound = min(planning.bounds.rounds, _MOST)
+    bound = planning.bounds.rounds
     rounds = bound if node.max_rounds is None else min(bound, node.max_rounds)
     limited = node.max_rounds is not None and node.max_rounds <= bound
     last = node.max_rounds if node.stops and limited else None
     owners: list[str] = []  # of each of the stages, the binding that it is of
     with planning.within(inner):
-        for name, schema in _schemas(node).items():
+        for name, schema in schemas.items():
             inner.variables[name] = planning.stage(row_format(schema), op.Variable(name))
             owners += [name] * (len(stages) - len(owners))
         bodies = {}
@@ -65,8 +62,10 @@ def plan_iterate(planning: Planning, node: Iterate) -> Planned:
         result = bodies[node.result]
         collected = planning.stage(result.format, op.Collect(result))
     owners += [node.result] * (len(stages) - len(owners))
-    updates = min(planning.bounds.updates, _MOST)
-    loop = LoopPlan(outer.region, inner.region, stages, owners, rounds, limited, updates)
+    regions, bounds = (outer.region, inner.region), planning.bounds
+    strings = any(string_words(schema.types, row_format(schema)) for schema in schemas.values())
+    interner = planning.interner if strings else None
+    loop = LoopPlan(*regions, stages, owners, rounds, limited, bounds, interner)
     names = tuple(inner.variables)
     planning.piece.loops.append(planning.add(loop, op.LoopOperation(names, depth, rounds, grows)))
     return planning.stage(result.format, op.Leave(collected))

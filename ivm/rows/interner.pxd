@@ -77,6 +77,7 @@ cdef class Interner:
     cdef readonly int snapshots  # readers that hold words outside a step; they exclude a sweep
     cdef dict _pins  # words that a sweep keeps, with the number of their users
 
+    cdef size_t held_bytes(self) noexcept nogil
     cdef uint64_t encode(self, const char* data, Py_ssize_t n) noexcept nogil
     cdef const char* view(self, uint64_t word, char* buffer, Py_ssize_t* n) noexcept nogil
     cdef int compare(self, uint64_t a, uint64_t b) noexcept nogil

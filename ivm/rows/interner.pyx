@@ -408,16 +408,19 @@ cdef class Interner:
     @property
     def bytes(self):
         """Bytes of the contents that are held, and of the table."""
-        cdef size_t total = 0
-        cdef int s
-        for s in range(STRIPES):
-            total += self.strings.stripes[s].bytes + self.strings.stripes[s].contents.held
-        return total
+        return self.held_bytes()
 
     @property
     def count(self):
         """Strings that are held; those that fit into a word are not."""
         return sum(self.strings.stripes[i].live for i in range(STRIPES))
+
+    cdef size_t held_bytes(self) noexcept nogil:
+        cdef size_t total = 0
+        cdef int s
+        for s in range(STRIPES):
+            total += self.strings.stripes[s].bytes + self.strings.stripes[s].contents.held
+        return total
 
     cdef uint64_t encode(self, const char* data, Py_ssize_t n) noexcept nogil:
         return intern(self.strings, data, n)

@@ -103,6 +103,11 @@ cdef inline int _reserve_block(Updates* updates, size_t bytes) noexcept nogil:
     return 0
 
 
+# The bytes of its memory.
+cdef inline size_t bytes_of(const Updates* updates) noexcept nogil:
+    return <size_t> updates.capacity * updates.stride * sizeof(uint64_t)
+
+
 # Copies an update; the most frequent widths as constants, which spares a call.
 cdef inline void copy_update(uint64_t* target, const uint64_t* update, int stride) noexcept nogil:
     if stride == 2:

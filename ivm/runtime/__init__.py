@@ -1,5 +1,6 @@
 """The runtime: schedules of stages, hydration, and what enters and leaves a pool.
 
+- `bounds`: bounds of a recursion: rounds, updates, memory and time
 - `export`: hands out sealed batches of an arrangement, to be written beside the steps
 - `feed`: packs rows of Arrow batches and puts them into the queues of an input
 - `hydration`: lets a new dataflow catch up with the pool, which goes on meanwhile

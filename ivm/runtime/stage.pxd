@@ -2,6 +2,7 @@ from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
 from ivm.operators.base.operator cimport Region
+from ivm.rows.interner cimport Interner
 from ivm.threads.work_stealing cimport Slice
 
 # The causes for which a loop is stopped.
@@ -10,6 +11,9 @@ cdef enum Failure:
     ROUNDS      # more than the pool's bound
     LIMIT       # more than its own
     UPDATES
+    SECONDS
+    BYTES
+    PROCESS     # more bytes than the process may have
     OVERFLOW
 
 
@@ -51,6 +55,8 @@ cdef class Stage:
     cdef void empty(self) noexcept nogil
     # What its operators foresee; their load, if that is more than `most` already.
     cdef Py_ssize_t foreseen(self, Py_ssize_t most) except -1
+    # The bytes that its operators hold.
+    cdef size_t held_bytes(self) noexcept nogil
     # Takes what has come; whether anything has.
     cdef bint run(self) except -1 nogil
     cdef Py_ssize_t find_loads(self) noexcept nogil
@@ -90,6 +96,15 @@ cdef class Loop(Stage):
     cdef readonly uint64_t max_rounds
     cdef readonly bint limited          # whether these are its own limit, and not the pool's
     cdef readonly uint64_t max_updates
+    cdef readonly uint64_t max_bytes
+    cdef readonly uint64_t max_process_bytes
+    cdef readonly double max_seconds
+    cdef Interner interner              # of the strings in its names' rows; None if these have none
+    cdef int unchecked                  # rounds of the outermost loop since its other bounds were checked, in this step
+    cdef uint64_t checked               # and what it was given when its memory was weighed
+    cdef double began                   # when they were first checked, or a negative number
+    cdef uint64_t before                # and the bytes that it held then
+    cdef uint64_t strings               # and the bytes of all strings when the step began
     cdef Failure failed                 # why it was stopped, if it was, and will not run again,
     cdef uint64_t failed_at             # in which round,
     cdef size_t failed_in               # and, by an overflow, in which stage of its body
@@ -98,4 +113,7 @@ cdef class Loop(Stage):
     cdef int rest_body(self) except -1 nogil
     cdef bint next_round(self) noexcept nogil
     cdef void stop_at_bounds(self) noexcept nogil
+    cdef tuple bound(self)
+    cdef void check(self) noexcept nogil
+    cdef Failure weigh(self, Interner interner) noexcept nogil
     cdef void fail(self, Failure cause) noexcept nogil

@@ -1,4 +1,6 @@
 from ivm.operators.base.operator import Operator, Region
+from ivm.rows.interner import Interner
+from ivm.runtime.bounds import Bounds
 
 class Stage:
     """`operators`: one for each shard, or a single one."""
@@ -11,12 +13,12 @@ class Stage:
         """The scope that it belongs to."""
 
     @property
-    def failure(self) -> tuple[str, int | None, str | None] | None:
+    def failure(self) -> tuple[str, float | None, str | None] | None:
         """Why it failed, if it has: a cause, a number, and the name of a binding.
 
-        ("rounds", bound, None) and ("limit", bound, None) for too many rounds, the pool's bound or
-        the loop's own; ("updates", bound, None) for too many updates; ("overflow", round, name)
-        where a count left 64 bits, with None outside of loops.
+        ("rounds", bound, None) for too many rounds, and likewise "updates", "seconds", "bytes" and
+        "process"; ("limit", bound, None) for more rounds than the loop's own limit; ("overflow",
+        round, name) where a count left 64 bits, with None outside of loops.
         """
 
 class Crossing(Stage):
@@ -33,7 +35,8 @@ class Loop(Stage):
         names: tuple[str, ...],
         max_rounds: int,
         limited: bool,
-        max_updates: int,
+        bounds: Bounds,
+        interner: Interner | None,
     ) -> None: ...
     @property
     def region(self) -> Region: ...
@@ -47,6 +50,12 @@ class Loop(Stage):
 
     @property
     def max_updates(self) -> int: ...
+    @property
+    def max_bytes(self) -> int: ...
+    @property
+    def max_process_bytes(self) -> int: ...
+    @property
+    def max_seconds(self) -> float: ...
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the bindings that the `stages` belong to."""

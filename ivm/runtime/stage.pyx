@@ -17,12 +17,15 @@ something in the round before, so that it is past. What comes from outside is th
 cimport cython
 from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
+from posix.time cimport clock_gettime, timespec
 
+from ivm.memory.process cimport resident_bytes
 from ivm.operators.arranging.arrange cimport Sealing
 from ivm.operators.linear.exchange cimport Exchange
 from ivm.operators.errors.evaluate cimport Fallible
 from ivm.operators.loops.loop cimport Collect
 from ivm.operators.base.operator cimport WORTH_SEEKING, Operator, Region, earlier
+from ivm.rows.interner cimport Interner
 from ivm.threads.work_stealing cimport fill_slice
 from ivm.threads.team cimport share_work, watch_overflow
 from ivm.trace.sorting.partition cimport Part
@@ -33,8 +36,22 @@ cdef enum:
     WORTH_A_THREAD = 512        # updates of a shard, for which a thread is worth waking
     PARTS = 8                   # of a slice that threads take, at most,
     WORTH_A_PART = 128          # and updates for which one is: a part is sought from the beginning
+    ROUNDS_UNCHECKED = 16       # of a loop, after which it looks at the clock,
+    UPDATES_UNWEIGHED = 1 << 16 # and updates after which it weighs its memory
+    WORTH_STOPPING = 64 << 20   # bytes by which a loop has grown that is stopped where the process has too many
 
 cdef uint64_t NEVER = 0xFFFFFFFFFFFFFFFF
+
+cdef extern from "<time.h>" nogil:
+    enum: CLOCK_MONOTONIC_COARSE
+
+
+# The time by a clock that is read in a few nanoseconds.
+cdef inline double seconds() noexcept nogil:
+    cdef timespec now
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now)
+    return now.tv_sec + now.tv_nsec * 1e-9
+
 
 
 
@@ -142,6 +159,12 @@ cdef class Stage:
             self.take_turns()
         self.left = self.yields()
         return True
+
+    cdef size_t held_bytes(self) noexcept nogil:
+        cdef size_t s, bytes = 0
+        for s in range(self.shards.size()):
+            bytes += (<Operator> self.shards[s]).held_bytes()
+        return bytes
 
     # Asks how much waits for each shard; how much there is in all.
     cdef Py_ssize_t find_loads(self) noexcept nogil:
@@ -322,7 +345,7 @@ cdef class Loop(Stage):
     """A stage of scope `outer` made of `stages`: those of the loop's body, in order."""
 
     def __init__(self, Region outer, Region region, tuple stages, tuple names, max_rounds, bint limited,
-                 max_updates):
+                 bounds, Interner interner):
         cdef Stage stage
         self.operators = ()
         self.outer = outer
@@ -331,7 +354,11 @@ cdef class Loop(Stage):
         self.names = names
         self.max_rounds = max_rounds
         self.limited = limited
-        self.max_updates = max_updates
+        self.max_updates = bounds.updates
+        self.max_bytes = bounds.bytes
+        self.max_process_bytes = bounds.process_bytes
+        self.max_seconds = bounds.seconds
+        self.interner = interner
         self.failed = NONE
         self.overflowed = 0
         self.fallible = True
@@ -377,16 +404,25 @@ cdef class Loop(Stage):
         cdef size_t s
         if self.failed == OVERFLOW:
             return "overflow", self.failed_at, self.names[self.failed_in]
-        if self.failed == UPDATES:
-            return "updates", self.max_updates, None
         if self.failed != NONE:
-            return "rounds" if self.failed == ROUNDS else "limit", self.max_rounds, None
+            return *self.bound(), None
         for s in range(self.body.size()):
             failure = (<Stage> self.body[s]).failure
             if failure is not None:
                 cause, number, name = failure
                 return cause, number, name or self.names[s]
         return ("overflow", None, None) if self.overflowed else None
+
+    # The bound that it has met: its name, and the bound.
+    cdef tuple bound(self):
+        return {
+            ROUNDS: ("rounds", self.max_rounds),
+            LIMIT: ("limit", self.max_rounds),
+            UPDATES: ("updates", self.max_updates),
+            SECONDS: ("seconds", self.max_seconds),
+            BYTES: ("bytes", self.max_bytes),
+            PROCESS: ("process", self.max_process_bytes),
+        }[self.failed]
 
     cdef bint yields(self) noexcept nogil:
         cdef size_t s
@@ -402,7 +438,10 @@ cdef class Loop(Stage):
             return False
         self.enter()
         if self.root == <void*> self:
-            self.given = 0
+            self.given = self.checked = 0
+            self.unchecked = 0
+            self.began = -1
+            self.strings = 0 if self.interner is None else self.interner.held_bytes()
         for s in range(self.entrances.size()):
             (<Stage> self.entrances[s]).queued = True
         ran = self.round()
@@ -462,12 +501,58 @@ cdef class Loop(Stage):
         self.region.at[self.outer.depth] = at[self.outer.depth]
         return True
 
-    # Fails if it has taken more rounds, or all in its root more updates, than it may before it comes to a fixed point.
+    # Fails if it needs more rounds, or all in its root took more updates, time or memory, than it may before it comes
+    # to a fixed point. A step of few rounds and updates does not look at the clock.
     cdef void stop_at_bounds(self) noexcept nogil:
-        if round_of(self.region.at[self.outer.depth]) > self.max_rounds:
+        cdef void* root = self.root
+        if round_of(self.region.at[self.outer.depth]) >= self.max_rounds:
             self.fail(LIMIT if self.limited else ROUNDS)
-        elif (<Stage> self.root).given > self.max_updates:
+        elif (<Loop> root).given > self.max_updates:
             self.fail(UPDATES)
+        else:
+            # Strings may double in each round.
+            (<Loop> root).unchecked = (<Loop> root).unchecked + 1
+            if (self.interner is not None or (<Loop> root).unchecked >= ROUNDS_UNCHECKED
+                    or (<Loop> root).given - (<Loop> root).checked >= UPDATES_UNWEIGHED):
+                self.check()
+
+    cdef void check(self) noexcept nogil:
+        cdef void* root = self.root
+        cdef Failure cause
+        cdef double now = seconds()
+        (<Loop> root).unchecked = 0
+        if (<Loop> root).began < 0:
+            (<Loop> root).began = now
+            (<Loop> root).before = (<Loop> root).held_bytes()
+        if now - (<Loop> root).began > self.max_seconds:
+            self.fail(SECONDS)
+            return
+        cause = (<Loop> root).weigh(self.interner)
+        if cause != NONE:
+            self.fail(cause)
+
+    # Whether the outermost loop holds too much, with what `interner` has grown by; others may have grown it, too.
+    cdef Failure weigh(self, Interner interner) noexcept nogil:
+        cdef uint64_t strings = 0 if interner is None else interner.held_bytes()
+        cdef uint64_t grown = strings - self.strings if strings > self.strings else 0
+        cdef uint64_t held
+        if grown > self.max_bytes:
+            return BYTES
+        if self.given - self.checked < UPDATES_UNWEIGHED and grown < WORTH_STOPPING:
+            return NONE
+        self.checked = self.given
+        held = self.held_bytes() + grown
+        if held > self.max_bytes:
+            return BYTES
+        if held > self.before + WORTH_STOPPING and resident_bytes() > self.max_process_bytes:
+            return PROCESS
+        return NONE
+
+    cdef size_t held_bytes(self) noexcept nogil:
+        cdef size_t s, bytes = 0
+        for s in range(self.body.size()):
+            bytes += (<Stage> self.body[s]).held_bytes()
+        return bytes
 
     cdef void fail(self, Failure cause) noexcept nogil:
         self.failed = cause

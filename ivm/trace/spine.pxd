@@ -74,6 +74,8 @@ cdef class Trace:
     cdef void publish(self) noexcept
     # Appends every batch that is still of use to `into`, each once.
     cdef int held(self, vector[Batch*]* into) except -1 nogil
+    # The bytes of its layers and of the merges in progress.
+    cdef size_t held_bytes(self) noexcept nogil
     # The frontier as of which a new handle may read: the times from `since` on.
     cdef Antichain readable(self)
 

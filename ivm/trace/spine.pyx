@@ -522,6 +522,16 @@ cdef class Trace:
         into.swap(batches)
         return 0
 
+    cdef size_t held_bytes(self) noexcept nogil:
+        cdef size_t bytes = 0 if self.fresh == NULL else batch_bytes(self.fresh)
+        cdef Batch* b
+        cdef Merge* m
+        for b in self.layers:
+            bytes += batch_bytes(b)
+        for m in self.merges:
+            bytes += batch_bytes(m.a.b) + batch_bytes(m.b.b)    # as large as its sources, at most
+        return bytes
+
     def account(self) -> tuple[int, int]:
         """Updates held and bytes of memory of the published batches."""
         cdef Py_ssize_t records = 0

@@ -8,6 +8,11 @@ that begin at i are ahead(tree, {i}). Of these PostgreSQL takes the last, or the
 expression prefers less. Within a match the parts take what they prefer from left to right, each as
 far as the rest still matches. An operation on n places takes n / 64 words, and a repetition at most
 n of them.
+
+>>> syntax = regular_syntax.parse("b+")
+>>> places = Places("abba b", syntax.settings, lambda spelled: lambda c: c == spelled)
+>>> list(matches(syntax.tree, places, 0))
+[(1, 3), (5, 6)]
 """
 
 from collections.abc import Callable, Iterator

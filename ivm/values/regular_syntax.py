@@ -3,6 +3,9 @@
 A tree is made of the nodes below. A set of characters is spelled as a class of RE2, so that the
 Unicode tables are RE2's. Back references are refused: no algorithm matches them in less than
 exponential time.
+
+>>> parse("a|[0-9]").tree
+Choice(branches=(Characters(spelled='a'), Characters(spelled='[0-9]')))
 """
 
 import re

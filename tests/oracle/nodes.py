@@ -302,7 +302,8 @@ class Evaluator:
                 return after[node.result]
         if node.stops:
             return after[node.result]
-        raise NoFixedPoint({"": f"no fixed point after {node.max_rounds or ROUNDS} rounds"})
+        reason = f"no fixed point after {node.max_rounds or ROUNDS} rounds"
+        raise NoFixedPoint({node.result: reason})
 
     def _enterat(self, node: df.EnterAt) -> Result:
         given, (present, waiting) = self.value(node.input), self.turns[node.into]

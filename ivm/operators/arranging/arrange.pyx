@@ -7,7 +7,7 @@ sorts those in a range of the keys. (Shared arrangements, VLDB 2020, section 4.2
 from libcpp.vector cimport vector
 
 from ivm.operators.base.operator cimport Operator, Region, let_go, read_alone
-from ivm.rows.updates cimport Updates, append, dress, is_bare
+from ivm.rows.updates cimport Updates, append, bytes_of, dress, is_bare
 from ivm.trace.sorting.partition cimport Part
 from ivm.trace.spine cimport Trace
 
@@ -24,6 +24,9 @@ cdef class Sealing(Operator):
         Operator.rest(self)
         return self.trace.absorb(
             self.region.upper - 1 if self.region.depth == 1 else self.region.lower)
+
+    cdef size_t held_bytes(self) noexcept nogil:
+        return bytes_of(&self.out) + self.trace.held_bytes()
 
     cdef int _no_memory(self) except -1 nogil:
         with gil:

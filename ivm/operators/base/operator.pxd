@@ -62,6 +62,8 @@ cdef class Operator:
     cdef void abandon(self) noexcept nogil
     # Gives large memory back after the last activation of a step or loop, once the output was read.
     cdef int rest(self) except -1 nogil
+    # The bytes that it holds now, which grow with what it was given.
+    cdef size_t held_bytes(self) noexcept nogil
     # Registers `evaluate` as a reader: an operator whose rows are evaluated may hand them over early.
     cdef void evaluated_by(self, Operator evaluate) noexcept
     # Ends a step, once: the operator's new input becomes history.

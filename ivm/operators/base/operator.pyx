@@ -12,7 +12,7 @@ many in slices, or by the owners of their keys.
 cimport cython
 from libc.stdint cimport uint64_t
 
-from ivm.rows.updates cimport empty_updates, release
+from ivm.rows.updates cimport bytes_of, empty_updates, release
 from ivm.trace.batch cimport Batch
 from ivm.trace.spine cimport Trace
 
@@ -77,6 +77,9 @@ cdef class Operator:
         if self.out.capacity > KEPT_UPDATES:
             release(&self.out)
         return 0
+
+    cdef size_t held_bytes(self) noexcept nogil:
+        return bytes_of(&self.out)
 
     cdef void evaluated_by(self, Operator evaluate) noexcept:
         pass

@@ -6,7 +6,7 @@ from libc.string cimport memcpy
 from ivm.operators.base.operator cimport Operator, Region
 from ivm.operators.loops.parking cimport Parking
 from ivm.rows.packing cimport Packing, pack
-from ivm.rows.updates cimport Updates, append, empty_updates, push, release, reserve
+from ivm.rows.updates cimport Updates, append, bytes_of, empty_updates, push, release, reserve
 from ivm.rows.words cimport decode_signed
 from ivm.trace.sorting.sort cimport consolidate
 from ivm.trace.times cimport pack_coordinate, round_of
@@ -108,6 +108,9 @@ cdef class Variable(Operator):
     cdef bint parked(self, uint64_t* at) noexcept nogil:
         return self.parking.earliest(at, self.region.depth)
 
+    cdef size_t held_bytes(self) noexcept nogil:
+        return bytes_of(&self.out) + self.parking.held_bytes()
+
     cdef void abandon(self) noexcept nogil:
         self.out.length = 0
         self.parking.clear()
@@ -182,6 +185,9 @@ cdef class Collect(Operator):
 
     cdef bint yields(self) noexcept nogil:
         return self.gathered.length > 0
+
+    cdef size_t held_bytes(self) noexcept nogil:
+        return bytes_of(&self.gathered)
 
     cdef void abandon(self) noexcept nogil:
         self.gathered.length = 0

@@ -18,5 +18,6 @@ cdef class Parking:
     cdef int take(self, Updates* out, Region region) except -1 nogil
     cdef bint earliest(self, uint64_t* at, int depth) noexcept nogil
     cdef Py_ssize_t due(self, Region region) noexcept nogil
+    cdef size_t held_bytes(self) noexcept nogil
     cdef void clear(self) noexcept nogil
     cdef int _no_memory(self) except -1 nogil

@@ -1,6 +1,6 @@
 """Parking queues updates by round for later rounds of a loop, so that a round costs only its own updates."""
 
-from cython.operator cimport dereference
+from cython.operator cimport dereference, preincrement
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 from libcpp.map cimport map
@@ -8,7 +8,7 @@ from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
 from ivm.operators.base.operator cimport Region, earlier
-from ivm.rows.updates cimport Updates, append, copy_update, empty_updates, push, release
+from ivm.rows.updates cimport Updates, append, bytes_of, copy_update, empty_updates, push, release
 from ivm.trace.times cimport compare_words
 
 
@@ -63,6 +63,14 @@ cdef class Parking:
         release(parked)
         self.rounds.erase(it)
         return 0
+
+    cdef size_t held_bytes(self) noexcept nogil:
+        cdef size_t bytes = 0
+        cdef map[vector[uint64_t], Updates].iterator it = self.rounds.begin()
+        while it != self.rounds.end():
+            bytes += bytes_of(&dereference(it).second)
+            preincrement(it)
+        return bytes
 
     cdef int _no_memory(self) except -1 nogil:
         with gil:

@@ -19,7 +19,7 @@ from libcpp.vector cimport vector
 from ivm.operators.base.state_table cimport ASKED, Groups
 from ivm.operators.base.operator cimport Operator, Region
 from ivm.rows.hashing cimport Partitioner, owner_of
-from ivm.rows.updates cimport Updates, push, update_at
+from ivm.rows.updates cimport Updates, bytes_of, push, update_at
 
 cdef enum:
     KEPT_TIMES = 1 << 14
@@ -52,6 +52,9 @@ cdef class DistinctMonotonic(Operator):
 
     cdef Py_ssize_t load(self) noexcept nogil:
         return self.source.out.length
+
+    cdef size_t held_bytes(self) noexcept nogil:
+        return bytes_of(&self.out) + self.groups.room + self.since.capacity() * sizeof(uint64_t)
 
     cdef int step(self) except -1 nogil:
         cdef const Updates* given = &self.source.out

@@ -93,5 +93,6 @@ cdef class Curves:
     cdef int _note_axes(self, Touch* touch, const uint64_t* time) except -1 nogil
     cdef int _absorb(self, Curve* curve, Entries* now) except -1 nogil
     cdef int _merge(self, Entries* into, const uint64_t* added, uint32_t n) except -1 nogil
+    cdef size_t held_bytes(self) noexcept nogil
     cdef void _pack(self) noexcept nogil
     cdef int _no_memory(self) except -1 nogil

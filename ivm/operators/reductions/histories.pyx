@@ -27,7 +27,7 @@ from ivm.operators.base.state_table cimport Groups
 from ivm.memory.slab cimport MOST_WORDS, Slab, adopt_chunks, release_chunks, room_for, take_words
 from ivm.memory.huge_pages cimport LARGE
 from ivm.rows.updates cimport (
-    Updates, append, empty_bare, empty_updates, push, release, reserve, update_at,
+    Updates, append, bytes_of, empty_bare, empty_updates, push, release, reserve, update_at,
 )
 from ivm.trace.sorting.sort cimport consolidate
 from ivm.trace.counts cimport add_to
@@ -82,6 +82,9 @@ cdef class Curves:
     def account(self) -> tuple[int, int]:
         """Updates held and bytes of memory, as of the last step; it may be called beside one."""
         return self.records, self.groups.account()[1] + self.room
+
+    cdef size_t held_bytes(self) noexcept nogil:
+        return self.groups.room + self.slab.bytes + bytes_of(&self.touches)
 
     cdef Curve* curve(self, uint32_t key) noexcept nogil:
         return <Curve*> self.groups.state(key)

@@ -23,7 +23,7 @@ from ivm.operators.reductions.sorted_entries cimport Entries, entry_at
 from ivm.operators.aggregates.aggregate cimport Candidate, Logic
 from ivm.operators.base.operator cimport WORTH_SEEKING, Operator, Region, earlier, let_go, read_alone
 from ivm.rows.hashing cimport Partitioner, owner_of
-from ivm.rows.updates cimport Updates, append, empty_updates, push, release, update_at
+from ivm.rows.updates cimport Updates, append, bytes_of, empty_updates, push, release, update_at
 from ivm.trace.counts cimport add_to, negate, sum_of
 from ivm.trace.sorting.sort cimport consolidate
 from ivm.trace.times cimport MAX_COORDINATES, compare_words, less_equal
@@ -110,6 +110,9 @@ cdef class Reduce(Operator):
     cdef void abandon(self) noexcept nogil:
         self.out.length = 0
         self.agenda.clear()
+
+    cdef size_t held_bytes(self) noexcept nogil:
+        return bytes_of(&self.out) + bytes_of(&self.ordered) + self.curves.held_bytes()
 
     cdef int settle(self) except -1 nogil:
         release(&self.ordered)

@@ -52,8 +52,6 @@ def bind_mutual(
     session.source.only(clause, ("expressions", "recursive", "limit", "stops"))
     bindings, bodies = _bodies(session, env, clause)
     rounds, stops = _limit(session, clause), bool(clause.args.get("stops"))
-    if rounds is not None and not stops:
-        rounds -= 1  # the last of them must not change anything
     found = {}
     for b in bindings:
         read = _read(b.label, bodies)
