@@ -42,9 +42,15 @@ class OffsetNotReached(IvmError):
 
 
 class ViewFailed(IvmError):
-    """The view was stopped because its recursion did not converge."""
+    """The view was stopped: its recursion did not converge, or a count left 64 bits."""
 
     code = "view-failed"
+
+
+class LimitTooHigh(IvmError):
+    """A query allows its recursion more rounds than the operator does."""
+
+    code = "limit-too-high"
 
 
 class BodyTooLarge(IvmError):

@@ -111,6 +111,13 @@ def apply_views(file: Annotated[Path, typer.Argument(help="Python with @view fun
             out.print(f"{escape(applied.name)}: {'created' if applied.is_new else 'unchanged'}")
 
 
+@views.command("retry")
+def retry_view(name: str) -> None:
+    """Maintain a view that has failed again; its delta topic begins anew."""
+    with connected() as service:
+        print_json(service.post(path("views", name, "retry"), {}))
+
+
 @views.command("drop")
 def drop_view(name: str) -> None:
     """Stop a view and delete its delta topic."""

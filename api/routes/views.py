@@ -60,6 +60,21 @@ def get_view(name: str, runtime: RuntimeDep) -> Response:
     return answer(ViewInFull(**_described(runtime, view), arrangements=arrangements))
 
 
+@router.post("/{name}/retry")
+def retry_view(name: str, runtime: RuntimeDep) -> Response:
+    """Maintain a view that has failed again, from its definition; one that runs is left alone.
+
+    Its delta topic begins anew with a snapshot, as if the view were deleted and put again; one in
+    Kafka goes on with it. Where it fails again it stays as it is, and the reason is told.
+    """
+    installed = runtime.retry_view(name)
+    document = _described(runtime, runtime.view(name))
+    if installed is None:
+        return answer(document)
+    found = {"reused": installed.reused, "created": installed.created}
+    return answer({**document, "installed": found})
+
+
 @router.delete("/{name}", status_code=204)
 def delete_view(name: str, runtime: RuntimeDep) -> None:
     """Stop a view that no other reads, and delete its delta topic; one in Kafka stays as it is."""

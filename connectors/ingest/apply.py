@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from time import monotonic, time_ns
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
 import numpy as np
 import structlog
@@ -171,29 +171,58 @@ class Applier:
         Raises what `Pool.install` and `Sink.open` raise, and PipelineFailed once a time was
         published in part, since it would be committed with the view; then nothing is changed.
         """
-        name = output.name
         with self.lock:
-            if self.pool.frontier - 1 > self._reached.time:
-                raise PipelineFailed(
-                    f"time {self.pool.frontier - 1} could not be published; restart the service"
-                )
-            installed = self.pool.install(name, node, output.key if lookups else None)
-            self.errors[name] = Counter()
-            try:
-                for sink in self._sinks:
-                    sink.open(output)
-                deltas = self._drained(name)
-                for sink in self._sinks:
-                    sink.write(name, deltas, self._reached)
-                self._commit(self._reached)
-                self.meter.deltas[name] += _size(deltas)
-            except (IvmError, OSError):
-                self.pool.drop(name)
-                del self.errors[name]
-                self._forget(name)
-                raise
+            installed = self._install(output, node, lookups=lookups)
         for listener in self._listeners:
             listener()
+        return installed
+
+    def retry(self, output: Output, node: Node, *, lookups: bool) -> Installed:
+        """Install a view that failed again; its topics begin anew, with a snapshot.
+
+        Raises as `install`; then it stays failed, for the reason that is raised.
+        """
+        name = output.name
+        with self.lock:
+            try:
+                installed = self._install(output, node, lookups=lookups, anew=True)
+            except (IvmError, OSError) as error:
+                self._fail(name, error.reasons[name] if _has_failed(error, name) else str(error))
+                raise
+            self._journal.retry_view(name)
+            del self.failed[name]
+        for listener in self._listeners:
+            listener()
+        return installed
+
+    def _install(
+        self, output: Output, node: Node, *, lookups: bool, anew: bool = False
+    ) -> Installed:
+        """Install a view and publish its snapshot; `anew`: after what it published once."""
+        name = output.name
+        if self.pool.frontier - 1 > self._reached.time:
+            raise PipelineFailed(
+                f"time {self.pool.frontier - 1} could not be published; restart the service"
+            )
+        installed = self.pool.install(name, node, output.key if lookups else None)
+        self.errors[name] = Counter()
+        try:
+            if anew:
+                self._forget(name)
+                self._fail(name, "its retry was cut short")  # should the process end amid it
+            for sink in self._sinks:
+                sink.open(output)
+            deltas = self._drained(name)
+            for sink in self._sinks:
+                sink.write(name, deltas, self._reached)
+            self._commit(self._reached)
+            self.meter.deltas[name] += _size(deltas)
+        except (IvmError, OSError):
+            if name in self.pool.names:
+                self.pool.drop(name)
+            del self.errors[name]
+            self._forget(name)
+            raise
         return installed
 
     def tend(self) -> None:
@@ -264,10 +293,13 @@ class Applier:
     def _set_failed(self, error: DataflowFailed) -> None:
         """Remember the views that the pool dropped, and why."""
         for name, reason in error.reasons.items():
-            self._journal.fail_view(name, reason)
-            self.failed[name] = reason
+            self._fail(name, reason)
             del self.errors[name]
             log.error("view failed", view=name, reason=reason)
+
+    def _fail(self, name: str, reason: str) -> None:
+        self._journal.fail_view(name, reason)
+        self.failed[name] = reason
 
     def _drain_all(self) -> dict[str, Deltas]:
         """The deltas of all views; one whose deltas cannot be told has failed."""
@@ -317,6 +349,10 @@ class Applier:
         for updates in batch.tables.values():
             if drained:
                 meter.latency_seconds.observe(_ages(updates))
+
+
+def _has_failed(error: Exception, name: str) -> TypeGuard[DataflowFailed]:
+    return isinstance(error, DataflowFailed) and name in error.reasons
 
 
 def _size(deltas: Deltas) -> int:

@@ -269,9 +269,14 @@ class Journal:
             self._append({"dropped_table": table, "time": self._last_time})
 
     def fail_view(self, view: str, reason: str) -> None:
-        """Say that `view` publishes nothing more, until it is dropped."""
+        """Say that `view` publishes nothing more, until it is dropped or retried."""
         with self._lock:
             self._append({"failed_view": view, "reason": reason})
+
+    def retry_view(self, view: str) -> None:
+        """Say that `view`, which failed, publishes again."""
+        with self._lock:
+            self._append({"retried_view": view})
 
     def drop_view(self, view: str) -> None:
         """Forget the published end of `view`, and whether it failed."""
@@ -449,6 +454,8 @@ class Journal:
                 self._failed.pop(view, None)
             case {"failed_view": view, "reason": reason}:
                 self._failed[view] = reason
+            case {"retried_view": view}:
+                self._failed.pop(view, None)
             case _:
                 raise JournalCorrupt(f"{self._path}: a record of unknown kind: {sorted(record)}")
 
