@@ -19,6 +19,7 @@ from api.answers import (
 from api.deps import RuntimeDep, answer
 from api.models import Name, ViewBody
 from api.runtime import Runtime
+from ivm.results import Installed
 from views import catalog
 
 router = APIRouter(prefix="/v1/views", tags=["views"])
@@ -35,11 +36,7 @@ def put_view(name: ViewName, body: ViewBody, runtime: RuntimeDep) -> Response:
     installed = runtime.views.put(
         name, body.query, body.language, body.key, target, lookups=body.lookups
     )
-    described = _described(runtime, runtime.views.get(name))
-    if installed is None:
-        return answer(PutView(**described))
-    arrangements = Installation(reused=list(installed.reused), created=list(installed.created))
-    return answer(PutView(**described, installed=arrangements), 201)
+    return answer(_put(runtime, name, installed), 200 if installed is None else 201)
 
 
 @router.get("", response_model=Views)
@@ -60,25 +57,30 @@ def get_view(name: str, runtime: RuntimeDep) -> Response:
     return answer(ViewInFull(**_described(runtime, view), arrangements=arrangements))
 
 
-@router.post("/{name}/retry")
+@router.post("/{name}/retry", response_model=PutView)
 def retry_view(name: str, runtime: RuntimeDep) -> Response:
     """Maintain a view that has failed again, from its definition; one that runs is left alone.
 
     Its delta topic begins anew with a snapshot, as if the view were deleted and put again; one in
     Kafka goes on with it. Where it fails again it stays as it is, and the reason is told.
     """
-    installed = runtime.retry_view(name)
-    document = _described(runtime, runtime.view(name))
-    if installed is None:
-        return answer(document)
-    found = {"reused": installed.reused, "created": installed.created}
-    return answer({**document, "installed": found})
+    installed = runtime.views.retry(name)
+    return answer(_put(runtime, name, installed))
 
 
 @router.delete("/{name}", status_code=204)
 def delete_view(name: str, runtime: RuntimeDep) -> None:
     """Stop a view that no other reads, and delete its delta topic; one in Kafka stays as it is."""
     runtime.views.drop(name)
+
+
+def _put(runtime: Runtime, name: str, installed: Installed | None) -> PutView:
+    """A view, and the arrangements that it reuses and made where it was installed just now."""
+    described = _described(runtime, runtime.views.get(name))
+    if installed is None:
+        return PutView(**described)
+    arrangements = Installation(reused=list(installed.reused), created=list(installed.created))
+    return PutView(**described, installed=arrangements)
 
 
 def _described(runtime: Runtime, view: catalog.View) -> dict[str, Any]:

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
-from api.errors import CartesianProduct
+from api.errors import CartesianProduct, LimitTooHigh
 from api.services.parts import Parts
+from ivm.dataflow.nodes import Iterate
+from ivm.dataflow.traversal import walk
 from ivm.results import Forecast
 from views.compile import CompiledView, compile_view
 from views.explain import explain
@@ -46,6 +48,16 @@ class Compiler:
                 f"max_pairs, which is {most:,}; join by an equality, filter before the join, or "
                 "let the operator raise max_pairs"
             )
+
+    def refuse_rounds(self, compiled: CompiledView) -> None:
+        """See that a recursion asks for no more rounds than are allowed (raises LimitTooHigh)."""
+        most = self._parts.settings.max_rounds
+        for node in walk(compiled.node):
+            if isinstance(node, Iterate) and (node.max_rounds or 0) > most:
+                raise LimitTooHigh(
+                    f"a recursion limit of {node.max_rounds:,} rounds is more than max_rounds, "
+                    f"which is {most:,}; lower the limit, or let the operator raise max_rounds"
+                )
 
     def _arranged(self) -> set[str]:
         return {info.name for info in self._parts.pool.arrangements()}

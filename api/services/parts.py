@@ -32,7 +32,14 @@ class Parts:
             directory.mkdir(parents=True, exist_ok=True)
         self.registry = Registry(data / "registry.json")
         self.quarantine = Quarantine(data / "quarantine.sqlite")
-        self.pool = Pool(settings.workers, settings.max_rounds, settings.max_updates)
+        self.pool = Pool(
+            settings.workers,
+            settings.max_rounds,
+            settings.max_updates,
+            max_recursion_bytes=settings.max_recursion_bytes,
+            max_process_bytes=settings.max_process_bytes,
+            max_recursion_seconds=settings.max_recursion_seconds,
+        )
         self.meter = Meter()
         self.journal = Journal(data / "journal")
         self.sink = DeltaSink(topics, self.journal)

@@ -111,6 +111,7 @@ class Views:
             for read in compiled.dependencies:
                 self._refuse_failed(read)
             self._compiler.refuse_product(compiled)
+            self._compiler.refuse_rounds(compiled)
             view = View(
                 name,
                 query,
@@ -123,6 +124,29 @@ class Views:
             )
             installed = self._install(view, compiled, target)
             log.info("view installed", view=name, created=installed.created)
+            return installed
+
+    def retry(self, name: str) -> Installed | None:
+        """Maintain a view that failed again; None if it has not.
+
+        Raises UnknownName, ViewFailed if it reads one that failed, and as `put`; then it stays as it
+        was.
+        """
+        parts = self._parts
+        with self._admission.change():
+            view = self.get(name)
+            if name not in parts.applier.failed:
+                return None
+            compiled = self._compiler.compile(view.query, view.language, view.key)
+            for read in compiled.dependencies:
+                self._refuse_failed(read)
+            output = _output(view, compiled, parts.registry.targets.get(name))
+            if compiled.temporal:
+                parts.pipeline.tick()
+            installed = parts.applier.retry(output, compiled.node, lookups=view.lookups)
+            if compiled.temporal:
+                self._temporal.add(name)
+            log.info("view retried", view=name)
             return installed
 
     def drop(self, name: str) -> None:
@@ -194,7 +218,10 @@ class Views:
     def _refuse_failed(self, name: str) -> None:
         failed = self._parts.applier.failed
         if name in failed:
-            raise ViewFailed(f"{failed[name]}; delete the view and put it anew")
+            raise ViewFailed(
+                f"view {name!r} has failed: {failed[name]}. Its definition is kept: "
+                f"POST /v1/views/{name}/retry maintains it again, DELETE /v1/views/{name} drops it"
+            )
 
     def _check_target(self, output: Output) -> None:
         """See that a view can go where it shall (raises InvalidSink, KeyNotUnique, BrokerFault)."""
