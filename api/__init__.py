@@ -6,6 +6,7 @@
 - `cli/`: the command line `ivm`
 - `client`: calls a running service for the command line
 - `clock`: feeds the present moment to the pool, for views that filter by now()
+- `column_types`: reads the types of declared columns, by the names of SQL or of Arrow
 - `demo/`: runs five views over a shop and a follower graph, and verifies them after a kill
 - `deps`: the arguments that handlers are given, and the answers that they share
 - `errors`: errors of callers that the rooms below do not raise

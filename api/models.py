@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import orjson
 from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, model_validator
 
+from api.column_types import column_type
 from api.errors import BadParameter
 from connectors.declaration import (
     UNAVAILABLE,
@@ -19,7 +20,7 @@ from connectors.declaration import (
 )
 from connectors.quarantine.store import Rejected, Repair
 from connectors.sinks.target import KafkaTarget, OutputEnvelope, OutputFormat
-from connectors.tables.spec import Connector, Envelope, Format, TableSpec
+from connectors.tables.spec import Connector, Envelope, Format, TableSpec, type_name
 from views.catalog import Language
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}$")]
@@ -65,7 +66,7 @@ class Body(BaseModel):
 
 
 class ColumnBody(Body):
-    """One column: `type` is named as Arrow does, as in `int64`, `utf8`, `decimal128(12, 2)`."""
+    """One column; its `type` is named as in SQL, as `numeric(12, 2)`, or by Arrow, as `int64`."""
 
     name: Annotated[str, Field(min_length=1, max_length=255)]
     type: str
@@ -95,9 +96,9 @@ class SourceBody(Body):
 
     model_config = example(
         columns=[
-            {"name": "id", "type": "int64"},
-            {"name": "customer", "type": "utf8"},
-            {"name": "amount", "type": "decimal128(12, 2)"},
+            {"name": "id", "type": "bigint"},
+            {"name": "customer", "type": "text"},
+            {"name": "amount", "type": "numeric(12, 2)"},
         ],
         key=["id"],
         replica_identity="full",
@@ -126,7 +127,11 @@ class SourceBody(Body):
         """The table so declared (raises InvalidTable); its key columns are never NULL."""
         declared = self.model_dump(exclude={"topic", "columns", "on_error"})
         columns = [
-            {"name": c.name, "type": c.type, "nullable": c.nullable and c.name not in self.key}
+            {
+                "name": c.name,
+                "type": type_name(column_type(c.type)),
+                "nullable": c.nullable and c.name not in self.key,
+            }
             for c in self.columns
         ]
         return TableSpec.from_json(

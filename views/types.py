@@ -108,3 +108,8 @@ def type_name(kind: pa.DataType) -> str:
     if name is None:
         raise BadDefinition(f"columns of type {kind} are not supported")
     return name
+
+
+def names() -> list[str]:
+    """Lists the names that `parse_type` reads without a precision."""
+    return [*_NAMES, *_SYNONYMS]

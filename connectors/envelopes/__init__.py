@@ -5,6 +5,7 @@
 - `debezium`: change records of Debezium, with the images before and after
 - `envelope`: the contract `Envelope`, and the tuple of those that there are
 - `flat`: records of Debezium after its transform that leaves the new row alone
+- `hints`: says what to declare where another envelope would read a record
 - `images`: row images in the order of their records, and records without any
 - `keys`: checks primary keys of declarations, and makes rows of records' keys
 - `maxwell`: records of Maxwell, with the row and the former values of changed columns

@@ -20,6 +20,7 @@ from connectors.columns.faults import (
 from connectors.columns.to_arrow import Converter
 from connectors.columns.writer_schema import Logical
 from connectors.declaration import Declaration
+from connectors.envelopes.hints import of_plain
 from connectors.envelopes.images import Contents, Images, Keys, Shape, Stamps
 from connectors.envelopes.keys import check_primary_key
 from connectors.formats.parsed import Holding
@@ -124,7 +125,7 @@ def _fault(record: Any, kind: Any) -> Fault | None:
     if type(record) is not dict:
         return Fault(NOT_AN_ENVELOPE, "the record is not an object")
     if "type" not in record:
-        return Fault(MISSING_FIELD, "the record has no field 'type'")
+        return Fault(MISSING_FIELD, f"the record has no field 'type'{of_plain(record)}")
     if kind not in _CHANGES:
         return Fault(UNKNOWN_OP, f"unknown type {str(kind)[:40]!r}")
     data, old = record.get("data"), record.get("old")

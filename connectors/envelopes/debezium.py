@@ -24,6 +24,7 @@ from connectors.columns.faults import (
 from connectors.columns.to_arrow import Converter
 from connectors.columns.writer_schema import Logical
 from connectors.declaration import Declaration
+from connectors.envelopes.hints import of_plain
 from connectors.envelopes.images import Contents, Images, Keys, Shape, Stamps
 from connectors.envelopes.keys import check_primary_key
 from connectors.envelopes.positions import positions, transactions
@@ -190,10 +191,7 @@ def _fault(envelope: Any, needed: dict[str, tuple[str, ...]]) -> Fault:
     if type(envelope) is not dict:
         return Fault(NOT_AN_ENVELOPE, "the record is not an object")
     if "op" not in envelope:
-        return Fault(
-            MISSING_FIELD,
-            "the envelope has no field 'op'; plain rows have envelope 'append', 'upsert' or 'flat'",
-        )
+        return Fault(MISSING_FIELD, f"the envelope has no field 'op'{of_plain(envelope)}")
     op = envelope["op"]
     if type(op) is not str or op not in needed:
         return Fault(UNKNOWN_OP, f"unknown op {str(op)[:40]!r}")

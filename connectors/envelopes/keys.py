@@ -20,10 +20,17 @@ def check_no_key(table: Declaration) -> None:
 
 
 def check_primary_key(table: Declaration) -> None:
-    """Raise InvalidTable unless there is a key, of columns of the record's contents."""
-    if not table.key:
+    """Raise InvalidTable unless there is a key, of columns of the record's contents.
+
+    A table whose images are whole needs none: each takes away, or adds, one of equal rows.
+    """
+    if not table.key and table.replica_identity != "full":
         raise refused(
-            table, "key", f"envelope {table.envelope!r} needs the columns of a primary key"
+            table,
+            "key",
+            f"envelope {table.envelope!r} needs the columns of a primary key; a table without one "
+            "is read with replica_identity 'full' (envelope 'debezium'), or with envelope 'append' "
+            "if its rows are only added",
         )
     if any(column in table.metadata for column in table.key):
         raise refused(

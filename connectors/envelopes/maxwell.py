@@ -20,6 +20,7 @@ from connectors.columns.faults import (
 from connectors.columns.to_arrow import Converter
 from connectors.columns.writer_schema import Logical
 from connectors.declaration import Declaration
+from connectors.envelopes.hints import of_plain
 from connectors.envelopes.images import Contents, Images, Keys, Shape, Stamps
 from connectors.envelopes.keys import check_primary_key
 from connectors.envelopes.positions import of_log
@@ -137,7 +138,7 @@ def _fault(record: Any) -> Fault:
     if type(record) is not dict:
         return Fault(NOT_AN_ENVELOPE, "the record is not an object")
     if "type" not in record:
-        return Fault(MISSING_FIELD, "the record has no field 'type'")
+        return Fault(MISSING_FIELD, f"the record has no field 'type'{of_plain(record)}")
     kind = record["type"]
     if kind not in ("insert", "bootstrap-insert", "update", "delete"):
         return Fault(UNKNOWN_OP, f"unknown type {str(kind)[:40]!r}")

@@ -50,6 +50,7 @@ _NAMED: dict[str, pa.DataType] = {
     "uuid": UUID,
     "json": JSON,
 }
+TYPES = tuple(_NAMED)
 _NAMES = {dtype: name for name, dtype in _NAMED.items()}
 _DECIMAL = re.compile(r"decimal128\((\d{1,2}), ?(\d{1,2})\)")
 _ZONED = re.compile(r"timestamp\[us, tz=([A-Za-z0-9_+:/-]+)\]")

@@ -389,3 +389,22 @@ def test_a_record_whose_coordinates_do_not_fit_is_rejected() -> None:
     row = {"id": 1, "name": "a"}
     decoded = run(spec, row, row, row, timestamps=[-1, 2**60, 0], keys=[None, None, b"\xff"])
     assert reasons(decoded) == [(0, "null-value"), (1, "out-of-range"), (2, "not-text")]
+
+
+# --- plain rows ---
+
+
+@pytest.mark.parametrize("envelope", ["debezium", "maxwell", "canal"])
+def test_a_plain_row_in_place_of_an_envelope_is_told_of_the_envelopes_of_rows(
+    envelope: Envelope,
+) -> None:
+    spec = kafka(SCHEMA, ("id",), envelope=envelope)
+    [rejected] = run(spec, {"id": 1, "name": "ada"}).rejected
+    assert "'append'" in rejected.message
+    assert "'upsert'" in rejected.message
+
+
+def test_an_envelope_without_its_op_is_none_of_them() -> None:
+    spec = kafka(SCHEMA, ("id",))
+    [rejected] = run(spec, {"before": None, "after": {"id": 1}}).rejected
+    assert rejected.message == "the envelope has no field 'op'"

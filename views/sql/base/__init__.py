@@ -5,6 +5,7 @@
 - `computations`: the subqueries, aggregates and window calls that a query collects while it binds
 - `digits`: precision and scale of products, quotients and averages, within 38 digits
 - `literals`: constants: unquoted numbers, exact conversions, and advice on refused texts
+- `schemas`: checks the schema in a qualified name, which is `public`
 - `scope`: name resolution: from names to columns, the innermost query first
 - `signatures`: overload resolution: functions by name, with the signatures that a call chooses from
 """

@@ -43,6 +43,7 @@ from views.sql.base.computations import (
     WindowUse,
 )
 from views.sql.base.literals import moving
+from views.sql.base.schemas import expect_public
 from views.sql.base.scope import Environment, Relation, Scope, Session
 from views.sql.source.text import QUERIES, describe
 from views.types import shown_type, type_name
@@ -185,7 +186,8 @@ class Binder:
 
     def column(self, node: exp.Column) -> Expression:
         """Resolves a name to a column, in this query or one around it."""
-        self.session.source.only(node, ("this", "table"))
+        self.session.source.only(node, ("this", "table", "db"))
+        expect_public(self.session.source, node)
         found = self._found(node)
         if len(found) > 1:
             raise self.fault(

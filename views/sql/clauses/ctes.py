@@ -58,7 +58,8 @@ def _in_order(session: Session, clause: exp.With) -> Sequence[exp.CTE]:
     """The queries, each after those that it reads."""
     by_name = {cte.alias: cte for cte in clause.expressions}
     read = {
-        name: {t.name for t in cte.this.find_all(exp.Table)} & (by_name.keys() - {name})
+        name: {t.name for t in cte.this.find_all(exp.Table) if not t.args.get("db")}
+        & (by_name.keys() - {name})
         for name, cte in by_name.items()
     }
     try:

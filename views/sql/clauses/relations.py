@@ -10,6 +10,7 @@ from views.plan.nodes import Apply, Attribute, Get, Join, JoinKind, Plan, SortKe
 from views.plan.scalars import TRUE
 from views.plan.trees import free_columns, numbers_of
 from views.sql.base.binder import Binder
+from views.sql.base.schemas import expect_public
 from views.sql.base.scope import Environment, Relation, Scope, Session, one_row
 from views.sql.clauses.handlers import HANDLERS
 from views.sql.functions import records, set_returning
@@ -131,16 +132,17 @@ def _record(
 
 
 def _table(session: Session, env: Environment, node: exp.Table) -> Item:
-    session.source.only(node, ("this", "alias", "joins"))
+    session.source.only(node, ("this", "alias", "joins", "db"))
     if not isinstance(node.this, exp.Identifier):
         raise session.source.unsupported("a function in FROM", node)
     name, alias = node.name, node.args.get("alias")
-    if name in env.named:
+    is_qualified = expect_public(session.source, node)
+    if name in env.named and not is_qualified:
         plan, columns = env.named[name].make()
         return Item(plan, aliased(session, env, alias, columns, name, node))
     entry = session.catalog.get(name)
     if entry is None:
-        known = [*session.catalog, *env.named]
+        known = [*session.catalog, *([] if is_qualified else env.named)]
         raise session.source.fault(
             UnknownTable, f"no table or view {name!r}{suggestion(name, known)}", node
         )
