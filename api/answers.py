@@ -48,6 +48,7 @@ _DECLARED = {
     "dead_letter": None,
     "fail_on_missing_field": False,
     "unavailable_value_placeholder": "__debezium_unavailable_value",
+    "added": {},
 }
 _SOURCE = {
     **_DECLARED,
@@ -203,6 +204,7 @@ class Declared(Answer):
     dead_letter: DeadLetter | None = None
     fail_on_missing_field: bool
     unavailable_value_placeholder: str
+    added: dict[str, int]
 
 
 class Source(Declared):

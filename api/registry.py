@@ -61,6 +61,18 @@ class Registry:
             with self._saving():
                 yield
 
+    @contextmanager
+    def widening_source(self, spec: TableSpec) -> Iterator[None]:
+        """Add columns to a source, durably at the end of the context; not at all if that raises.
+
+        Raises RegistryNotWritten.
+        """
+        with self._undoing():
+            self.catalog.widen(Table(spec.name, spec.schema, spec.key))
+            self._sources[spec.name] = spec
+            with self._saving():
+                yield
+
     def replace_source(self, spec: TableSpec) -> None:
         """Change, durably, the part of a declared source that the catalog does not hold.
 

@@ -46,7 +46,7 @@ class Runtime(Parts):
         admission = Admission(self, self.readiness)
         self.compiler = Compiler(self)
         self.checkpoints = TableCheckpoints(self, admission)
-        self.sources = Sources(self, admission)
+        self.sources = Sources(self, admission, self.readiness, self.compiler)
         self.views = Views(self, self.readiness, admission, self.compiler, self._restoration)
         self.repairs = Repairs(self, self.readiness, admission)
         self._interrupted = threading.Event()

@@ -68,7 +68,8 @@ class Declaration:
     `fail_on_missing_field`: a record that lacks a nullable column is at fault, not NULL there.
     `on_error` says what a record that cannot be decoded does: the whole pipeline waits before it
     (`stall`), or it is put aside (`quarantine`). A copy of what is put aside goes to the topic
-    `dead_letter`, if there is one.
+    `dead_letter`, if there is one. `added` has the columns that were added to a declared table, and
+    the last logical time before each: up to that they are NULL, whatever records say.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Declaration:
     unavailable_value_placeholder: str = UNAVAILABLE
     on_error: OnError = "stall"
     dead_letter: DeadLetter | None = None
+    added: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def contents(self) -> list[str]:

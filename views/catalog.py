@@ -5,7 +5,7 @@ reads, so installing the views in order always finds their inputs.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import pyarrow as pa
@@ -19,11 +19,15 @@ LANGUAGES: tuple[str, ...] = get_args(Language)
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A source's rows as views see them; `key` is the primary key, empty where rows repeat."""
+    """A source's rows as views see them; `key` is the primary key, empty where rows repeat.
+
+    `seen`: a view from before columns were added names the first so many only (None: all).
+    """
 
     name: str
     schema: pa.Schema
     key: tuple[str, ...]
+    seen: int | None = None
 
     @property
     def unique(self) -> tuple[str, ...]:
@@ -37,7 +41,7 @@ class View:
 
     `dependencies` are the tables and views that it reads directly, sorted. Without `lookups` only
     its changes are kept: it has no look-ups, and no view reads it. `is_unique` says that no two
-    rows agree in `key`.
+    rows agree in `key`. `sees` has the number of columns of each table that has got more since.
     """
 
     name: str
@@ -48,6 +52,12 @@ class View:
     dependencies: tuple[str, ...]
     lookups: bool = True
     is_unique: bool = False
+    sees: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def seen(self) -> int | None:
+        """The number of columns that its readers see: all."""
+        return None
 
     @property
     def unique(self) -> tuple[str, ...]:
@@ -106,6 +116,32 @@ class Catalog:
             self[name]
         self._entries[view.name] = view
 
+    def widen(self, table: Table) -> None:
+        """Replaces a table by one with more columns, which no view of now sees.
+
+        Raises UnknownName.
+        """
+        before = len(self[table.name].schema)
+        self._entries[table.name] = table
+        for view in self.views:
+            if table.name in view.dependencies and table.name not in dict(view.sees):
+                sees = (*view.sees, (table.name, before))
+                self._entries[view.name] = replace(view, sees=sees)
+
+    def seen_by(self, view: View) -> "Catalog":
+        """Gives the catalog as it is for a view's text: without the columns added since."""
+        sees = dict(view.sees)
+        tables = [replace(table, seen=sees.get(table.name)) for table in self.tables]
+        return Catalog(tables, self.views)
+
+    def readers(self, name: str) -> tuple[View, ...]:
+        """Lists the views that read `name`, themselves or through others, in their order."""
+        found = {name}
+        for view in self.views:
+            if not found.isdisjoint(view.dependencies):
+                found.add(view.name)
+        return tuple(view for view in self.views if view.name in found)
+
     def drop(self, name: str) -> Table | View:
         """Removes an entry that no view reads (raises UnknownName, StillUsed)."""
         entry = self[name]
@@ -142,6 +178,7 @@ class Catalog:
                     "dependencies": list(v.dependencies),
                     "lookups": v.lookups,
                     "is_unique": v.is_unique,
+                    "sees": dict(v.sees),
                 }
                 for v in self.views
             ],
@@ -165,6 +202,7 @@ class Catalog:
                     tuple(v["dependencies"]),
                     v.get("lookups", True),
                     v.get("is_unique", False),
+                    tuple(v.get("sees", {}).items()),
                 )
                 for v in document["views"]
             ]

@@ -19,11 +19,12 @@ SourceName = Annotated[Name, Path()]
 def put_source(name: SourceName, body: SourceBody, runtime: RuntimeDep) -> Response:
     """Declare a table: 201 when it is new, 200 when the same is there already.
 
-    `on_error` alone may differ from what is there, and changes; a stalled pipeline goes on then.
+    What may differ, and changes: `on_error`, and a stalled pipeline goes on then; and columns that
+    are nullable may be added, which are NULL in the rows that there are.
     """
     spec = body.spec(name, runtime.settings.on_error)
     created = runtime.sources.put(spec)
-    return answer(Declared(**spec.to_json()), 201 if created else 200)
+    return answer(Declared(**runtime.sources.get(name).to_json()), 201 if created else 200)
 
 
 @router.get("", response_model=Sources)

@@ -9,4 +9,5 @@
 - `restoring`: restores the views of a start, one after another
 - `sources`: declares, changes and drops sources
 - `views`: declares, restores and drops views, and finds those that can be read
+- `widening`: adds columns to a source in place
 """

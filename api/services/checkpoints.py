@@ -77,7 +77,8 @@ class TableCheckpoints:
             return
         parts.applier.begin(manifest.time, manifest.moment, offsets)
         for table in restored.tables:
-            writer.stands_for(table.files, parts.pool.batches(table.name))
+            if table.schema == parts.registry.sources[table.name].schema:
+                writer.stands_for(table.files, parts.pool.batches(table.name))
             parts.applier.feeder.duplicates.restore(table.name, table.seen)
             parts.applier.feeder.miscounts.restore(table.name, table.miscounted)
         parts.applier.feeder.miscounts.check()

@@ -7,6 +7,7 @@ from api.services.parts import Parts
 from ivm.dataflow.nodes import Iterate
 from ivm.dataflow.traversal import walk
 from ivm.results import Forecast
+from views.catalog import Catalog, View
 from views.compile import CompiledView, compile_view
 from views.explain import explain
 from views.plan.bound import Stage
@@ -23,6 +24,13 @@ class Compiler:
         """The view that a query makes (raises a kind of SqlError)."""
         catalog = self._parts.registry.catalog
         return compile_view(query, catalog, key, self._arranged(), language, self._limits)
+
+    def seen(self, view: View, catalog: Catalog) -> CompiledView:
+        """A view compiled as it was declared, though tables may have more columns by now."""
+        seen = catalog.seen_by(view)
+        return compile_view(
+            view.query, seen, view.key, self._arranged(), view.language, self._limits
+        )
 
     def explain(
         self, query: str, language: str, key: Sequence[str] | None, *, lookups: bool = True

@@ -20,13 +20,17 @@ LOOK_SECONDS = 0.1
 
 
 class Readiness:
-    """What was reached of the start, and the faults of the parts; safe to ask from any thread."""
+    """What was reached of the start, and the faults of the parts; safe to ask from any thread.
+
+    `altering` are the views that are made anew just now, since a source of theirs gets columns.
+    """
 
     def __init__(self, parts: Parts, restoration: Restoration) -> None:
         self._parts = parts
         self._restoration = restoration
         self._started = threading.Event()
         self._failure: str | None = None
+        self.altering: frozenset[str] = frozenset()
 
     def begin(self) -> None:
         """The start is over: everything was replayed."""

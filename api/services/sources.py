@@ -6,20 +6,28 @@ from dataclasses import replace
 
 from api.errors import DifferentDefinition, unknown
 from api.services.admission import Admission
+from api.services.compiler import Compiler
 from api.services.parts import Parts
+from api.services.readiness import Readiness
+from api.services.widening import widen
 from connectors.errors import InvalidTable
 from connectors.ingest.feed import declare_input
 from connectors.offsets import Offsets
 from connectors.tables.spec import TableSpec
+from connectors.tables.widen import ordered, wider
 from ivm.errors import PoolFailed
 
 
 class Sources:
     """The declared sources, as the registry, the pool, the journal and the pipeline hold them."""
 
-    def __init__(self, parts: Parts, admission: Admission) -> None:
+    def __init__(
+        self, parts: Parts, admission: Admission, readiness: Readiness, compiler: Compiler
+    ) -> None:
         self._parts = parts
         self._admission = admission
+        self._readiness = readiness
+        self._compiler = compiler
         self._reads = False
 
     def start(self) -> None:
@@ -44,13 +52,14 @@ class Sources:
 
         Raises DifferentDefinition, InvalidTable for a topic that is a view's, and what
         `Pipeline.preflight` raises.
-        What a bad record does may change: a pipeline that one has stalled goes on.
+        What a bad record does may change: a pipeline that one has stalled goes on. Nullable columns
+        may be added.
         """
         with self._admission.mending():
-            if self._is_put(spec):
+            if self._wider(spec) is None and self._is_put(spec):
                 return False
         with self._admission.change():
-            if self._is_put(spec):
+            if self._is_put(spec) or self._is_widened(spec):
                 return False
             self._check(spec)
             self._declare(spec)
@@ -78,8 +87,10 @@ class Sources:
     def _is_put(self, spec: TableSpec) -> bool:
         """Whether a source is there already, as it is to be (raises DifferentDefinition)."""
         known = self._parts.registry.sources.get(spec.name)
-        if known is None:
+        if known is None or self._wider(spec) is not None:
             return False
+        if known.added:
+            spec = ordered(known, spec)
         if known != replace(spec, on_error=known.on_error):
             raise DifferentDefinition(
                 f"source {spec.name!r} is declared otherwise; delete it first, or choose another "
@@ -88,6 +99,34 @@ class Sources:
         if known != spec:
             self._set_on_error(spec)
         return True
+
+    def _wider(self, spec: TableSpec) -> TableSpec | None:
+        """A source that is there, with the columns that `spec` has more (raises InvalidTable)."""
+        known = self._parts.registry.sources.get(spec.name)
+        return wider(known, spec) if known is not None else None
+
+    def _is_widened(self, spec: TableSpec) -> bool:
+        """Whether `spec` adds columns to a source that is there; now it has them.
+
+        Raises as `widen`.
+        """
+        found = self._wider(spec)
+        if found is None:
+            return False
+        parts = self._parts
+        readers = parts.registry.catalog.readers(found.name)
+        self._readiness.altering = frozenset(view.name for view in readers)
+        try:
+            widen(
+                found,
+                parts.registry,
+                parts.applier,
+                parts.pipeline,
+                lambda view, catalog: self._compiler.seen(view, catalog).node,
+            )
+        finally:
+            self._readiness.altering = frozenset()
+        return self._is_put(spec)
 
     def _set_on_error(self, spec: TableSpec) -> None:
         self._parts.registry.replace_source(spec)

@@ -6,7 +6,7 @@ from hashlib import blake2b
 import orjson
 import structlog
 
-from api.errors import DifferentDefinition, ViewFailed, unknown
+from api.errors import DifferentDefinition, NotReady, ViewFailed, unknown
 from api.services.admission import Admission
 from api.services.compiler import Compiler
 from api.services.parts import Parts
@@ -72,6 +72,8 @@ class Views:
         view = self.get(name)
         if not self._readiness.is_replayed:
             raise self._readiness.refusal()
+        if name in self._readiness.altering:
+            raise NotReady(f"a source of view {name!r} is getting columns; try again in a moment")
         self._refuse_failed(name)
         return view
 
@@ -129,15 +131,15 @@ class Views:
     def retry(self, name: str) -> Installed | None:
         """Maintain a view that failed again; None if it has not.
 
-        Raises UnknownName, ViewFailed if it reads one that failed, and as `put`; then it stays as it
-        was.
+        Raises UnknownName, ViewFailed if it reads one that failed, and as `put`; then it stays as
+        it was.
         """
         parts = self._parts
         with self._admission.change():
             view = self.get(name)
             if name not in parts.applier.failed:
                 return None
-            compiled = self._compiler.compile(view.query, view.language, view.key)
+            compiled = self._compiler.seen(view, parts.registry.catalog)
             for read in compiled.dependencies:
                 self._refuse_failed(read)
             output = _output(view, compiled, parts.registry.targets.get(name))
@@ -177,7 +179,7 @@ class Views:
             registry = self._parts.registry
             if registry.view(view.name) is not view:
                 return
-            compiled = self._compiler.compile(view.query, view.language, view.key)
+            compiled = self._compiler.seen(view, registry.catalog)
             output = _output(view, compiled, registry.targets.get(view.name))
             self._parts.applier.restore(output, compiled.node, lookups=view.lookups)
             if compiled.temporal:

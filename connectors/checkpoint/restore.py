@@ -16,6 +16,7 @@ from connectors.checkpoint.store import Store
 from connectors.errors import CheckpointCorrupt, CheckpointRefused
 from connectors.progress.journal import Journal
 from connectors.tables.spec import TableSpec
+from connectors.tables.widen import is_widened
 
 
 class Target(Protocol):
@@ -108,7 +109,8 @@ def _present(
             continue
         if topics.get(table.name, spec.topic) != spec.topic:
             continue  # its topic is another one now: the pipeline is about to forget it
-        if (spec.topic, spec.schema, spec.key) != (table.topic, table.schema, table.key):
+        is_same = (spec.topic, spec.key) == (table.topic, table.key)
+        if not is_same or not is_widened(table.schema, spec):
             raise CheckpointCorrupt(f"{manifest.name}: table {table.name!r} is declared otherwise")
         expected = {p: end for (name, p), end in positions.items() if name == table.name}
         if table.positions != expected:

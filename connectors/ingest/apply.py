@@ -18,13 +18,15 @@ import numpy as np
 import structlog
 
 from connectors.errors import PipelineFailed
-from connectors.ingest.feed import Feeder
+from connectors.ingest.feed import Feeder, declare_input
 from connectors.ingest.meter import Meter
 from connectors.offsets import Offsets
 from connectors.progress.batches import TableUpdates, TimedBatch
 from connectors.progress.journal import Journal
 from connectors.quarantine.store import Quarantine
 from connectors.sinks.sink import Output, Reached, Sink
+from connectors.tables.spec import TableSpec
+from connectors.tables.widen import widened
 from ivm.dataflow.nodes import Node
 from ivm.errors import DataflowFailed, IvmError, PoolFailed
 from ivm.pool import Pool
@@ -34,6 +36,12 @@ from ivm.results import Deltas, Installed
 REMEMBERED = 256
 # How many replayed records the pool may hold back to complete their times in one step.
 REPLAYED_TOGETHER = 1_000_000
+
+# How many rows are decoded at once where a table gets columns.
+ROWS_AT_ONCE = 65_536
+
+# The columns that a view is looked up by; None if its rows are not kept.
+Key = Sequence[str] | None
 
 log = structlog.get_logger()
 
@@ -225,6 +233,38 @@ class Applier:
             raise
         return installed
 
+    def alter(
+        self, batch: TimedBatch, spec: TableSpec, views: Sequence[tuple[str, Node, Key]]
+    ) -> None:
+        """Add columns to a table at the time of `batch`, which says nothing else.
+
+        `views` are those that read it, each after those that it reads: they are made anew. Their
+        rows are as they were, so that nothing is published of them. What is raised leaves the pool
+        as no other time may find it.
+        """
+        with self.lock:
+            there = [view for view in views if view[0] in self.errors]
+            for name, *_ in reversed(there):
+                del self.errors[name]
+                self.pool.drop(name)
+            batches = list(self.pool.batches(spec.name))
+            self.pool.drop_input(spec.name)
+            declare_input(self.pool, spec)
+            while batches:
+                for rows, diffs in batches.pop().rows(ROWS_AT_ONCE):
+                    self.pool.feed(spec.name, widened(rows, spec.schema), diffs, batch.time)
+            self._feed(batch)
+            self._advance(batch.time)
+            drained = {name: self._drained(name) for name in self.errors}
+            for name, node, key in there:
+                self.pool.install(name, node, key)
+                self.errors[name] = Counter()
+                drained[name] = _none_of(self._drained(name))
+            offsets = self._offsets[-1][1]
+            self._publish(Reached(batch.time, batch.moment, offsets), drained)
+        for listener in self._listeners:
+            listener()
+
     def tend(self) -> None:
         """Let the sinks publish the deltas that had to wait."""
         with self.lock:
@@ -353,6 +393,13 @@ class Applier:
 
 def _has_failed(error: Exception, name: str) -> TypeGuard[DataflowFailed]:
     return isinstance(error, DataflowFailed) and name in error.reasons
+
+
+def _none_of(deltas: Deltas) -> Deltas:
+    """No changes, of the same columns."""
+    rows, errors = deltas.rows.slice(0, 0), deltas.errors.slice(0, 0)
+    times, diffs = deltas.times[:0], deltas.diffs[:0]
+    return Deltas(rows, times, diffs, errors, times, diffs)
 
 
 def _size(deltas: Deltas) -> int:

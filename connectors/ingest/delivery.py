@@ -8,7 +8,7 @@ with the same records.
 import threading
 import time as clock
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -115,6 +115,30 @@ class Delivery:
         """Accept chunks with this key, for table `spec`."""
         # A new dict, since a batch under way may be reading the present one.
         self._set_tables({**self._tables, key: spec})
+
+    def alter_table(
+        self, old: str, new: str, apply: Callable[[TimedBatch], TableSpec | None]
+    ) -> TableSpec | None:
+        """Accept chunks with key `new` in the stead of those with key `old`.
+
+        `apply` gets a new time at which nothing else happens, no moment later than the last one,
+        and gives the table as it is from then on; or None, and it stays as it is. Raises
+        ReplayUnderWay, and what `apply` raises.
+        """
+        with self._running:
+            if not self._open or self._progress.pending:
+                raise ReplayUnderWay(
+                    "columns are added once the pipeline runs and all journaled times are applied; "
+                    "try again in a few seconds"
+                )
+            time, moment = self._progress.next_time(), self._journal.committed_moment
+            self._journal.prepare(time, (), moment)
+            spec = apply(TimedBatch(time, {}, (), self._offsets(), 0, 0, False, moment))
+            if spec is not None:
+                rest = {key: known for key, known in self._tables.items() if key != old}
+                self._set_tables({**rest, new: spec})
+                self.time = time
+            return spec
 
     def _set_tables(self, tables: dict[str, TableSpec]) -> None:
         self._tables = tables

@@ -7,7 +7,7 @@ journal alone.
 
 import threading
 import time as clock
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -42,7 +42,7 @@ from connectors.kafka.gaps import data_ends
 from connectors.kafka.monitor import Monitor
 from connectors.kafka.rereading import Rereader
 from connectors.offsets import Ends, Gap
-from connectors.progress.batches import Receiver
+from connectors.progress.batches import Receiver, TimedBatch
 from connectors.progress.journal import Beginning, Journal
 from connectors.progress.resolution import are_markers, with_markers
 from connectors.quarantine.replay import Outcome
@@ -141,6 +141,7 @@ class Pipeline:
         self._lag = Lag(settings.topics)
         self._changed = threading.Condition()
         self._tables: dict[str, TableSpec] = {}
+        self._altered: dict[str, str] = {}  # keys of tables that got columns, by name
         self._state: State = "stopped"
         self._error: str | None = None
         self._stalled_at: Place | None = None
@@ -251,6 +252,35 @@ class Pipeline:
             self._save()
             is_stale = spec.is_remote or read_files != self._reads_files()
         self._go_on(is_stale)
+
+    def alter_table(self, name: str, apply: Callable[[TimedBatch], TableSpec | None]) -> bool:
+        """Read a table as `apply` declares it, from a new time on; False if it does not.
+
+        See `Delivery.alter_table`. Records that are on their way come again. Raises ReplayUnderWay
+        unless the pipeline runs or has stalled; and PipelineFailed, having failed, when `apply`
+        raises.
+        """
+        if self._state not in ("running", "stalled"):
+            raise ReplayUnderWay(f"the pipeline is {self._state}; columns are added while it runs")
+        old = self._key(name)
+        new = f"{old}+"
+        try:
+            spec = self._started.alter_table(old, new, apply)
+        except ReplayUnderWay:
+            raise
+        except Exception as error:
+            self._set("failed", f"{type(error).__name__}: {error}")
+            self._started.close()
+            raise PipelineFailed(str(error)) from error
+        if spec is None:
+            return False
+        with self._changed:
+            del self._tables[old]
+            self._tables[new] = spec
+            self._altered[name] = new
+            self._save()
+        self._go_on(is_stale=True)
+        return True
 
     def remove_table(self, name: str) -> None:
         """Stop reading a table and forget its positions (raises UnknownTable).
@@ -376,7 +406,9 @@ class Pipeline:
         return self._delivery
 
     def _key(self, name: str) -> str:
-        return f"{name}@{self._journal.epoch(name)}"
+        key = f"{name}@{self._journal.epoch(name)}"
+        altered = self._altered.get(name, key)
+        return altered if altered.rstrip("+") == key else key
 
     def _schemas(self, spec: TableSpec) -> Registry | None:
         """The registry beside the cluster of a table, if there is one."""

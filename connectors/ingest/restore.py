@@ -8,6 +8,7 @@ from connectors.ingest.apply import Applier
 from connectors.ingest.feed import declare_input
 from connectors.progress.journal import Journal
 from connectors.tables.spec import TableSpec
+from connectors.tables.widen import widened
 from ivm.pool import Pool
 
 
@@ -16,20 +17,21 @@ class Tables:
 
     def __init__(self, pool: Pool, specs: Iterable[TableSpec]) -> None:
         self._pool = pool
-        self._specs = list(specs)
+        self._specs = {spec.name: spec for spec in specs}
         self._begun = False
 
     def begin(self) -> None:
         """Declare all tables, empty, and forget all rows that were fed before."""
-        for spec in self._specs:
+        for spec in self._specs.values():
             if self._begun:
                 self._pool.drop_input(spec.name)
             declare_input(self._pool, spec)
         self._begun = True
 
     def feed(self, table: str, rows: Rows, time: int) -> None:
-        """Add rows of a declared table."""
-        self._pool.feed(table, *rows, time)
+        """Add rows of a declared table, which may have got columns since they were saved."""
+        found, diffs = rows
+        self._pool.feed(table, widened(found, self._specs[table].schema), diffs, time)
 
 
 def cut(applier: Applier, journal: Journal, specs: Mapping[str, TableSpec]) -> Cut | None:

@@ -134,6 +134,7 @@ class TableSpec(Declaration):
             "metadata": dict(self.metadata),
             "start": start,
             "encodings": dict(self.encodings),
+            "added": dict(self.added),
             "csv": asdict(self.csv),
             "dead_letter": self.dead_letter and asdict(self.dead_letter),
         }

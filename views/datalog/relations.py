@@ -173,7 +173,7 @@ class Relations:
             raise self.session.source.fault_at(
                 UnknownTable, f"no relation, table or view {atom.relation!r}{near}", atom.at
             )
-        return list(entry.schema.names)
+        return list(entry.schema.names)[: entry.seen]
 
     # --- rules ---
 

@@ -5,9 +5,11 @@ Names in brackets are rows of the matrix of faults.
 
 import time
 import uuid
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import NewPartitions
@@ -24,6 +26,7 @@ from connectors.errors import (
     UnknownTopic,
 )
 from connectors.ingest.pipeline import Pipeline, PipelineSettings
+from connectors.progress.batches import TimedBatch
 from connectors.tables.spec import TableSpec
 from tests.e2e.connectors.conftest import PATIENCE, Service
 from tests.e2e.connectors.test_pipeline import times, wait_failed, write
@@ -455,3 +458,38 @@ def test_credentials_and_certificates_are_used_by_both_clients(
     start(service, kafka_table("t", topic))
     service.collector.wait(lambda: service.collector.ids("t") == [1])
     service.pipeline.stop()
+
+
+def test_a_table_gets_a_column_between_two_batches(
+    reading: Service, kafka: Kafka, topic: str
+) -> None:
+    narrow = kafka_table(topic, replica_identity="default")
+    wide = replace(narrow, schema=pa.schema([*SCHEMA, pa.field("note", pa.string())]))
+    start(reading, narrow)
+    collector, altered = reading.collector, []
+
+    def apply(batch: TimedBatch) -> TableSpec:
+        reading.journal.commit(batch.time, {})
+        altered.append(replace(wide, added={"note": batch.time}))
+        return altered[-1]
+
+    def produce(*numbers: int) -> None:
+        rows = ({"id": n, "name": "a", "note": f"note {n}"} for n in numbers)
+        kafka.produce(topic, [record("c", after=row) for row in rows])
+
+    def notes(batches: list[TimedBatch]) -> list[object]:
+        rows = [row for b in batches for row in b.tables[topic].rows.to_pylist() if b.tables]
+        return [(row["id"], row.get("note")) for row in rows]
+
+    produce(0, 1)
+    collector.wait(lambda: collector.count(topic) == 2)
+    produce(2)
+    assert reading.pipeline.alter_table(topic, apply)
+    produce(3)
+    collector.wait(lambda: collector.count(topic) == 4)
+    found = notes(collector.batches)
+    assert found[:2] == [(0, None), (1, None)]
+    assert found[3:] == [(3, "note 3")]
+    reopen(reading, *altered)
+    reading.collector.wait(lambda: reading.collector.count(topic) == 4)
+    assert notes(reading.collector.batches) == found

@@ -3,7 +3,7 @@
 import threading
 import time as clock
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -63,6 +63,14 @@ class DirectPipeline:
 
     def add_table(self, spec: TableSpec, beginning: Beginning | None = None) -> None:
         self.tables[spec.name] = spec
+
+    def alter_table(self, name: str, apply: Callable[[TimedBatch], TableSpec | None]) -> bool:
+        time, moment = self._journal.last_time + 1, self._now()
+        self._journal.prepare(time, (), moment)
+        spec = apply(TimedBatch(time, {}, (), self._offsets(), 0, 0, False, moment))
+        assert spec is not None
+        self.tables[name] = spec
+        return True
 
     def remove_table(self, name: str) -> None:
         self._journal.drop_table(name)

@@ -1,6 +1,6 @@
 """A pipeline over real file topics and the real delivery, that moves when it is told."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -16,7 +16,7 @@ from connectors.ingest.delivery import Delivery
 from connectors.ingest.lag import Lag
 from connectors.ingest.pipeline import PipelineSettings, PipelineStatus, State
 from connectors.offsets import Gap
-from connectors.progress.batches import Receiver
+from connectors.progress.batches import Receiver, TimedBatch
 from connectors.progress.journal import Journal
 from connectors.quarantine.replay import Outcome
 from connectors.quarantine.reread import Past
@@ -40,6 +40,7 @@ class FilePipeline:
     ) -> None:
         self.state: State = "stopped"
         self.replayed = 0
+        self._altered: dict[str, str] = {}
         self.gaps: dict[tuple[str, int], Gap] = {}
         self._topics = settings.topics
         self._journal = journal
@@ -84,6 +85,15 @@ class FilePipeline:
         self._tables[spec.name] = spec
         self.delivery.add_table(self._key(spec.name), spec)
 
+    def alter_table(self, name: str, apply: Callable[[TimedBatch], TableSpec | None]) -> bool:
+        old = self._key(name)
+        spec = self.delivery.alter_table(old, f"{old}+", apply)
+        if spec is None:
+            return False
+        self._tables[name] = spec
+        self._altered[name] = f"{old}+"
+        return True
+
     def remove_table(self, name: str) -> None:
         with self.delivery.between_batches():
             del self._tables[name]
@@ -123,7 +133,7 @@ class FilePipeline:
         self.state = "stopped"
 
     def _key(self, name: str) -> str:
-        return f"{name}@{self._journal.epoch(name)}"
+        return self._altered.get(name, f"{name}@{self._journal.epoch(name)}")
 
     def _deliver(self, ends: Ends) -> None:
         chunks = []

@@ -96,7 +96,7 @@ def test_a_source_may_not_read_a_topic_of_views(client: TestClient) -> None:
 
 
 def test_an_unknown_type_names_the_known_ones(client: TestClient) -> None:
-    body = {"columns": [{"name": "id", "type": "integer"}], "key": ["id"]}
+    body = {"columns": [{"name": "id", "type": "hugeint"}], "key": ["id"]}
     answer = client.put("/v1/sources/orders", json=body)
     assert answer.status_code == 422
     assert "int64" in answer.json()["detail"]
@@ -284,3 +284,23 @@ def test_a_query_of_too_many_words_is_refused_with_its_place(tmp_path: Path) -> 
     problem = answer.json()
     assert (answer.status_code, problem["code"]) == (422, "query-too-large")
     assert (problem["line"], problem["column"]) == (1, 14)
+
+
+def test_a_column_is_added_by_putting_the_source_again(
+    client: TestClient, pipeline: DirectPipeline
+) -> None:
+    pipeline.deliver("orders", ({"id": 1, "customer": "ada", "amount": None, "day": None}, 1))
+    known: Any = ORDERS["columns"]
+    columns = [*known, {"name": "note", "type": "utf8"}]
+    answer = client.put("/v1/sources/orders", json={**ORDERS, "columns": columns})
+    assert answer.status_code == 200
+    for found in (answer.json(), client.get("/v1/sources/orders").json()):
+        assert [c["name"] for c in found["columns"]] == [c["name"] for c in columns]
+    query = {"query": "SELECT id, note FROM orders"}
+    assert client.put("/v1/views/notes", json=query).status_code == 201
+    row = {"id": 2, "customer": "ada", "amount": None, "day": None, "note": "new"}
+    pipeline.deliver("orders", (row, 1))
+    answer = client.get("/v1/views/notes/rows?scan=true")
+    assert answer.json()["rows"] == [{"id": 1, "note": None}, {"id": 2, "note": "new"}]
+    answer = client.get("/v1/views/totals/rows?scan=true")
+    assert [row["orders"] for row in answer.json()["rows"]] == [2]

@@ -147,7 +147,7 @@ def _table(session: Session, env: Environment, node: exp.Table) -> Item:
             UnknownTable, f"no table or view {name!r}{suggestion(name, known)}", node
         )
     attributes = tuple(session.numbers.new(f.name, f.type, f.nullable) for f in entry.schema)
-    columns = tuple((a.name, a) for a in attributes)
+    columns = tuple((a.name, a) for a in attributes[: entry.seen])
     key = tuple(a.number for a in attributes if a.name in entry.unique)
     session.dependencies.add(name)
     if key and isinstance(entry, Table):
