@@ -63,7 +63,8 @@ class Binder:
     clause, or are None where it may have none; `pending` collects its subqueries, whose values are
     not read where one of `guards` does not hold. `enclosing` are the aggregates of the query, which
     only the argument of an aggregate over a window may hold. `read` are the columns that names were
-    resolved to.
+    resolved to. `shared` has the values of subqueries, by their syntax and guards: where one stands
+    twice in a SELECT it is evaluated once, and it may stand in GROUP BY too.
     """
 
     session: Session
@@ -78,6 +79,7 @@ class Binder:
     pending: list[Pending] = field(default_factory=list)
     guards: tuple[Expression, ...] = ()
     read: set[int] = field(default_factory=set)
+    shared: dict[tuple[exp.Expr, tuple[Expression, ...]], Expression] = field(default_factory=dict)
     handlers: Mapping[type[exp.Expr] | str, "Handler"] = field(default_factory=dict)
 
     def bind(self, node: exp.Expr) -> Bound:
@@ -105,7 +107,15 @@ class Binder:
             pending=[],
             guards=(),
             read=set(),
+            shared={},
         )
+
+    def once(self, node: exp.Expr, make: Callable[[], Expression]) -> Expression:
+        """Gives the value of a subquery, made where it stands first."""
+        asked = (node, self.guards)
+        if asked not in self.shared:
+            self.shared[asked] = make()
+        return self.shared[asked]
 
     def of_one_row(self) -> "Binder":
         """Makes a binder of parts that may not be evaluated, and so have no sets of rows."""

@@ -86,7 +86,9 @@ class _Reader:
     def _part(self, node: exp.Expr) -> Set:
         if isinstance(node, exp.Tuple):
             return tuple(self.bind(each) for each in node.expressions)
-        return (self.bind(node.unnest()),)
+        while isinstance(node, exp.Paren):
+            node = node.this
+        return (self.bind(node),)
 
 
 class Outputs:

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from ivm.dataflow.expressions import Literal
-from views.errors import InvalidLiteral
+from ivm.constants import evaluated
+from views.errors import InvalidLiteral, UnsupportedSql
 from views.plan.nodes import Plan, SortKey, TopK
 from views.sql.base.binder import Binder
-from views.sql.base.coercion import BIGINT, Untyped, is_integer
+from views.sql.base.coercion import BIGINT, cast, is_number
 from views.sql.base.scope import Environment, Scope, Session
 from views.sql.clauses.handlers import HANDLERS
 
@@ -67,16 +67,15 @@ def _count(session: Session, node: exp.Expr) -> int | None:
     if isinstance(node, exp.Var) and node.name.upper() == "ALL":
         return None
     binder = Binder(session, Environment(), Scope(), "LIMIT", handlers=HANDLERS)
-    bound = binder.bind(node)
-    if isinstance(bound, Untyped):
-        bound = binder.typed(bound, BIGINT, node)
-    if isinstance(bound, Literal):
-        if bound.value is None:
+    value = binder.typed(binder.bind(node), BIGINT, node)
+    if is_number(value.type) and not binder.pending:
+        count = evaluated(cast(value, BIGINT))
+        if count is not None and count.value is None:
             return None
-        if is_integer(bound.type) and isinstance(bound.value, int) and 0 <= bound.value < _MOST:
-            return bound.value
+        if count is not None and isinstance(count.value, int) and 0 <= count.value < _MOST:
+            return count.value
     raise session.source.fault(
-        InvalidLiteral,
+        UnsupportedSql if binder.pending else InvalidLiteral,
         f"LIMIT and OFFSET take a constant number from 0 to {_MOST - 1}; the rows of a number that "
         "changes are those that row_number() numbers up to it",
         node,

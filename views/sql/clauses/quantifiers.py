@@ -83,7 +83,7 @@ def comparison(b: Binder, node: exp.Binary) -> Bound:
     """Binds `= <> < <= > >=` and `IS [NOT] DISTINCT FROM`, of values, rows, ANY and ALL."""
     asked = quantified(node)
     if asked is not None:
-        return _answer(b, asked, node)
+        return b.once(node, lambda: _answer(b, asked, node))
     left, right = (
         row_of(b, own, other) or row_comparison.values(b, own)
         for own, other in ((node.this, node.expression), (node.expression, node.this))
@@ -95,17 +95,23 @@ def in_(b: Binder, node: exp.In) -> Bound:
     """Binds `x IN (values)` and `x IN (subquery)`."""
     asked = quantified(node)
     if asked is not None:
-        return _answer(b, asked, node)
+        return b.once(node, lambda: _answer(b, asked, node))
     left = row_comparison.values(b, node.this)
     items = (row_comparison.values(b, item) for item in node.expressions)
     return disjunction(row_comparison.compare(b, "eq", left, item, node) for item in items)
 
 
 def between(b: Binder, node: exp.Between) -> Bound:
-    """Binds `x BETWEEN low AND high`, of values and rows."""
+    """Binds `x BETWEEN [SYMMETRIC] low AND high`, of values and rows."""
     value, low, high = (row_comparison.values(b, node.args[p]) for p in ("this", "low", "high"))
-    above = row_comparison.compare(b, "ge", value, low, node)
-    return conjunction([above, row_comparison.compare(b, "le", value, high, node)])
+
+    def within(low: list[Value], high: list[Value]) -> Expression:
+        above = row_comparison.compare(b, "ge", value, low, node)
+        return conjunction([above, row_comparison.compare(b, "le", value, high, node)])
+
+    if not node.args.get("symmetric"):
+        return within(low, high)
+    return disjunction([within(low, high), within(high, low)])
 
 
 def _answer(b: Binder, asked: Quantified, node: exp.Expr) -> Expression:
@@ -245,7 +251,7 @@ def decided(b: Binder, node: exp.Expr, wanted: bool = True) -> Expression:
 
 
 HANDLERS: dict[type[exp.Expr] | str, Handler] = {
-    exp.Between: Handler(between, ("this", "low", "high")),
+    exp.Between: Handler(between, ("this", "low", "high", "symmetric")),
     exp.In: Handler(in_, ("this", "expressions", "query")),
     **{kind: Handler(comparison, ("this", "expression")) for kind in COMPARISONS},
 }

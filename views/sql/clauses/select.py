@@ -72,6 +72,7 @@ class Select:
     on: list[Expression] = field(default_factory=list)
     sets: tuple[Set, ...] = ((),)
     repeated: list[tuple[Attribute, Expression]] = field(default_factory=list)
+    shared: dict[tuple[exp.Expr, tuple[Expression, ...]], Expression] = field(default_factory=dict)
     expanded: tuple[SortKey, ...] = ()
 
     def binder(self, clause: str) -> Binder:
@@ -88,7 +89,7 @@ class Select:
     def output_binder(self, clause: str) -> Binder:
         """Makes a binder for a clause over groups and windows, which may have sets of rows."""
         binder = self.grouped_binder(clause)
-        binder.set_calls = self.set_calls
+        binder.set_calls, binder.shared = self.set_calls, self.shared
         binder.windows = self.windows
         return binder
 
@@ -139,7 +140,7 @@ class Select:
     def bind_group(self) -> Binder:
         """Binds GROUP BY; an output that it tells apart from an equal one gets its own column."""
         binder, clause = self.binder("GROUP BY"), self.node.args.get("group")
-        binder.set_calls = self.set_calls
+        binder.set_calls, binder.shared = self.set_calls, self.shared
         if clause is None:
             return binder
         made = _made(self)
@@ -203,6 +204,10 @@ class Select:
                     UnknownColumn, f"{node.this} is not the number of an output column", node
                 )
             return self.items[number - 1]
+        if isinstance(node, exp.Literal):
+            raise self.session.source.fault(
+                UnknownColumn, "a constant here is the number of an output column, not a text", node
+            )
         if by_name and isinstance(node, exp.Column) and not node.table:
             return next((i for i in self.items if i.name == node.name), None)
         return None

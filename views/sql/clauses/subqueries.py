@@ -31,7 +31,7 @@ def bind_query(b: Binder, node: exp.Expr, ordered: bool = False) -> BoundQuery:
 
 
 def exists(b: Binder, node: exp.Exists) -> Bound:
-    return mark(b, bind_query(b, node.this).plan, TRUE)
+    return b.once(node, lambda: mark(b, bind_query(b, node.this).plan, TRUE))
 
 
 def mark(b: Binder, plan: Plan, condition: Expression) -> Expression:
@@ -61,10 +61,14 @@ def _add(b: Binder, subquery: Pending) -> bool:
 
 def scalar(b: Binder, node: exp.Subquery) -> Bound:
     """Binds a subquery as a value: NULL for no row, and an error for more than one."""
-    bound = bind_query(b, node)
-    if len(bound.columns) != 1:
-        raise b.mismatch("a subquery used as a value must have one column", node)
-    return _only_row(b, bound)[0]
+
+    def made() -> Expression:
+        bound = bind_query(b, node)
+        if len(bound.columns) != 1:
+            raise b.mismatch("a subquery used as a value must have one column", node)
+        return _only_row(b, bound)[0]
+
+    return b.once(node, made)
 
 
 def row_of(b: Binder, node: exp.Expr, other: exp.Expr) -> list[tuple[exp.Expr, Bound]] | None:
@@ -77,11 +81,13 @@ def row_of(b: Binder, node: exp.Expr, other: exp.Expr) -> list[tuple[exp.Expr, B
 def array(b: Binder, node: exp.Array) -> Bound:
     """Binds `ARRAY (query)`, the query's values in its order; and `ARRAY[…]`."""
     query = arrays.query_of(node)
-    if query is None:
-        return arrays.array(b, node)
+    return arrays.array(b, node) if query is None else b.once(node, lambda: _array(b, query))
+
+
+def _array(b: Binder, query: exp.Expr) -> Expression:
     bound = bind_query(b, query, ordered=True)
     if len(bound.columns) != 1:
-        raise b.mismatch("a subquery of ARRAY must have one column", node)
+        raise b.mismatch("a subquery of ARRAY must have one column", query)
     ((_, attribute),) = bound.columns
     kind = pa.list_(attribute.type)
     made = b.session.numbers.new("array", kind, True)

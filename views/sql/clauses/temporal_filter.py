@@ -46,7 +46,7 @@ def conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
         case exp.And():
             for part in condition.flatten():
                 yield from conjuncts(part)
-        case exp.Between() if reads_clock(condition):
+        case exp.Between() if reads_clock(condition) and not condition.args.get("symmetric"):
             value, low, high = (condition.args[name] for name in ("this", "low", "high"))
             yield exp.GTE(this=value, expression=low)
             yield exp.LTE(this=value, expression=high)

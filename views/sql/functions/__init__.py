@@ -21,4 +21,5 @@
 - `strings`: functions of text and bytes by name
 - `temporal`: dates, times, timestamps and intervals: operators and the syntax of their own
 - `time_zones`: time zones: instants shown on a clock, and a clock read as an instant
+- `variadic`: VARIADIC: the elements of an array as the last arguments of a call
 """

@@ -23,6 +23,7 @@ from views.sql.base.coercion import (
 )
 from views.sql.functions import arrays, numbers, patterns, strings
 from views.sql.functions.operators import compare
+from views.sql.functions.variadic import variadic
 
 
 def _text(b: Binder, node: exp.Expr, what: str) -> Expression:
@@ -99,6 +100,9 @@ def round_(b: Binder, node: exp.Round) -> Bound:
 
 def concat(b: Binder, node: exp.Concat) -> Bound:
     """Binds `concat(…)`: any types; NULL counts as empty."""
+    spread = variadic(b, node, "concat", node.expressions)
+    if spread is not None:
+        return spread
     parts: list[Expression] = []
     for argument in node.expressions:
         value = b.put_out(b.bind(argument), argument)

@@ -21,6 +21,7 @@ from views.sql.functions import (
     time_zones,
 )
 from views.sql.functions.set_returning import SETS
+from views.sql.functions.variadic import variadic
 
 FUNCTIONS: Signatures = {
     **strings.FUNCTIONS,
@@ -49,6 +50,10 @@ def named(b: Binder, node: exp.Anonymous) -> Bound:
     if function not in FUNCTIONS:
         near = suggestion(function, [*FUNCTIONS, *SPECIAL])
         raise b.fault(UnknownFunction, f"no function {node.name}(){near}", node)
+    if any(signature.variadic for signature in FUNCTIONS[function]):
+        spread = variadic(b, node, function, node.expressions)
+        if spread is not None:
+            return spread
     return bind_call(b, node, function, node.expressions, FUNCTIONS)
 
 

@@ -38,8 +38,19 @@ PLAIN = frozenset({
 })  # fmt: skip
 
 
+# Names of other dialects that sqlglot reads as functions that PostgreSQL names otherwise.
+_FOREIGN_NAMES = frozenset({
+    "and", "bitwise_and_agg", "bitwise_or_agg", "bitwise_xor_agg", "booland_agg", "boolor_agg",
+    "charindex", "explode", "group_concat", "ifnull", "instr", "jsonb_extract",
+    "jsonb_extract_scalar", "lcase", "locate", "logical_and", "logical_or", "nvl", "or",
+    "regexp_i_like", "startswith", "stdev", "str_position", "timestamp_trunc", "ucase", "uuid",
+    "variance_pop", "variance_samp",
+})  # fmt: skip
+
+
 def _translated(parsers: dict[str, Any]) -> dict[str, Any]:
-    return {name: parser for name, parser in parsers.items() if name.lower() not in PLAIN}
+    left_out = PLAIN | _FOREIGN_NAMES
+    return {name: parser for name, parser in parsers.items() if name.lower() not in left_out}
 
 
 class MutuallyRecursive(exp.With):
@@ -197,6 +208,11 @@ class ViewsParser(PostgresParser):
             if not begun or begun[0].token_type != TokenType.WHERE:
                 self.raise_error("FILTER needs WHERE")
         return super()._parse_window(this, alias)
+
+    def _parse_select(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
+        if self._match(TokenType.FROM, advance=False):
+            self.raise_error("A query begins with SELECT", self._curr)
+        return super()._parse_select(*args, **kwargs)
 
     def _parse_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
         """A join that has its condition: sqlglot tries all ways to nest those that have none."""
