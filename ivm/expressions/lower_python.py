@@ -19,6 +19,7 @@ from ivm.expressions.python import (
     patterns,
     rows,
     sets,
+    templates,
     texts,
 )
 from ivm.expressions.python.script import Script
@@ -30,6 +31,7 @@ SCRIPTS: Mapping[str, Script] = {
     **numbers.SCRIPTS,
     **intervals.SCRIPTS,
     **moments.SCRIPTS,
+    **templates.SCRIPTS,
     **documents.SCRIPTS,
     **document_changes.SCRIPTS,
     **json_paths.SCRIPTS,

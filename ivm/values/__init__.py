@@ -18,6 +18,12 @@
 - `regular_syntax`: advanced regular expressions of PostgreSQL, parsed to trees
 - `similar`: patterns of LIKE and SIMILAR TO with an escape character, rewritten
 - `templates`: templates that format and parse timestamps, as of `to_char` and `to_date`
+- `number_templates`: templates that format and parse numbers, as of `to_char` and `to_number`
+- `patterns`: regular expressions of PostgreSQL, matched by RE2 in linear time
+- `python_values`: exact conversion of Python values to Arrow arrays
+- `template_reader`: timestamps read by templates, as of `to_date` and `to_timestamp`
+- `template_tokens`: tokens of templates that format and parse moments
+- `template_writer`: timestamps and intervals written by templates, as of `to_char`
 - `types`: column types beyond the plain ones of Arrow: UUID, JSON, NUMERIC, INTERVAL
 - `zones`: time zones by abbreviation, fixed offset or name
 """

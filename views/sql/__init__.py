@@ -25,7 +25,7 @@ Any construct not listed here is refused with its name and place, never approxim
   jsonb_object_keys, regexp_matches, regexp_split_to_table, string_to_table;
 - the scalar operators, the syntax of EXTRACT and its like, and the functions that `named.FUNCTIONS`
   lists: of text, regular expressions (see `ivm.values.patterns`), numbers, dates,
-  intervals, jsonb and arrays. Patterns and templates are constants.
+  intervals, jsonb and arrays. Patterns are constants.
 
 Unlike PostgreSQL: time zones are UTC; numeric has 38 digits, and scales as in `base.coercion`;
 numeric results of roots, powers and logarithms have 16 digits after the point; jsonb keeps no zeros

@@ -12,5 +12,6 @@
 - `rows`: functions of structs, which are rows as values
 - `script`: the contract of a function written in Python
 - `sets`: set-returning functions, whose sets are arrays
+- `templates`: functions that write and read values by templates
 - `texts`: functions of text and bytes; positions count characters from 1
 """

@@ -6,12 +6,10 @@ from decimal import Decimal
 import pyarrow as pa
 
 from ivm.dataflow.expressions import Call
-from ivm.expressions.families import family
 from ivm.expressions.python.script import Script, constant
 from ivm.values.calendar import DAY, HOUR, MINUTE, SECOND, checked_days
 from ivm.values.interval_fields import INTERVAL_FIELDS, truncation
 from ivm.values.interval_text import parse_interval, rounded
-from ivm.values.templates import formatter, parser
 from ivm.values.types import Interval
 from ivm.values.zones import find
 
@@ -76,27 +74,6 @@ def to_digits(call: Call) -> Callable[[int], int]:
     return lambda micros: middle + rounded(micros - middle, digits)
 
 
-def _days_first(call: Call, position: int) -> Callable[[int], int]:
-    """Make the function from the argument's own unit, days or microseconds, to microseconds."""
-    factor = DAY if family(call.arguments[position].type) == "date" else 1
-    return lambda value: value * factor
-
-
-def to_char(call: Call) -> Callable[[int], str]:
-    """`to_char(moment, template)`, the template being constant."""
-    write = formatter(str(constant(call, 1)))
-    unit = _days_first(call, 0)
-    return lambda value: write(unit(value))
-
-
-def to_moment(call: Call) -> Callable[[str], int]:
-    """`to_date` or `to_timestamp(text, template)`, the template being constant."""
-    read = parser(str(constant(call, 1)))
-    if pa.types.is_date32(call.type):
-        return lambda text: read(text) // DAY
-    return read
-
-
 CASTS: dict[tuple[str, str], Script] = {
     ("text", "interval"): Script(parse_interval, ("text",)),
     ("time", "interval"): Script(lambda micros: Interval(0, 0, micros), ("time",)),
@@ -114,6 +91,4 @@ SCRIPTS: dict[str, Script] = {
     "date_bin": Script(binned, ("interval", "timestamp", "timestamp")),
     "to_local": Script(to_local, ("timestamp", "text")),
     "from_local": Script(from_local, ("timestamp", "text")),
-    "to_char": Script(to_char, ("any", "text"), made=True, constants=(1,)),
-    "to_moment": Script(to_moment, ("text", "text"), made=True, constants=(1,)),
 }

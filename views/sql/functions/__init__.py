@@ -20,6 +20,7 @@
 - `set_returning`: functions that return sets, in FROM and in the select list
 - `strings`: functions of text and bytes by name
 - `temporal`: dates, times, timestamps and intervals: operators and the syntax of their own
+- `templates`: functions that write and read values by templates
 - `time_zones`: time zones: instants shown on a clock, and a clock read as an instant
 - `variadic`: VARIADIC: the elements of an array as the last arguments of a call
 """

@@ -1,10 +1,8 @@
 """Binds functions of dates, times, timestamps and intervals by name."""
 
-import pyarrow as pa
 from sqlglot import exp
 
 from ivm.dataflow.expressions import Expression, Literal
-from ivm.values.templates import formatter, parser
 from ivm.values.types import INTERVAL
 from views.errors import UnknownFunction
 from views.plan.scalars import call
@@ -15,14 +13,13 @@ from views.sql.base.coercion import (
     DATE,
     DOUBLE,
     INT,
-    TEXT,
     TIME,
     TIMESTAMP,
     TIMESTAMPTZ,
     Bound,
     cast,
 )
-from views.sql.base.signatures import Signature, Signatures, checked, constant_texts, same_as
+from views.sql.base.signatures import Signature, Signatures, same_as
 
 _NONE = Literal(0, INT)
 _PARTS = ("years", "months", "weeks", "days", "hours", "mins", "secs")
@@ -79,21 +76,6 @@ def _is_named(node: exp.Expr) -> bool:
     return isinstance(node, exp.Kwarg)
 
 
-def _to_char(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
-    (template,) = constant_texts(b, node, arguments[1:], "a template")
-    checked(b, node, lambda: formatter(template))
-    return call("to_char", *arguments, result=TEXT)
-
-
-def _reading(result: pa.DataType) -> Signature:
-    def build(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
-        (template,) = constant_texts(b, node, arguments[1:], "a template")
-        checked(b, node, lambda: parser(template))
-        return call("to_moment", *arguments, result=result)
-
-    return Signature((TEXT, TEXT), build=build)
-
-
 _AGE = (
     Signature((TIMESTAMP, TIMESTAMP), INTERVAL),
     Signature((TIMESTAMPTZ, TIMESTAMPTZ), INTERVAL),
@@ -117,10 +99,4 @@ FUNCTIONS: Signatures = {
     "make_time": (Signature((INT, INT, DOUBLE), TIME),),
     "make_timestamp": (Signature(_CLOCK, build=_timestamp),),
     "make_timestamptz": (Signature(_CLOCK, build=_timestamptz),),
-    "to_char": (
-        Signature((TIMESTAMP, TEXT), build=_to_char),
-        Signature((TIMESTAMPTZ, TEXT), build=_to_char),
-    ),
-    "to_date": (_reading(DATE),),
-    "to_timestamp": (Signature((DOUBLE,), TIMESTAMPTZ, "from_epoch"), _reading(TIMESTAMPTZ)),
 }

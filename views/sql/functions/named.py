@@ -17,6 +17,7 @@ from views.sql.functions import (
     patterns,
     rows,
     strings,
+    templates,
     temporal,
     time_zones,
 )
@@ -28,6 +29,7 @@ FUNCTIONS: Signatures = {
     **patterns.FUNCTIONS,
     **numbers.FUNCTIONS,
     **moments.FUNCTIONS,
+    **templates.FUNCTIONS,
     **documents.FUNCTIONS,
     **json_paths.FUNCTIONS,
     **arrays.FUNCTIONS,

@@ -33,7 +33,8 @@ PLAIN = frozenset({
     "make_timestamp", "md5", "mod", "octet_length", "pi", "pow", "power", "radians",
     "regexp_count", "regexp_instr", "regexp_like", "regexp_replace", "regexp_substr", "repeat",
     "reverse", "right", "rpad", "rtrim", "sha256", "sign", "sin", "sinh", "sqrt",
-    "string_to_array", "tan", "tanh", "to_char", "to_date", "to_hex", "to_timestamp",
+    "string_to_array", "tan", "tanh", "to_char", "to_date", "to_hex", "to_number",
+    "to_timestamp",
     "translate", "trunc", "width_bucket",
 })  # fmt: skip
 
