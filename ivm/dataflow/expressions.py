@@ -51,14 +51,19 @@ PostgreSQL's of these names mean; `ivm.expressions.python` has them by families 
 | --- | --- |
 | left right repeat; lpad rpad | utf8, int; and utf8 |
 | strip lstrip rstrip; translate | utf8, utf8 characters; utf8, utf8, utf8 |
-| reverse initcap ascii md5 quote_literal octet_length utf8_bytes; chr to_hex | utf8; int |
+| reverse initcap ascii md5 quote_literal quote_ident octet_length unistr; chr to_hex | utf8; int |
+| normalize; format | utf8, utf8 form; utf8 template, list of utf8 |
 | join | utf8, utf8 separator, utf8: the other where one is NULL |
-| md5_bytes sha256 byte_length bytes_utf8 encode concat_bytes; decode | binary, …; utf8, utf8 |
-| regexp_like regexp_match regexp_substr regexp_count regexp_split | utf8, *k* pattern, *k* flags |
-| regexp_replace; regexp_substring | utf8, *k*, *k*, *k* flags; utf8, *k* |
-| sqrt cbrt exp ln log10 sign trunc, trigonometry; power atan2 | float64; float64, float64 |
+| md5_bytes sha224 … sha512 byte_length bit_count; encode bytes_text | binary; binary, utf8 |
+| concat_bytes bytes_position strip_bytes …; bytes_part recode | binary, binary; binary, … |
+| get_byte get_bit; set_byte set_bit; decode text_bytes | binary, int; binary, int, int; utf8, utf8 |
+| regexp_like regexp_match regexp_matches regexp_split | utf8, utf8 pattern, utf8 flags |
+| regexp_count regexp_substr regexp_instr regexp_replace | as PostgreSQL's, with all arguments |
+| regexp_replace_flagged; regexp_substring like_escape similar_escape | utf8, …; utf8, utf8 |
+| sqrt cbrt exp ln log10 sign trunc, trigonometry; power atan2 atan2d | float64; float64, float64 |
 | sqrt_exact exp_exact ln_exact log10_exact sign_exact; power_exact log_exact quotient | decimals |
-| round_to trunc_to; width_bucket | decimal, int; decimal, *k*, *k*, *k* |
+| round_to trunc_to; min_scale; gcd_exact lcm_exact | decimal, int; decimal; decimals |
+| width_bucket; width_bucket_float; array_bucket | decimals, int; float64s, int; T, list of T |
 | gcd lcm bit_and bit_or bit_xor shift_left shift_right; bit_not factorial | ints; int |
 | interval_add interval_negate interval_multiply interval_divide justify_… | intervals, float64 |
 | interval_span; interval_normal | interval: its span in microseconds; its normal form |
@@ -68,15 +73,19 @@ PostgreSQL's of these names mean; `ivm.expressions.python` has them by families 
 | to_local from_local; to_char to_moment | timestamp, *k* zone; a moment or utf8, *k* template |
 | json_member json_item json_path, and each with _text | json, utf8, int64 or list of utf8 |
 | json_contains json_has json_has_any json_has_all json_typeof json_array_length | json, … |
-| json_concat json_without json_without_item json_without_path json_set json_strip_nulls | json, … |
+| json_concat json_without… json_set json_set_lax json_insert json_strip_nulls json_pretty | json, … |
+| json_path_array json_path_first json_path_exists json_path_match | json, utf8 path, json, bool |
+| json_path_leads json_path_holds; json_field | json, utf8 path; json, utf8 key |
+| json_object; json_object_of | list; list, list |
 | json_put json_push to_json | json, utf8, T; json, T; T |
 | array_element array_part array_concat array_append array_prepend array_replace | lists |
+| array_dims array_ndims; array_fill; trim_array | list; T, list of int; list, int |
 | array_flat array_matched | list of lists: its elements; itself, an error where lengths differ |
 | array_contains array_overlaps array_position… array_remove array_length cardinality | lists |
 | row_of row_put row_field | T; struct, T: a field more; struct, *k* position from 0 |
 | any_of all_of | T, list of T, *k* comparison, like or ilike |
 | array_to_string array_to_string_all; string_to_array | list, utf8, utf8; utf8, utf8, utf8 |
-| series moment_series json_items json_keys json_pairs regexp_matches | the sets of FROM as lists |
+| series moment_series json_items json_keys json_pairs json_path_items | the sets of FROM as lists |
 
 >>> price = Column(0, pa.int64(), nullable=False)
 >>> dear = Call("gt", (price, Literal(100, pa.int64())), pa.bool_(), nullable=False)

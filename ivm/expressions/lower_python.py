@@ -9,6 +9,7 @@ from ivm.expressions.families import family, gives, literal_text, wants
 from ivm.expressions.kernels.python import Routine, Search
 from ivm.expressions.python import (
     arrays,
+    degrees,
     document_changes,
     documents,
     forms,
@@ -29,6 +30,7 @@ SCRIPTS: Mapping[str, Script] = {
     **texts.SCRIPTS,
     **patterns.SCRIPTS,
     **numbers.SCRIPTS,
+    **degrees.SCRIPTS,
     **intervals.SCRIPTS,
     **moments.SCRIPTS,
     **templates.SCRIPTS,

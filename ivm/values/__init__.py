@@ -12,6 +12,7 @@
 - `letter_case`: upper and lower case, one character for one, as in the locale C.UTF-8
 - `moment_fields`: fields of the text of a date, a time or an interval
 - `moment_text`: dates and times of day read from text, in every form of PostgreSQL's
+- `numeric_scales`: digits after the point that PostgreSQL gives results of numeric
 - `patterns`: regular expressions of PostgreSQL, matched in polynomial time
 - `python_values`: exact conversion of Python values to Arrow arrays
 - `regular_matching`: matching of regular expressions on sets of places in a text

@@ -8,7 +8,7 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -34,6 +34,7 @@ from ivm.values.json_path_syntax import (
     Variable,
     parse_path,
 )
+from ivm.values.numeric_scales import quotient_scale
 from ivm.values.patterns import has_match
 
 _CACHED_PATHS = 1024
@@ -307,34 +308,10 @@ def _computed(sign: str, a: Decimal, b: Decimal) -> Decimal:
         case "*":
             return _EXACT.multiply(a, b)
         case "/":
-            return _quotient(a, b)
+            digits = Decimal(1).scaleb(-quotient_scale(a, b))
+            return _EXACT.divide(a, b).quantize(digits, context=_EXACT)
         case _:
             return _EXACT.remainder(a, b)
-
-
-_SIGNIFICANT_DIGITS = 16  # of a quotient at least
-
-
-def _quotient(a: Decimal, b: Decimal) -> Decimal:
-    """Divide to as many digits as PostgreSQL does: digits are counted by groups of four."""
-    (weight_a, first_a), (weight_b, first_b) = _leading(a), _leading(b)
-    weight = weight_a - weight_b - (first_a <= first_b)
-    scale = max(_SIGNIFICANT_DIGITS - 4 * weight, _scale(a), _scale(b), 0)
-    return _EXACT.divide(a, b).quantize(Decimal(1).scaleb(-min(scale, 1000)), context=_EXACT)
-
-
-def _leading(x: Decimal) -> tuple[int, int]:
-    """Give the weight and the value of the first group of four digits."""
-    if x == 0:
-        return 0, 0
-    weight = x.adjusted() // 4
-    return weight, int(abs(x).scaleb(-4 * weight, _EXACT).to_integral_value(ROUND_DOWN, _EXACT))
-
-
-def _scale(x: Decimal) -> int:
-    exponent = x.as_tuple().exponent
-    assert isinstance(exponent, int)
-    return max(-exponent, 0)
 
 
 _ORDERS: dict[str, Callable[[Any, Any], bool]] = {

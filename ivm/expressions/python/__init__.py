@@ -1,6 +1,7 @@
 """Functions of expressions that are written in Python, by families of types.
 
 - `arrays`: functions of arrays, whose elements count from 1, and their texts
+- `degrees`: trigonometry in degrees
 - `document_changes`: functions that change JSON documents
 - `documents`: functions of JSON documents, as of jsonb
 - `forms`: casts to and from text, by type

@@ -7,8 +7,17 @@ from fractions import Fraction
 
 from ivm.dataflow.expressions import Call
 from ivm.expressions.python.script import Script
+from ivm.values.numeric_scales import (
+    based_logarithm_scale,
+    exponential_scale,
+    logarithm_scale,
+    power_scale,
+    root_scale,
+)
+from ivm.values.types import NUMERIC
 
 _WIDE = Context(prec=90)
+_ROUNDING = Context(prec=400)
 
 
 def _finite(function: Callable[[float], float]) -> Callable[[float], float]:
@@ -77,7 +86,7 @@ def _positive(x: Decimal) -> Decimal:
     return x
 
 
-def power_exact(x: Decimal, y: Decimal) -> Decimal:
+def _power_exact(x: Decimal, y: Decimal) -> Decimal:
     """A power of decimals; whole exponents exactly as far as digits go."""
     if x == 0 and y < 0:
         raise ValueError(x)
@@ -92,7 +101,7 @@ def power_exact(x: Decimal, y: Decimal) -> Decimal:
     return _WIDE.power(x, y)
 
 
-def log_exact(base: Decimal, x: Decimal) -> Decimal:
+def _log_exact(base: Decimal, x: Decimal) -> Decimal:
     logarithm = _positive(base).ln(_WIDE)
     return _WIDE.divide(_positive(x).ln(_WIDE), logarithm)
 
@@ -101,6 +110,32 @@ def _exp_exact(x: Decimal) -> Decimal:
     if x > 100:
         raise OverflowError
     return Decimal(0) if x < -100 else x.exp(_WIDE)
+
+
+def _rounded(
+    function: Callable[..., Decimal], digits: Callable[..., int]
+) -> Callable[[Call], Callable[..., Decimal]]:
+    """Round a function of decimals to as many digits as PostgreSQL does.
+
+    Of a bare numeric the zeros at the end are not known to have been written.
+    """
+
+    def make(call: Call) -> Callable[..., Decimal]:
+        bare = [a.type == NUMERIC for a in call.arguments]
+
+        def compute(*given: Decimal) -> Decimal:
+            values = [_trimmed(x) if b else x for x, b in zip(given, bare, strict=True)]
+            result = function(*values)
+            return result.quantize(Decimal(1).scaleb(-digits(*values)), ROUND_HALF_UP, _ROUNDING)
+
+        return compute
+
+    return make
+
+
+def _trimmed(x: Decimal) -> Decimal:
+    """Without zeros at the end of a fraction."""
+    return x.quantize(Decimal(1).scaleb(-_min_scale(x)), context=_WIDE)
 
 
 def _quantized(rounding: str) -> Callable[[Decimal, int], Decimal]:
@@ -112,6 +147,24 @@ def _quantized(rounding: str) -> Callable[[Decimal, int], Decimal]:
         return x.quantize(Decimal(1).scaleb(-digits), rounding, _WIDE)
 
     return quantize
+
+
+def _min_scale(x: Decimal) -> int:
+    """Count the digits after the point, without zeros at the end."""
+    exponent = x.normalize(_WIDE).as_tuple().exponent
+    assert isinstance(exponent, int)
+    return max(-exponent, 0)
+
+
+def _of_integers(function: Callable[[int, int], int]) -> Callable[[Decimal, Decimal], Decimal]:
+    """Extend a function of integers to decimals, in units of their last digit."""
+
+    def call(a: Decimal, b: Decimal) -> Decimal:
+        digits = max(_min_scale(a), _min_scale(b))
+        units = (int(x.scaleb(digits, _WIDE)) for x in (a, b))
+        return Decimal(function(*units)).scaleb(-digits, _WIDE)
+
+    return call
 
 
 def _sign_of(x: Decimal) -> Decimal:
@@ -196,26 +249,36 @@ _FLOATS: dict[str, Callable[[float], float]] = {
     "atanh": _atanh,
 }
 _UNCHECKED = frozenset({"sinh", "cosh", "cot", "atanh", "sign"})
-_DECIMALS: dict[str, Callable[[Decimal], Decimal]] = {
-    "sqrt_exact": lambda x: x.sqrt(_WIDE),
-    "exp_exact": _exp_exact,
-    "ln_exact": lambda x: _positive(x).ln(_WIDE),
-    "log10_exact": lambda x: _positive(x).log10(_WIDE),
-    "sign_exact": _sign_of,
+_ROUNDED: dict[str, tuple[Callable[..., Decimal], Callable[..., int], int]] = {
+    "sqrt_exact": (lambda x: x.sqrt(_WIDE), root_scale, 1),
+    "exp_exact": (_exp_exact, exponential_scale, 1),
+    "ln_exact": (lambda x: _positive(x).ln(_WIDE), logarithm_scale, 1),
+    "log10_exact": (
+        lambda x: _positive(x).log10(_WIDE),
+        lambda x: based_logarithm_scale(Decimal(10), x),
+        1,
+    ),
+    "log_exact": (_log_exact, based_logarithm_scale, 2),
+    "power_exact": (_power_exact, power_scale, 2),
 }
 SCRIPTS: dict[str, Script] = {
     **{
         name: Script(f if name in _UNCHECKED else _finite(f), ("float",))
         for name, f in _FLOATS.items()
     },
-    **{name: Script(f, ("decimal",)) for name, f in _DECIMALS.items()},
+    **{
+        name: Script(_rounded(function, digits), ("decimal",) * count, made=True)
+        for name, (function, digits, count) in _ROUNDED.items()
+    },
+    "sign_exact": Script(_sign_of, ("decimal",)),
     "power": Script(power, ("float", "float")),
-    "power_exact": Script(power_exact, ("decimal", "decimal")),
-    "log_exact": Script(log_exact, ("decimal", "decimal")),
     "atan2": Script(math.atan2, ("float", "float")),
     "quotient": Script(_quotient, ("decimal", "decimal")),
     "round_to": Script(_quantized(ROUND_HALF_UP), ("decimal", "signed")),
     "trunc_to": Script(_quantized(ROUND_DOWN), ("decimal", "signed")),
+    "min_scale": Script(_min_scale, ("decimal",)),
+    "gcd_exact": Script(_of_integers(math.gcd), ("decimal", "decimal")),
+    "lcm_exact": Script(_of_integers(math.lcm), ("decimal", "decimal")),
     "gcd": Script(math.gcd, ("signed", "signed")),
     "lcm": Script(math.lcm, ("signed", "signed")),
     "width_bucket": Script(_bucket_of, ("decimal", "decimal", "decimal", "signed")),

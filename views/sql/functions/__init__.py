@@ -6,6 +6,7 @@
 - `general`: functions of numbers, text and NULLs
 - `intervals`: constants and casts of intervals, and the fields that a type keeps
 - `json_paths`: the SQL/JSON path language: functions and operators
+- `kinds`: functions of values of any type: their type, their NULLs, casts as calls
 - `moments`: functions of dates, times, timestamps and intervals by name
 - `moving`: moments moved by intervals, and intervals negated
 - `named`: functions called by PostgreSQL's name and order of arguments
@@ -15,6 +16,7 @@
 - `operators`: operators: arithmetic, comparison, logic, CASE and constants
 - `patterns`: regular expressions and SIMILAR TO, with constant patterns, flags and replacements
 - `records`: functions in FROM whose columns are listed with their alias
+- `refused`: functions that a view cannot have, with advice
 - `row_comparison`: rows of values, compared column by column as PostgreSQL does
 - `rows`: rows as values, and their fields
 - `set_returning`: functions that return sets, in FROM and in the select list

@@ -12,6 +12,7 @@ from views.sql.functions import (
     arrays,
     documents,
     json_paths,
+    kinds,
     moments,
     numbers,
     patterns,
@@ -32,6 +33,7 @@ FUNCTIONS: Signatures = {
     **templates.FUNCTIONS,
     **documents.FUNCTIONS,
     **json_paths.FUNCTIONS,
+    **kinds.FUNCTIONS,
     **arrays.FUNCTIONS,
 }
 # Functions whose arguments have names, or a first one that says which.

@@ -1,16 +1,26 @@
 """Binds functions and bit operators of numbers by name.
 
-Of numeric arguments, roots, powers and logarithms have 16 digits after the point.
+Of numeric arguments, roots, powers and logarithms are rounded to PostgreSQL's digits, and are bare
+numerics unless the arguments are constants.
 """
 
 import math
 from collections.abc import Callable
+from decimal import Decimal
 
 import pyarrow as pa
 from sqlglot import exp
 
-from ivm.dataflow.expressions import Expression, Literal
-from views.plan.scalars import call
+from ivm.dataflow.expressions import Call, Expression, Literal
+from ivm.values.numeric_scales import (
+    based_logarithm_scale,
+    exponential_scale,
+    logarithm_scale,
+    power_scale,
+    root_scale,
+)
+from ivm.values.types import NUMERIC
+from views.plan.scalars import call, test
 from views.sql.base.binder import Binder, Handler, name
 from views.sql.base.coercion import (
     BIGINT,
@@ -26,27 +36,57 @@ from views.sql.base.coercion import (
     promoted,
     scale_of,
 )
-from views.sql.base.signatures import Signature, Signatures, bind_call, scaled
+from views.sql.base.signatures import Build, Signature, Signatures, bind_call, scaled
 
-_EXACT = pa.decimal128(DIGITS, 16)
 _WHOLE = pa.decimal128(DIGITS, 0)
 _MOST_KEPT = 18  # digits after the point, unless the number has more
 _FLOATS = (
-    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "cos", "cosh", "cot", "degrees",
-    "radians", "sin", "sinh", "tan", "tanh",
+    "acos", "acosd", "acosh", "asin", "asind", "asinh", "atan", "atand", "atanh", "cbrt", "cos",
+    "cosd", "cosh", "cot", "cotd", "degrees", "radians", "sin", "sind", "sinh", "tan", "tand",
+    "tanh",
 )  # fmt: skip
 
 
 def _both(function: str) -> tuple[Signature, ...]:
-    """A function of doubles, and of exact numbers to 16 digits."""
+    """A function of doubles, and of exact numbers."""
     return (
         Signature((DOUBLE,), DOUBLE, function),
-        Signature(("numeric",), _EXACT, f"{function}_exact"),
+        Signature(("numeric",), build=_exact(function)),
     )
 
 
-def _power(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
-    return call("power_exact", *arguments, result=_EXACT)
+def _exact(function: str) -> Build:
+    """Binds a root, a power or a logarithm: of constants with all digits that PostgreSQL gives."""
+
+    def build(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+        given = [a.value for a in arguments if isinstance(a, Literal)]
+        values = [Decimal(v) for v in given if isinstance(v, int | Decimal)]
+        kind = NUMERIC
+        if len(values) == len(arguments):
+            kind = pa.decimal128(DIGITS, _constant_scale(function, values))
+        return call(f"{function}_exact", *arguments, result=kind)
+
+    return build
+
+
+def _constant_scale(function: str, values: list[Decimal]) -> int:
+    """Gives the scale of a result of constants, as far as digits go."""
+    try:
+        digits = _SCALES[function](*values)
+    except (ArithmeticError, ValueError):
+        return 0  # of no number
+    size = values[0].adjusted() if function == "sqrt" else 0
+    return min(digits, DIGITS - size // 2 - 1)
+
+
+_SCALES: dict[str, Callable[..., int]] = {
+    "exp": exponential_scale,
+    "ln": logarithm_scale,
+    "log": based_logarithm_scale,
+    "log10": lambda x: based_logarithm_scale(Decimal(10), x),
+    "power": power_scale,
+    "sqrt": root_scale,
+}
 
 
 def _constant_pi(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
@@ -87,6 +127,35 @@ def _remainder(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expres
     return call("modulo", *(cast(a, kind) for a in arguments), result=kind)
 
 
+def _scale(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+    """`scale(number)`: of its type; that of a bare numeric is without zeros at the end."""
+    (number,) = arguments
+    if number.type == NUMERIC:
+        return call("min_scale", number, result=INT)
+    counted = Literal(scale_of(number.type), INT)
+    if not number.nullable:
+        return counted
+    return Call("case", (test("is_null", number), Literal(None, INT), counted), INT, True)
+
+
+def _trim_scale(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+    """`trim_scale(number)`: a bare numeric, whose text has no zeros at the end."""
+    if scale_of(arguments[0].type) > scale_of(NUMERIC):
+        raise b.session.source.unsupported(
+            "trim_scale() of more than 18 digits after the point", node, "round() the number"
+        )
+    return cast(arguments[0], NUMERIC)
+
+
+def _common(function: str) -> Signature:
+    """`gcd` and `lcm` of exact numbers."""
+
+    def build(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+        return call(f"{function}_exact", *arguments, result=scaled([a.type for a in arguments]))
+
+    return Signature(("numeric", "numeric"), build=build)
+
+
 def _bucket(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
     """`width_bucket(value, thresholds)`."""
     value, thresholds = arguments
@@ -107,24 +176,33 @@ _REMAINDERS = (
 )
 _POWERS = (
     Signature((DOUBLE, DOUBLE), DOUBLE, "power"),
-    Signature(("numeric", "numeric"), build=_power),
+    Signature(("numeric", "numeric"), build=_exact("power")),
 )
-_LOGARITHMS = (*_both("log10"), Signature(("numeric", "numeric"), _EXACT, "log_exact"))
+_LOGARITHMS = (*_both("log10"), Signature(("numeric", "numeric"), build=_exact("log")))
 FUNCTIONS: Signatures = {
     **{function: (Signature((DOUBLE,), DOUBLE),) for function in _FLOATS},
     "atan2": (Signature((DOUBLE, DOUBLE), DOUBLE),),
+    "atan2d": (Signature((DOUBLE, DOUBLE), DOUBLE),),
     "div": (Signature(("numeric", "numeric"), build=_quotient),),
     "exp": _both("exp"),
     "factorial": (Signature((BIGINT,), _WHOLE),),
-    "gcd": tuple(Signature((kind, kind), kind) for kind in (INT, BIGINT)),
-    "lcm": tuple(Signature((kind, kind), kind) for kind in (INT, BIGINT)),
+    **{
+        function: (
+            *(Signature((kind, kind), kind) for kind in (INT, BIGINT)),
+            _common(function),
+        )
+        for function in ("gcd", "lcm")
+    },
     "ln": _both("ln"),
     "log": _LOGARITHMS,
     "log10": _both("log10"),
+    "min_scale": (Signature(("numeric",), INT),),
     "mod": _REMAINDERS,
     "pi": (Signature((), build=_constant_pi),),
     "pow": _POWERS,
     "power": _POWERS,
+    "scale": (Signature(("numeric",), build=_scale),),
+    "trim_scale": (Signature(("numeric",), build=_trim_scale),),
     "sign": (Signature((DOUBLE,), DOUBLE), Signature(("numeric",), _WHOLE, "sign_exact")),
     "sqrt": _both("sqrt"),
     "trunc": (
