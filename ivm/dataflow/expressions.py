@@ -51,7 +51,8 @@ PostgreSQL's of these names mean; `ivm.expressions.python` has them by families 
 | --- | --- |
 | left right repeat; lpad rpad | utf8, int; and utf8 |
 | strip lstrip rstrip; translate | utf8, utf8 characters; utf8, utf8, utf8 |
-| reverse initcap ascii md5 quote_literal quote_ident octet_length unistr; chr to_hex | utf8; int |
+| reverse initcap ascii md5 quote_literal quote_ident octet_length unistr | utf8 |
+| chr to_hex | int |
 | normalize; format | utf8, utf8 form; utf8 template, list of utf8 |
 | join | utf8, utf8 separator, utf8: the other where one is NULL |
 | md5_bytes sha224 … sha512 byte_length bit_count; encode bytes_text | binary; binary, utf8 |
@@ -60,7 +61,8 @@ PostgreSQL's of these names mean; `ivm.expressions.python` has them by families 
 | regexp_like regexp_match regexp_matches regexp_split | utf8, utf8 pattern, utf8 flags |
 | regexp_count regexp_substr regexp_instr regexp_replace | as PostgreSQL's, with all arguments |
 | regexp_replace_flagged; regexp_substring like_escape similar_escape | utf8, …; utf8, utf8 |
-| sqrt cbrt exp ln log10 sign trunc, trigonometry; power atan2 atan2d | float64; float64, float64 |
+| sqrt cbrt exp ln log10 sign trunc, trigonometry | float64 |
+| power atan2 atan2d | float64, float64 |
 | sqrt_exact exp_exact ln_exact log10_exact sign_exact; power_exact log_exact quotient | decimals |
 | round_to trunc_to; min_scale; gcd_exact lcm_exact | decimal, int; decimal; decimals |
 | width_bucket; width_bucket_float; array_bucket | decimals, int; float64s, int; T, list of T |
