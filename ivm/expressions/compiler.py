@@ -13,7 +13,7 @@ from ivm.dataflow.expressions import Call, Column, Expression, Literal
 from ivm.errors import Unsupported
 from ivm.expressions.kernels.python import Routine, Search
 from ivm.expressions.row_text import render
-from ivm.rows.format import Place, row_format, words_of
+from ivm.rows.format import MASK_BITS, Place, row_format, words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class Assembly:
         nullable = self.schema.field(index).nullable
         kernel = "load_wide" if place.words == 2 else "load"
         type_ = self.schema.field(index).type
-        bit = index if nullable else -1
+        bit = MASK_BITS * place.null_word + place.null_bit if nullable else -1
         return self.emit(kernel, (), type_, nullable=nullable, p=place.word, q=bit)
 
     def _cell(self, cell: Cell) -> int:

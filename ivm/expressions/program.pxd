@@ -18,10 +18,10 @@ cdef struct Code:
 cdef struct Output:
     const Register* source  # the values; or NULL: they are copied from the input row
     int from_word           # of the input row
-    int from_bit            # its bit in the input's NULL mask, or -1
+    int from_bit            # its bit in the input's NULL masks, or -1
     int first               # word of the output row
     int width
-    int bit                 # its bit in the output's NULL mask, or -1
+    int bit                 # its bit in the output's NULL masks, or -1
 
 
 # Used by one thread at a time.

@@ -23,8 +23,18 @@ from ivm.rows.updates cimport Updates, empty_updates, release, reserve
 from ivm.expressions.kernels.vectors cimport VECTOR, Frame, Instruction, Kernel, Register, has_error
 
 
+cdef inline uint64_t null_bit(const uint64_t* row, int64_t bit) noexcept nogil:
+    """Gives bit `bit`, not below 0, of the masks with which `row` begins."""
+    return (row[bit >> 6] >> (bit & 63)) & 1
+
+
+cdef inline void note_null(uint64_t* row, int64_t bit, uint64_t is_null) noexcept nogil:
+    """Sets bit `bit` of the masks of `row`, which is 0 so far, to `is_null`, which is 0 or 1."""
+    row[bit >> 6] |= is_null << (bit & 63)
+
+
 cdef void load(Frame* f, const Instruction* it) noexcept nogil:
-    """Loads word `p` of the rows; NULL where bit `q` of the mask is set, if `q` is not -1."""
+    """Loads word `p` of the rows; NULL where bit `q` of the masks is set, if `q` is not -1."""
     cdef const uint64_t* row
     cdef Py_ssize_t i
     if f.selected == NULL:
@@ -32,13 +42,13 @@ cdef void load(Frame* f, const Instruction* it) noexcept nogil:
             it.out.words[i] = f.rows[i * f.stride + it.p]
         if it.q >= 0:
             for i in range(f.n):
-                it.out.nulls[i] = (f.rows[i * f.stride] >> it.q) & 1
+                it.out.nulls[i] = null_bit(f.rows + i * f.stride, it.q)
         return
     for i in range(f.n):
         row = f.rows + f.selected[i] * f.stride
         it.out.words[i] = row[it.p]
         if it.q >= 0:
-            it.out.nulls[i] = (row[0] >> it.q) & 1
+            it.out.nulls[i] = null_bit(row, it.q)
 
 
 cdef void load_wide(Frame* f, const Instruction* it) noexcept nogil:
@@ -50,7 +60,7 @@ cdef void load_wide(Frame* f, const Instruction* it) noexcept nogil:
         it.out.words[2 * i] = row[it.p]
         it.out.words[2 * i + 1] = row[it.p + 1]
         if it.q >= 0:
-            it.out.nulls[i] = (row[0] >> it.q) & 1
+            it.out.nulls[i] = null_bit(row, it.q)
 
 
 LOADS = {"load": <uintptr_t> <Kernel> load, "load_wide": <uintptr_t> <Kernel> load_wide}
@@ -217,11 +227,11 @@ cdef class Program:
             slot = &self.output.slots[i]
             out.first = slot.first
             out.width = slot.width
-            out.bit = i if slot.nullable else -1
+            out.bit = 64 * slot.null_word + slot.null_bit if slot.nullable else -1
             if registers[i] is None:
                 slot = &self.input.slots[<Py_ssize_t> expression.index]
                 out.from_word = slot.first
-                out.from_bit = expression.index if slot.nullable else -1
+                out.from_bit = 64 * slot.null_word + slot.null_bit if slot.nullable else -1
             else:
                 out.source = &self._outputs_code.registers[<Py_ssize_t> registers[i]]
                 self._may_reject |= out.source.errors != NULL
@@ -341,7 +351,7 @@ cdef class Program:
         cdef const Frame* f = &self._frame
         cdef uint64_t* target
         cdef Py_ssize_t i
-        cdef int c
+        cdef int c, w
         if reserve(rows, f.n) < 0:
             return -1
         target = rows.words + rows.length * rows.stride
@@ -350,9 +360,9 @@ cdef class Program:
             copy_words(f, 0, target, rows.stride, rows.stride)
             return 0
         copy_words(f, tail, target + rows.row_words, rows.stride, rows.time_words + 1)
-        if self.output.has_mask:
+        for w in range(self.output.masks):
             for i in range(f.n):
-                target[i * rows.stride] = 0
+                target[i * rows.stride + w] = 0
         for c in range(self.output.columns):
             if self._outputs[c].source == NULL:
                 store_copy(f, &self._outputs[c], target, rows.stride)
@@ -386,7 +396,7 @@ cdef void store_copy(
     if out.from_bit >= 0 and out.bit >= 0:
         for i in range(f.n):
             row = f.rows + (i if f.selected == NULL else f.selected[i]) * f.stride
-            target[i * stride] |= ((row[0] >> out.from_bit) & 1) << out.bit
+            note_null(target + i * stride, out.bit, null_bit(row, out.from_bit))
 
 
 cdef void store_values(
@@ -402,7 +412,7 @@ cdef void store_values(
         for w in range(out.width):
             target[i * stride + out.first + w] = source.words[at * out.width + w] & present
         if out.bit >= 0:
-            target[i * stride] |= (~present & 1) << out.bit
+            note_null(target + i * stride, out.bit, ~present & 1)
 
 
 def evaluate(schema, predicates, outputs, batch, Interner interner=None):

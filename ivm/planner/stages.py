@@ -29,7 +29,7 @@ from ivm.rows.interner import Interner
 from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 
-MAX_SORTED_WORDS = 240  # `ivm.trace.sorting.sort` keeps 256 on the stack, with a time and a diff
+MAX_SORTED_WORDS = 2040  # `ivm.trace.sorting` keeps 2064 on the stack, with a time and a diff
 
 
 class Stages:
@@ -155,8 +155,8 @@ class Stages:
         words = source.format.words
         if words > MAX_SORTED_WORDS:
             raise Unsupported(
-                f"a key and its values of {words} words together: at most {MAX_SORTED_WORDS} can"
-                " be sorted; select or aggregate fewer columns"
+                f"a key and its values of {words:,} words together: at most "
+                f"{MAX_SORTED_WORDS:,} can be sorted; select or aggregate fewer columns"
             )
         roundless = self.scope.depth > 1 and self.scope.grows
         kind = ArrangeMonotonic if roundless else Arrange

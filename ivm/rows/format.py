@@ -1,9 +1,10 @@
 """Row formats place each column among the words of a row.
 
-Two formats are used. A *row* has one NULL-mask word first if any column is nullable, then each
-column's words. An *ordered* row compares, as words, like an ORDER BY: each nullable column has a
-flag word before its own words, and a descending column's words are complemented. Only strings
-longer than seven bytes do not order by their words.
+Two formats are used. A *row* has NULL masks first, then each column's words: columns are taken 64
+at a time, and of each 64 in which one is nullable there is a mask, with a bit for each. An
+*ordered* row compares, as words, like an ORDER BY: each nullable column has a flag word before its
+own words, and a descending column's words are complemented. Only strings longer than seven bytes do
+not order by their words.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,8 +16,9 @@ import pyarrow as pa
 from ivm.errors import Unsupported
 from ivm.values.types import INTERVAL, JSON, UUID
 
-MAX_NULLABLE_COLUMNS = 64
-MAX_WORDS = 200
+MASK_BITS = 64
+MAX_WORDS = 2000
+"""Words of a row, of which sorting keeps one on the stack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +60,18 @@ def row_format(schema: Iterable[pa.Field]) -> Format:
 @lru_cache
 def _row_format(columns: tuple[tuple[int, bool], ...]) -> Format:
     """Lay out columns of so many words, each with or without NULLs."""
-    masked = any(nullable for _, nullable in columns)
-    if masked and len(columns) > MAX_NULLABLE_COLUMNS:
-        raise Unsupported(
-            f"{len(columns)} columns with NULLs: a row holds {MAX_NULLABLE_COLUMNS};"
-            " split the table"
-        )
-    word = 1 if masked else 0
+    masks = list(dict.fromkeys(i // MASK_BITS for i, (_, null) in enumerate(columns) if null))
+    word = len(masks)
     places = []
     for i, (words, nullable) in enumerate(columns):
-        places.append(Place(word, words, 0, i) if nullable else Place(word, words))
+        mask = (masks.index(i // MASK_BITS), i % MASK_BITS) if nullable else (-1, -1)
+        places.append(Place(word, words, *mask))
         word += words
     if word > MAX_WORDS:
-        raise Unsupported(f"a row of {word} words: at most {MAX_WORDS} fit; select fewer columns")
+        raise Unsupported(
+            f"a row of {word:,} words: at most {MAX_WORDS:,} fit (a decimal or UUID takes two); "
+            "declare or select fewer columns"
+        )
     return Format(word, tuple(places))
 
 

@@ -45,7 +45,7 @@ cdef class Layout:
     cdef readonly object schema  # pa.Schema
     cdef readonly int words      # words of a row
     cdef readonly int columns
-    cdef readonly bint has_mask  # some column is nullable; in a row, word 0 has bit i for column i
+    cdef readonly int masks      # words of NULL bits, with which a row begins
     cdef readonly bint direct    # Arrow's arrays of all columns are read as they are
     cdef list types              # of the columns
     cdef Slot* slots             # one for each column

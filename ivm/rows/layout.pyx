@@ -82,7 +82,7 @@ cdef class Layout:
         self.schema = schema
         self.words = form.words
         self.columns = len(fields)
-        self.has_mask = any([field.nullable for field in fields])
+        self.masks = len({place.null_word for place in form.places if place.null_word >= 0})
         self.types = [field.type for field in fields]
         self.direct = all([direct for _, _, direct in traits])
         self.slots = <Slot*> calloc(max(self.columns, 1), sizeof(Slot))

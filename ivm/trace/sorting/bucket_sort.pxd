@@ -7,7 +7,7 @@ cdef extern from "sort.hpp" namespace "ivm":
 
 cdef enum:
     DIGIT_BITS = 11          # 2,048 counters stay in the first-level cache
-    MAX_WORDS = 256          # a row's words; `ivm.rows` refuses wider schemas
+    MAX_WORDS = 2064         # an update's words; `ivm.planner.stages` refuses wider ones
     BUCKET_LENGTH = 1 << 14  # rows that are sorted within the second-level cache
 
 # The settings and scratch that all rounds of sorting share.

@@ -136,7 +136,7 @@ def test_an_update_has_the_mask_the_columns_the_time_and_the_diff() -> None:
 
 def test_a_schema_without_nulls_has_no_mask() -> None:
     layout = Layout(schema_of(("a", pa.int64(), False), ("b", pa.decimal128(9, 2), False)))
-    assert (layout.words, layout.has_mask) == (3, False)
+    assert (layout.words, layout.masks) == (3, 0)
 
 
 def test_long_strings_are_ordered_by_the_interner() -> None:
@@ -182,7 +182,7 @@ def test_a_key_value_that_does_not_fit_is_refused(value: object, type_: pa.DataT
 
 def test_too_many_columns_with_nulls_are_refused() -> None:
     with pytest.raises(Unsupported):
-        Layout(pa.schema([pa.field(f"c{i}", pa.int64()) for i in range(65)]))
+        Layout(pa.schema([pa.field(f"c{i}", pa.int64()) for i in range(2_000)]))
 
 
 def test_a_type_without_words_is_refused() -> None:
@@ -194,9 +194,16 @@ def test_a_type_without_words_is_refused() -> None:
 def test_a_struct_without_fields_or_with_too_many_is_refused() -> None:
     with pytest.raises(Unsupported, match="struct<>"):
         Layout(pa.schema([pa.field("x", pa.struct([]))]))
-    many = pa.struct([(f"c{i}", pa.int64()) for i in range(65)])
-    with pytest.raises(Unsupported, match="65 columns with NULLs"):
+    many = pa.struct([(f"c{i}", pa.int64()) for i in range(2_000)])
+    with pytest.raises(Unsupported, match="2,032 words"):
         Layout(pa.schema([pa.field("x", many)]))
+
+
+def test_a_struct_of_many_fields_keeps_which_are_null() -> None:
+    kind = pa.struct([(f"c{i}", pa.int64()) for i in range(200)])
+    structs = [{f"c{i}": None if (i + j) % 3 else i for i in range(200)} for j in range(4)]
+    batch = pa.record_batch({"x": pa.array([*structs, None], kind)})
+    assert round_trip(batch, batch.schema, Interner()).column("x").to_pylist() == [*structs, None]
 
 
 def test_rows_without_columns_keep_their_number() -> None:
