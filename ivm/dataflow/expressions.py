@@ -57,7 +57,8 @@ PostgreSQL's of these names mean; `ivm.expressions.python` has them by families 
 | join | utf8, utf8 separator, utf8: the other where one is NULL |
 | md5_bytes sha224 … sha512 byte_length bit_count; encode bytes_text | binary; binary, utf8 |
 | concat_bytes bytes_position strip_bytes …; bytes_part recode | binary, binary; binary, … |
-| get_byte get_bit; set_byte set_bit; decode text_bytes | binary, int; binary, int, int; utf8, utf8 |
+| get_byte get_bit; set_byte set_bit | binary, int; binary, int, int |
+| decode text_bytes | utf8, utf8 |
 | regexp_like regexp_match regexp_matches regexp_split | utf8, utf8 pattern, utf8 flags |
 | regexp_count regexp_substr regexp_instr regexp_replace | as PostgreSQL's, with all arguments |
 | regexp_replace_flagged; regexp_substring like_escape similar_escape | utf8, …; utf8, utf8 |

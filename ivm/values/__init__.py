@@ -18,7 +18,6 @@
 - `regular_matching`: matching of regular expressions on sets of places in a text
 - `regular_syntax`: advanced regular expressions of PostgreSQL, parsed to trees
 - `similar`: patterns of LIKE and SIMILAR TO with an escape character, rewritten
-- `templates`: templates that format and parse timestamps, as of `to_char` and `to_date`
 - `number_templates`: templates that format and parse numbers, as of `to_char` and `to_number`
 - `patterns`: regular expressions of PostgreSQL, matched by RE2 in linear time
 - `python_values`: exact conversion of Python values to Arrow arrays

@@ -9,7 +9,8 @@ expression prefers less. Within a match the parts take what they prefer from lef
 far as the rest still matches. An operation on n places takes n / 64 words, and a repetition at most
 n of them.
 
->>> syntax = regular_syntax.parse("b+")
+>>> from ivm.values.regular_syntax import parse
+>>> syntax = parse("b+")
 >>> places = Places("abba b", syntax.settings, lambda spelled: lambda c: c == spelled)
 >>> list(matches(syntax.tree, places, 0))
 [(1, 3), (5, 6)]
