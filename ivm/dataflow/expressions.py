@@ -76,7 +76,8 @@ PostgreSQL's of these names mean; `ivm.expressions.python` has them by families 
 | to_local from_local; to_char to_moment | timestamp, *k* zone; a moment or utf8, *k* template |
 | json_member json_item json_path, and each with _text | json, utf8, int64 or list of utf8 |
 | json_contains json_has json_has_any json_has_all json_typeof json_array_length | json, … |
-| json_concat json_without… json_set json_set_lax json_insert json_strip_nulls json_pretty | json, … |
+| json_concat json_without… json_set json_set_lax json_insert | json, … |
+| json_strip_nulls json_pretty | json |
 | json_path_array json_path_first json_path_exists json_path_match | json, utf8 path, json, bool |
 | json_path_leads json_path_holds; json_field | json, utf8 path; json, utf8 key |
 | json_object; json_object_of | list; list, list |

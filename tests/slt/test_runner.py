@@ -54,7 +54,9 @@ def test_a_view_that_is_not_refused_as_expected_is_reported(tmp_path: Path, judg
 
 def test_what_postgresql_does_not_know_is_ours_alone(tmp_path: Path, judge: Judge) -> None:
     run(
-        script(tmp_path, f"{SCRIPT}\nonlyif ivm\nquery I\nSELECT arg_max(id, id) FROM t\n----\n7\n"),
+        script(
+            tmp_path, f"{SCRIPT}\nonlyif ivm\nquery I\nSELECT arg_max(id, id) FROM t\n----\n7\n"
+        ),
         judge,
     )
 

@@ -27,6 +27,8 @@ from views.plan.nodes import Attribute
 from views.plan.scalars import test
 from views.sql.base.coercion import (
     BOOL,
+    DIGITS,
+    DOUBLE,
     TEXT,
     Bound,
     Untyped,
@@ -42,7 +44,7 @@ from views.sql.base.computations import (
     SetCall,
     WindowUse,
 )
-from views.sql.base.literals import moving
+from views.sql.base.literals import refusal
 from views.sql.base.schemas import expect_public
 from views.sql.base.scope import Environment, Relation, Scope, Session
 from views.sql.source.text import QUERIES, describe
@@ -137,10 +139,15 @@ class Binder:
             return bound
         if bound.text is None:
             return Literal(None, wanted)
+        if bound.is_number and not pa.types.is_floating(wanted):
+            problem = (
+                f"{bound.text}: a number has at most {DIGITS} digits; cast it to double precision"
+            )
+            raise self.fault(InvalidLiteral, problem, node)
         try:
             return read(bound.text, wanted)
         except ValueError as error:
-            if (unsupported := moving(bound.text, wanted)) is not None:
+            if (unsupported := refusal(bound.text, wanted)) is not None:
                 raise self.fault(UnsupportedSql, unsupported, node) from error
             problem = f"{bound.text!r} is no value of type {type_name(wanted)}"
             raise self.fault(InvalidLiteral, problem, node) from error
@@ -168,6 +175,7 @@ class Binder:
     ) -> list[Expression]:
         """Binds `nodes` to values that are all converted to their common type."""
         given = list(bounds) if bounds is not None else [self.bind(n) for n in nodes]
+        given = self.beside_floats(given, nodes)
         kinds = [_kind(b) for b in given if not isinstance(b, Untyped)]
         if any(k is None for k in kinds):
             raise self.session.source.unsupported("a value of type interval", nodes[0])
@@ -176,6 +184,16 @@ class Binder:
             spelled = " and ".join(dict.fromkeys(shown_type(k) for k in kinds if k is not None))
             raise self.mismatch(f"{what} cannot mix {spelled}; cast one of them", nodes[0])
         return [cast(self.typed(b, target, n), target) for b, n in zip(given, nodes, strict=True)]
+
+    def beside_floats(self, bounds: Sequence[Bound], nodes: Sequence[exp.Expr]) -> list[Bound]:
+        """Makes numbers of too many digits double precision where another value is floating."""
+        given = [b.type for b in bounds if not isinstance(b, Untyped)]
+        if not any(map(pa.types.is_floating, given)):
+            return list(bounds)
+        return [
+            self.typed(b, DOUBLE, n) if isinstance(b, Untyped) and b.is_number else b
+            for b, n in zip(bounds, nodes, strict=True)
+        ]
 
     def explicit_cast(self, bound: Bound, target: pa.DataType, node: exp.Expr) -> Expression:
         """Binds `cast(… as target)`."""

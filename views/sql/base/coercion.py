@@ -31,9 +31,14 @@ _DIGITS_OF_INT = {8: 3, 16: 5, 32: 10, 64: 20}
 
 @dataclass(frozen=True, slots=True)
 class Untyped:
-    """A quoted constant, or NULL, that takes the type of its context."""
+    """A quoted constant, or NULL, that takes the type of its context.
+
+    `is_number`: it was not quoted, but a number of more digits than numeric has, which only double
+    precision can be.
+    """
 
     text: str | None
+    is_number: bool = False
 
 
 Bound = Expression | Untyped

@@ -11,6 +11,7 @@ from ivm.values.python_values import fits_single
 from ivm.values.types import INTERVAL
 
 _EXACT = Context(prec=200)
+_NOT_FINITE = frozenset({"nan", "inf", "infinity"})
 _CLOCK_WORDS = frozenset({"now", "today", "tomorrow", "yesterday"})
 
 
@@ -56,8 +57,10 @@ def exact(value: float | Decimal, kind: pa.DataType) -> Value:
     raise ValueError("not a number type")
 
 
-def moving(text: str, kind: pa.DataType) -> str | None:
-    """Says of a text that is a moment to PostgreSQL why it is none here, and what to write."""
+def refusal(text: str, kind: pa.DataType) -> str | None:
+    """Says of a text that is a value to PostgreSQL why it is none here, and what to write."""
+    if pa.types.is_decimal(kind) and text.strip().lower().lstrip("+-") in _NOT_FINITE:
+        return f"{text.strip()} as numeric; use double precision"
     if not pa.types.is_temporal(kind) or kind == INTERVAL:
         return None
     if _CLOCK_WORDS.intersection(text.lower().split()):

@@ -8,7 +8,6 @@ from sqlglot import exp
 from ivm.constants import computed
 from ivm.dataflow.expressions import Call, Expression, Literal
 from ivm.values.types import INTERVAL, JSON
-from views.errors import InvalidLiteral
 from views.plan.scalars import (
     FALSE,
     TRUE,
@@ -66,7 +65,8 @@ SYMBOLS = {
 def arithmetic(b: Binder, node: exp.Binary) -> Bound:
     """Binds `+ - * / %` of numbers, or of dates, timestamps and intervals."""
     function, symbol = _ARITHMETIC[type(node)]
-    left, right = b.bind(node.left), b.bind(node.right)
+    sides = (node.left, node.right)
+    left, right = b.beside_floats([b.bind(side) for side in sides], sides)
     for family in (temporal.arithmetic, documents.arithmetic):
         found = family(b, function, left, right, node)
         if found is not None:
@@ -141,14 +141,14 @@ def not_(b: Binder, node: exp.Not) -> Bound:
 
 
 def negate(b: Binder, node: exp.Neg) -> Bound:
+    if isinstance(node.this, exp.Literal) and not node.this.is_string:
+        return _number(f"-{node.this.this}")
     bound = b.bind(node.this)
     value = b.typed(bound, pa.float64(), node.this)
     if value.type == INTERVAL:
         return moving.negated(value)
     if not is_number(value.type):
         raise b.mismatch(f"no operator - {name(value)}", node)
-    if isinstance(node.this, exp.Literal) and not node.this.is_string:
-        return literals.number(f"-{node.this.this}")
     negative = call("negate", cast(value, promoted(value.type)), result=promoted(value.type))
     return computed(negative) if isinstance(value, Literal) else negative
 
@@ -195,10 +195,14 @@ def case(b: Binder, node: exp.Case) -> Bound:
 def literal(b: Binder, node: exp.Literal) -> Bound:
     if node.is_string:
         return Untyped(node.this)
+    return _number(node.this)
+
+
+def _number(text: str) -> Bound:
     try:
-        return literals.number(node.this)
-    except (ValueError, ArithmeticError) as error:
-        raise b.fault(InvalidLiteral, f"{node.this}: {error}", node) from error
+        return literals.number(text)
+    except (ValueError, ArithmeticError):
+        return Untyped(text, is_number=True)
 
 
 _BINARY = ("this", "expression")
