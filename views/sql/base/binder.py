@@ -140,10 +140,8 @@ class Binder:
         if bound.text is None:
             return Literal(None, wanted)
         if bound.is_number and not pa.types.is_floating(wanted):
-            problem = (
-                f"{bound.text}: a number has at most {DIGITS} digits; cast it to double precision"
-            )
-            raise self.fault(InvalidLiteral, problem, node)
+            what = f"{bound.text}, of more than {DIGITS} digits, other than as double precision"
+            raise self.session.source.unsupported(what, node)
         try:
             return read(bound.text, wanted)
         except ValueError as error:
