@@ -17,6 +17,7 @@ from ivm.expressions.python import (
     json_paths,
     moments,
     numbers,
+    octets,
     patterns,
     rows,
     sets,
@@ -28,6 +29,7 @@ from ivm.values.patterns import searcher
 
 SCRIPTS: Mapping[str, Script] = {
     **texts.SCRIPTS,
+    **octets.SCRIPTS,
     **patterns.SCRIPTS,
     **numbers.SCRIPTS,
     **degrees.SCRIPTS,

@@ -2,6 +2,7 @@
 
 - `calendar`: days since 1970-01-01 and dates of the proleptic Gregorian calendar
 - `documents`: JSON documents and their canonical texts
+- `encodings`: encodings of text by PostgreSQL's names
 - `forms`: texts of values in PostgreSQL's forms, written and read
 - `interval_fields`: fields of intervals, as `extract` and `date_trunc` name them
 - `interval_text`: texts of intervals, read in every form of PostgreSQL's and written in one
@@ -21,9 +22,11 @@
 - `number_templates`: templates that format and parse numbers, as of `to_char` and `to_number`
 - `patterns`: regular expressions of PostgreSQL, matched by RE2 in linear time
 - `python_values`: exact conversion of Python values to Arrow arrays
+- `sql_texts`: texts of SQL: quoted names and constants, the templates of `format`
 - `template_reader`: timestamps read by templates, as of `to_date` and `to_timestamp`
 - `template_tokens`: tokens of templates that format and parse moments
 - `template_writer`: timestamps and intervals written by templates, as of `to_char`
 - `types`: column types beyond the plain ones of Arrow: UUID, JSON, NUMERIC, INTERVAL
+- `unicode_escapes`: characters that are spelled by their codes
 - `zones`: time zones by abbreviation, fixed offset or name
 """

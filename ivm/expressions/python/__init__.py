@@ -9,6 +9,7 @@
 - `json_paths`: functions of the SQL/JSON path language
 - `moments`: functions of dates, timestamps and times of day
 - `numbers`: functions of numbers; an argument outside the domain is an error
+- `octets`: functions of bytes
 - `patterns`: functions of regular expressions
 - `rows`: functions of structs, which are rows as values
 - `script`: the contract of a function written in Python

@@ -1,12 +1,15 @@
 """Functions of text and bytes, as PostgreSQL has them; positions count characters from 1."""
 
 import hashlib
+import unicodedata
 from base64 import b64decode, encodebytes
 from collections.abc import Callable
 
 from ivm.dataflow.expressions import Call
 from ivm.expressions.python.script import Script
 from ivm.values.letter_case import lower, upper
+from ivm.values.sql_texts import filled, quote_literal, quote_name
+from ivm.values.unicode_escapes import unescaped
 
 MOST_CHARACTERS = 1 << 28
 _SURROGATES = range(0xD800, 0xE000)
@@ -90,9 +93,9 @@ def to_hex(call: Call) -> Callable[[int], str]:
     return lambda n: f"{n & mask:x}"
 
 
-def quote_literal(text: str) -> str:
-    quoted = "'" + text.replace("'", "''") + "'"
-    return "E" + quoted.replace("\\", "\\\\") if "\\" in text else quoted
+def normalize(text: str, form: str) -> str:
+    """`normalize(text, form)`: NFC, NFD, NFKC or NFKD."""
+    return unicodedata.normalize(form.upper(), text)  # type: ignore[arg-type]
 
 
 def encode(data: bytes, form: str) -> str:
@@ -169,15 +172,13 @@ SCRIPTS: dict[str, Script] = {
     "rstrip": Script(str.rstrip, ("text", "text")),
     "translate": Script(translate, ("text", "text", "text")),
     "md5": Script(lambda text: hashlib.md5(text.encode()).hexdigest(), ("text",)),
-    "md5_bytes": Script(lambda data: hashlib.md5(data).hexdigest(), ("binary",)),
-    "sha256": Script(lambda data: hashlib.sha256(data).digest(), ("binary",)),
     "to_hex": Script(to_hex, ("signed",), made=True),
+    "format": Script(filled, ("text", "list")),
+    "normalize": Script(normalize, ("text", "text")),
+    "quote_ident": Script(quote_name, ("text",)),
     "quote_literal": Script(quote_literal, ("text",)),
+    "unistr": Script(lambda text: unescaped(text, lettered=True), ("text",)),
     "octet_length": Script(lambda text: len(text.encode()), ("text",)),
-    "byte_length": Script(len, ("binary",)),
-    "concat_bytes": Script(lambda a, b: a + b, ("binary", "binary")),
     "encode": Script(encode, ("binary", "text")),
     "decode": Script(decode, ("text", "text")),
-    "utf8_bytes": Script(str.encode, ("text",)),
-    "bytes_utf8": Script(bytes.decode, ("binary",)),
 }

@@ -19,6 +19,7 @@ from views.sql.functions import (
     patterns,
     refused,
     rows,
+    strings,
     temporal,
 )
 
@@ -27,6 +28,7 @@ HANDLERS: Mapping[type[exp.Expr] | str, Handler] = {
     **general.HANDLERS,
     **numbers.HANDLERS,
     **patterns.HANDLERS,
+    **strings.HANDLERS,
     **documents.HANDLERS,
     **json_paths.HANDLERS,
     **arrays.HANDLERS,

@@ -21,7 +21,7 @@ from views.sql.base.coercion import (
     is_number,
     promoted,
 )
-from views.sql.functions import arrays, numbers, patterns, strings
+from views.sql.functions import arrays, numbers, patterns
 from views.sql.functions.operators import compare
 from views.sql.functions.variadic import variadic
 
@@ -31,6 +31,19 @@ def _text(b: Binder, node: exp.Expr, what: str) -> Expression:
     if value.type != TEXT:
         raise b.mismatch(f"{what} must be text, not {name(value)}; cast it", node)
     return value
+
+
+def _text_or_bytes(b: Binder, node: exp.Expr, what: str) -> Expression:
+    value = b.value(node)
+    return value if value.type == BYTEA else _text(b, node, what)
+
+
+def position(b: Binder, node: exp.StrPosition) -> Bound:
+    """Binds `position(part in text)`, of bytes too."""
+    text = _text_or_bytes(b, node.this, "an argument of position()")
+    part = b.as_type(node.args["substr"], text.type, "an argument of position()")
+    function = "bytes_position" if text.type == BYTEA else "position"
+    return call(function, text, part, result=INT)
 
 
 def _texts(function: str, *parts: str, result: pa.DataType = TEXT) -> Handler:
@@ -120,7 +133,9 @@ def pipes(b: Binder, node: exp.DPipe) -> Bound:
     joined = arrays.concatenated(b, *bounds, node)
     if joined is not None:
         return joined
-    values = [b.typed(x, TEXT, n) for x, n in zip(bounds, (node.left, node.right), strict=True)]
+    given = any(not isinstance(x, Untyped) and x.type == BYTEA for x in bounds)
+    kind = BYTEA if given else TEXT
+    values = [b.typed(x, kind, n) for x, n in zip(bounds, (node.left, node.right), strict=True)]
     if all(v.type == BYTEA for v in values):
         return call("concat_bytes", *values, result=BYTEA)
     if all(v.type != TEXT for v in values):
@@ -129,8 +144,8 @@ def pipes(b: Binder, node: exp.DPipe) -> Bound:
 
 
 def trim(b: Binder, node: exp.Trim) -> Bound:
-    """Binds `trim([leading | trailing | both] [characters] from text)`."""
-    text = _text(b, node.this, "an argument of trim()")
+    """Binds `trim([leading | trailing | both] [characters] from text)`, of bytes too."""
+    text = _text_or_bytes(b, node.this, "an argument of trim()")
     side = str(node.args.get("position") or "BOTH").upper()
     spaces, others = {
         "LEADING": ("ltrim", "lstrip"),
@@ -138,6 +153,11 @@ def trim(b: Binder, node: exp.Trim) -> Bound:
         "BOTH": ("trim", "strip"),
     }[side]
     characters = node.args.get("expression")
+    if text.type == BYTEA and characters is not None:
+        octets = b.as_type(characters, BYTEA, "the bytes of trim()")
+        return call(f"{others}_bytes", text, octets, result=BYTEA)
+    if text.type == BYTEA:
+        raise b.mismatch("trim() of bytea takes the bytes to cut off", node)
     if characters is None:
         return call(spaces, text, result=TEXT)
     return call(others, text, _text(b, characters, "the characters of trim()"), result=TEXT)
@@ -145,18 +165,19 @@ def trim(b: Binder, node: exp.Trim) -> Bound:
 
 def substring(b: Binder, node: exp.Substring) -> Bound:
     """Binds `substring(text from start for count)`, and of patterns."""
-    text = _text(b, node.this, "an argument of substring()")
+    text = _text_or_bytes(b, node.this, "an argument of substring()")
     start, length = node.args.get("start"), node.args.get("length")
     if start is None:
         raise b.session.source.unsupported("substring() without a position or pattern", node)
     from_ = b.bind(start)
     for_ = None if length is None else b.bind(length)
-    if _is_pattern(from_, for_):
+    if text.type != BYTEA and _is_pattern(from_, for_):
         escape = None if for_ is None or length is None else b.typed(for_, TEXT, length)
         return patterns.part(b, node, text, b.typed(from_, TEXT, start), escape)
     first = b.as_type(start, BIGINT, "a position")
     count = Literal(2**31 - 1, BIGINT) if length is None else b.as_type(length, BIGINT, "a length")
-    return call("substring", text, first, count, result=TEXT)
+    function = "bytes_part" if text.type == BYTEA else "substring"
+    return call(function, text, first, count, result=text.type)
 
 
 def _is_pattern(start: Bound, length: Bound | None) -> bool:
@@ -206,12 +227,11 @@ HANDLERS: dict[type[exp.Expr] | str, Handler] = {
     exp.Round: Handler(round_, ("this", "decimals")),
     exp.Lower: _texts("lower", "this"),
     exp.Upper: _texts("upper", "this"),
-    exp.StrPosition: _texts("position", "this", "substr", result=INT),
+    exp.StrPosition: Handler(position, ("this", "substr")),
     exp.StartsWith: _texts("starts_with", "this", "expression", result=pa.bool_()),
     exp.Replace: _texts("replace", "this", "expression", "replacement"),
     exp.Concat: Handler(concat, ("expressions", "safe", "coalesce")),
     exp.DPipe: Handler(pipes, ("this", "expression", "safe")),
-    exp.Overlay: Handler(strings.overlay, ("this", "expression", "from_", "for_")),
     exp.Trim: Handler(trim, ("this", "expression", "position")),
     exp.Substring: Handler(substring, ("this", "start", "length")),
     exp.SplitPart: Handler(split_part, ("this", "delimiter", "part_index")),

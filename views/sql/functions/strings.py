@@ -1,20 +1,30 @@
 """Binds functions of text and bytes by name."""
 
+from functools import partial
+
 import pyarrow as pa
 from sqlglot import exp
 
 from ivm.dataflow.expressions import Call, Expression, Literal
+from ivm.values.encodings import codec
+from ivm.values.sql_texts import parse_template
+from ivm.values.unicode_escapes import unescaped
 from views.errors import InvalidLiteral
 from views.plan.scalars import call, test
-from views.sql.base.binder import Binder
-from views.sql.base.coercion import BIGINT, BYTEA, INT, TEXT, cast
-from views.sql.base.signatures import Signature, Signatures, constant_texts
+from views.sql.base.binder import Binder, Handler
+from views.sql.base.coercion import BIGINT, BYTEA, INT, TEXT, Bound, Untyped, cast
+from views.sql.base.signatures import Signature, Signatures, checked
+from views.sql.functions.arrays import array_of
 
 _SPACE = Literal(" ", TEXT)
 
 
 def _trimming(function: str, characters: str) -> tuple[Signature, ...]:
-    return (Signature((TEXT,), TEXT, function), Signature((TEXT, TEXT), TEXT, characters))
+    return (
+        Signature((TEXT,), TEXT, function),
+        Signature((TEXT, TEXT), TEXT, characters),
+        Signature((BYTEA, BYTEA), BYTEA, f"{characters}_bytes"),
+    )
 
 
 def _concat_ws(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
@@ -31,51 +41,72 @@ def _concat_ws(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expres
 
 
 def _format(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
-    """`format(constant, …)` with `%s`, `%L` and `%%`."""
-    spelled, *values = arguments
-    (text,) = constant_texts(b, node, [spelled], "a format")
-    parts: list[Expression] = []
-    pieces, used = iter(text.split("%")), 0
-    plain = next(pieces)
-    for piece in pieces:
-        if piece[:1] == "":
-            plain += "%" + next(pieces, "")
-            continue
-        if piece[0] not in "sL":
-            raise b.session.source.unsupported(f"%{piece[0]} in format()", node)
-        if used >= len(values):
-            raise b.fault(InvalidLiteral, "format() has too few arguments", node)
-        value = b.put_out(values[used], node)
-        used += 1
-        missing = "" if piece[0] == "s" else "NULL"
-        if piece[0] == "L":
-            value = call("quote_literal", value, result=TEXT)
-        if value.nullable:
-            value = Call("coalesce", (value, Literal(missing, TEXT)), TEXT, False)
-        parts += [Literal(plain, TEXT), value] if plain else [value]
-        plain = piece[1:]
-    if plain or not parts:
-        parts.append(Literal(plain, TEXT))
-    return parts[0] if len(parts) == 1 else call("concat", *parts, result=TEXT)
+    """Binds `format(template, …)`."""
+    template, *given = arguments
+    values = array_of([b.put_out(g, node) for g in given], TEXT)
+    if isinstance(template, Literal) and isinstance(template.value, str):
+        text = template.value
+        checked(b, node, lambda: parse_template(text))
+    return call("format", template, values, result=TEXT)
 
 
 def overlay(b: Binder, node: exp.Overlay) -> Expression:
-    """Binds `overlay(text placing new from start [for count])`."""
-    text = b.as_type(node.this, TEXT, "the text of overlay()")
-    new = b.as_type(node.expression, TEXT, "the replacement of overlay()")
+    """Binds `overlay(text placing new from start [for count])`, of bytes too."""
+    value = b.value(node.this)
+    kind = BYTEA if value.type == BYTEA else TEXT
+    part, join, size = _CUTTING[kind]
+    text = b.as_type(node.this, kind, "the text of overlay()")
+    new = b.as_type(node.expression, kind, "the replacement of overlay()")
     start = b.as_type(node.args["from_"], BIGINT, "a position")
     length = node.args.get("for_")
     count = (
-        cast(call("length", new, result=INT), BIGINT)
+        cast(call(size, new, result=INT), BIGINT)
         if length is None
         else b.as_type(length, BIGINT, "a length")
     )
     one = Literal(1, BIGINT)
     before = call("subtract", start, one, result=BIGINT)
     after = call("add", start, count, result=BIGINT)
-    head = call("substring", text, one, before, result=TEXT)
-    tail = call("substring", text, after, Literal(2**31 - 1, BIGINT), result=TEXT)
-    return call("concat", head, new, tail, result=TEXT)
+    head = call(part, text, one, before, result=kind)
+    tail = call(part, text, after, Literal(2**31 - 1, BIGINT), result=kind)
+    return call(join, call(join, head, new, result=kind), tail, result=kind)
+
+
+_CUTTING: dict[pa.DataType, tuple[str, str, str]] = {
+    TEXT: ("substring", "concat", "length"),
+    BYTEA: ("bytes_part", "concat_bytes", "byte_length"),
+}
+
+
+def normalize(b: Binder, node: exp.Normalize) -> Expression:
+    """Binds `normalize(text, form)`."""
+    form = node.args.get("form")
+    spelled = form.name.upper() if form else "NFC"
+    if spelled not in ("NFC", "NFD", "NFKC", "NFKD"):
+        raise b.fault(InvalidLiteral, "normalize() takes NFC, NFD, NFKC or NFKD", node)
+    text = b.as_type(node.this, TEXT, "the text of normalize()")
+    return call("normalize", text, Literal(spelled, TEXT), result=TEXT)
+
+
+def escaped(b: Binder, node: exp.UnicodeString) -> Untyped:
+    """Binds the text U&'…'."""
+    escape = node.args.get("escape")
+    try:
+        return Untyped(unescaped(node.name, escape.name if escape else "\\"))
+    except ValueError as error:
+        raise b.fault(InvalidLiteral, "an escape is no character", node) from error
+
+
+def collated(b: Binder, node: exp.Collate) -> Bound:
+    """Binds `text COLLATE name`, of the order that all texts have."""
+    if node.expression.name.lower() not in _COLLATIONS:
+        raise b.session.source.unsupported(
+            f"the collation {node.expression.name}", node, 'texts are in the order of "C"'
+        )
+    return b.as_type(node.this, TEXT, "what is collated")
+
+
+_COLLATIONS = frozenset({"c", "posix", "default", "c.utf-8", "c.utf8", "ucs_basic"})
 
 
 def _bit_length(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
@@ -84,16 +115,31 @@ def _bit_length(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expre
     return call("multiply", length, Literal(8, INT), result=INT)
 
 
-def _utf8(function: str, result: pa.DataType) -> Signature:
-    """`convert_to` and `convert_from`, of UTF-8 alone."""
+def _encoded(function: str, given: pa.DataType, result: pa.DataType, count: int) -> Signature:
+    """Functions of a text or bytes and encodings, which are checked where they are constant."""
 
     def build(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
-        (encoding,) = constant_texts(b, node, arguments[1:], "an encoding")
-        if encoding.lower().replace("-", "") != "utf8":
-            raise b.session.source.unsupported(f"the encoding {encoding!r}", node)
-        return call(function, arguments[0], result=result)
+        for encoding in arguments[1:]:
+            if isinstance(encoding, Literal) and isinstance(encoding.value, str):
+                checked(b, node, partial(codec, encoding.value))
+        return call(function, *arguments, result=result)
 
-    return Signature((TEXT if result == BYTEA else BYTEA, TEXT), build=build)
+    return Signature((given, *[TEXT] * count), build=build)
+
+
+def _shown(function: str) -> Signature:
+    """A function of the text of any value."""
+
+    def build(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+        return call(function, b.explicit_cast(arguments[0], TEXT, node), result=TEXT)
+
+    return Signature(("any",), build=build)
+
+
+def _nullable(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+    """`quote_nullable`: as `quote_literal`, and NULL as a text."""
+    quoted = call("quote_literal", b.explicit_cast(arguments[0], TEXT, node), result=TEXT)
+    return Call("coalesce", (quoted, Literal("NULL", TEXT)), TEXT, False)
 
 
 _LENGTH = (Signature((TEXT,), INT, "length"),)
@@ -106,11 +152,15 @@ FUNCTIONS: Signatures = {
     "character_length": _LENGTH,
     "chr": (Signature((INT,), TEXT),),
     "concat_ws": (Signature((TEXT, "any"), build=_concat_ws, variadic=True),),
-    "convert_from": (_utf8("bytes_utf8", TEXT),),
-    "convert_to": (_utf8("utf8_bytes", BYTEA),),
+    "convert": (_encoded("recode", BYTEA, BYTEA, 2),),
+    "convert_from": (_encoded("bytes_text", BYTEA, TEXT, 1),),
+    "convert_to": (_encoded("text_bytes", TEXT, BYTEA, 1),),
     "decode": (Signature((TEXT, TEXT), BYTEA),),
     "encode": (Signature((BYTEA, TEXT), TEXT),),
     "format": (Signature((TEXT, "any"), build=_format, variadic=True),),
+    "bit_count": (Signature((BYTEA,), BIGINT),),
+    "get_bit": (Signature((BYTEA, BIGINT), INT),),
+    "get_byte": (Signature((BYTEA, BIGINT), INT),),
     "initcap": (Signature((TEXT,), TEXT),),
     "left": (Signature((TEXT, INT), TEXT),),
     "length": (*_LENGTH, Signature((BYTEA,), INT, "byte_length")),
@@ -118,13 +168,24 @@ FUNCTIONS: Signatures = {
     "ltrim": _trimming("ltrim", "lstrip"),
     "md5": (Signature((TEXT,), TEXT), Signature((BYTEA,), TEXT, "md5_bytes")),
     "octet_length": (Signature((TEXT,), INT), Signature((BYTEA,), INT, "byte_length")),
-    "quote_literal": (Signature((TEXT,), TEXT),),
+    "quote_ident": (Signature((TEXT,), TEXT),),
+    "quote_literal": (_shown("quote_literal"),),
+    "quote_nullable": (Signature(("any",), build=_nullable),),
     "repeat": (Signature((TEXT, INT), TEXT),),
     "reverse": (Signature((TEXT,), TEXT),),
     "right": (Signature((TEXT, INT), TEXT),),
     "rpad": _PADDED,
     "rtrim": _trimming("rtrim", "rstrip"),
-    "sha256": (Signature((BYTEA,), BYTEA),),
+    "set_bit": (Signature((BYTEA, BIGINT, INT), BYTEA),),
+    "set_byte": (Signature((BYTEA, BIGINT, INT), BYTEA),),
+    **{f"sha{bits}": (Signature((BYTEA,), BYTEA),) for bits in (224, 256, 384, 512)},
     "to_hex": (Signature((INT,), TEXT), Signature((BIGINT,), TEXT)),
     "translate": (Signature((TEXT, TEXT, TEXT), TEXT),),
+    "unistr": (Signature((TEXT,), TEXT),),
+}
+HANDLERS: dict[type[exp.Expr] | str, Handler] = {
+    exp.Collate: Handler(collated, ("this", "expression")),
+    exp.Normalize: Handler(normalize, ("this", "form")),
+    exp.Overlay: Handler(overlay, ("this", "expression", "from_", "for_")),
+    exp.UnicodeString: Handler(escaped, ("this", "escape")),
 }

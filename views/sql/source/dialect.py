@@ -24,18 +24,18 @@ from views.sql.source.searches import parse_searches, searches_sql
 PLAIN = frozenset({
     "acos", "acosh", "array_append", "array_cat", "array_length", "array_position",
     "array_prepend", "array_remove", "array_to_string", "ascii", "asin", "asinh", "atan",
-    "atan2", "atanh", "bit_length", "btrim", "cbrt", "char_length", "character_length", "chr",
-    "concat_ws", "cos", "cosh", "cot", "date_bin", "date_part", "decode", "degrees", "div",
-    "encode", "exp", "factorial", "format", "generate_series", "initcap", "json_extract_path",
+    "atan2", "atanh", "bit_count", "bit_length", "btrim", "cbrt", "char_length",
+    "character_length", "chr", "concat_ws", "convert", "cos", "cosh", "cot", "date_bin",
+    "date_part", "decode", "degrees", "div", "encode", "exp", "factorial", "format",
+    "generate_series", "get_bit", "initcap", "json_extract_path",
     "json_extract_path_text", "json_object", "json_strip_nulls", "jsonb_contains",
     "jsonb_exists", "justify_days", "justify_hours", "justify_interval", "left", "length",
     "like", "ln", "log", "log10", "lpad", "ltrim", "make_date", "make_interval", "make_time",
     "make_timestamp", "md5", "mod", "octet_length", "pi", "pow", "power", "radians",
     "regexp_count", "regexp_instr", "regexp_like", "regexp_replace", "regexp_substr", "repeat",
-    "reverse", "right", "rpad", "rtrim", "sha256", "sign", "sin", "sinh", "sqrt",
-    "string_to_array", "tan", "tanh", "to_char", "to_date", "to_hex", "to_number",
-    "to_timestamp",
-    "translate", "trunc", "width_bucket",
+    "reverse", "right", "rpad", "rtrim", "sha224", "sha256", "sha384", "sha512", "sign", "sin",
+    "sinh", "sqrt", "string_to_array", "tan", "tanh", "to_char", "to_date", "to_hex",
+    "to_number", "to_timestamp", "translate", "trunc", "width_bucket",
 })  # fmt: skip
 
 
@@ -105,6 +105,7 @@ def _nested_brackets(tokens: list[Token]) -> Iterator[int]:
 _INTERVAL_FIELDS = frozenset({"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"})
 _OTHER_UNITS = frozenset({f"{field}S" for field in _INTERVAL_FIELDS} | {"WEEK", "WEEKS"})
 _JSON = exp.DType.JSON
+_FORMS = frozenset({"NFC", "NFD", "NFKC", "NFKD"})
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 
 
@@ -283,6 +284,17 @@ class ViewsParser(PostgresParser):
             self.raise_error("Expected ESCAPE")
         escape = self._parse_bitwise()
         return self.expression(exp.Substring(this=text, start=pattern, length=escape))
+
+    def _parse_is(self, this: exp.Expr | None) -> exp.Expr | None:
+        """Parses `IS [NOT] [form] NORMALIZED` too: whether the text is its own normal form."""
+        start = self._index
+        negated = self._match(TokenType.NOT)
+        form = self._prev.text if self._match_texts(_FORMS) else "NFC"
+        if this is None or not self._match_text_seq("NORMALIZED"):
+            self._retreat(start)
+            return super()._parse_is(this)
+        normal = exp.Normalize(this=this.copy(), form=exp.var(form))
+        return self.expression((exp.NEQ if negated else exp.EQ)(this=this, expression=normal))
 
     def _parse_limit(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
         limit = super()._parse_limit(*args, **kwargs)
