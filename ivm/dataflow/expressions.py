@@ -55,7 +55,7 @@ PostgreSQL's of these names mean; `ivm.expressions.python` has them by families 
 | chr to_hex | int |
 | normalize; format | utf8, utf8 form; utf8 template, list of utf8 |
 | join | utf8, utf8 separator, utf8: the other where one is NULL |
-| md5_bytes sha224 … sha512 byte_length bit_count; encode bytes_text | binary; binary, utf8 |
+| md5_bytes sha224 … byte_length bit_count; encode bytes_text | binary; binary, utf8 |
 | concat_bytes bytes_position strip_bytes …; bytes_part recode | binary, binary; binary, … |
 | get_byte get_bit; set_byte set_bit | binary, int; binary, int, int |
 | decode text_bytes | utf8, utf8 |
@@ -76,8 +76,8 @@ PostgreSQL's of these names mean; `ivm.expressions.python` has them by families 
 | to_local from_local; to_char to_moment | timestamp, *k* zone; a moment or utf8, *k* template |
 | json_member json_item json_path, and each with _text | json, utf8, int64 or list of utf8 |
 | json_contains json_has json_has_any json_has_all json_typeof json_array_length | json, … |
-| json_concat json_without… json_set json_set_lax json_insert | json, … |
-| json_strip_nulls json_pretty | json |
+| json_concat json_without… json_set json_set_lax json_insert json_strip_nulls | json, … |
+| json_pretty | json |
 | json_path_array json_path_first json_path_exists json_path_match | json, utf8 path, json, bool |
 | json_path_leads json_path_holds; json_field | json, utf8 path; json, utf8 key |
 | json_object; json_object_of | list; list, list |

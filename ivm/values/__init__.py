@@ -20,7 +20,6 @@
 - `regular_syntax`: advanced regular expressions of PostgreSQL, parsed to trees
 - `similar`: patterns of LIKE and SIMILAR TO with an escape character, rewritten
 - `number_templates`: templates that format and parse numbers, as of `to_char` and `to_number`
-- `patterns`: regular expressions of PostgreSQL, matched by RE2 in linear time
 - `python_values`: exact conversion of Python values to Arrow arrays
 - `sql_texts`: texts of SQL: quoted names and constants, the templates of `format`
 - `template_reader`: timestamps read by templates, as of `to_date` and `to_timestamp`

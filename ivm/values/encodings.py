@@ -18,7 +18,11 @@ _CODECS = {
 
 
 def codec(encoding: str) -> str:
-    """Give Python's codec of an encoding of PostgreSQL's (raises ValueError)."""
+    """Give Python's codec of an encoding of PostgreSQL's (raises ValueError).
+
+    >>> codec("LATIN1")
+    'iso8859-1'
+    """
     plain = "".join(c for c in encoding.lower() if c.isalnum())
     if plain not in _CODECS:
         raise ValueError(f"the encoding {encoding!r} is none of {', '.join(_CODECS)}")

@@ -123,7 +123,11 @@ def _run(runs: int, places: int, ahead: bool) -> int:
 
 
 def prefers_less(node: Node) -> bool | None:
-    """Tell whether a node prefers a shorter match; None if it has no preference."""
+    """Tell whether a node prefers a shorter match; None if it has no preference.
+
+    >>> prefers_less(Repeat(Characters("a"), 1, None, lazy=True))
+    True
+    """
     match node:
         case Group(inner):
             return prefers_less(inner)

@@ -386,6 +386,9 @@ def parse(pattern: str, flags: str = "") -> Syntax:
     """Parse an expression under flags of PostgreSQL, of which `g` is not one of the expression's.
 
     Raises Unsupported for an expression that cannot be matched here, ValueError for none at all.
+
+    >>> parse("(a)|(?:b)").groups
+    1
     """
     settings = _flagged(Settings(), flags.replace("g", ""))
     pattern = pattern.removeprefix("***:")

@@ -97,7 +97,7 @@ def parse_template(template: str) -> Template:
 def filled(template: str, values: Sequence[str | None]) -> str:
     """Fill a template with values (raises ValueError, of too few too).
 
-    >>> filled("%2$s is %L|%-4s|", ["a", "b", "it's"])
+    >>> filled("%2$s is %L|%1$-4s|", ["a", "b", "it's"])
     "b is 'it''s'|a   |"
     """
     out: list[str] = []
