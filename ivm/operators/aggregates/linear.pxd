@@ -3,6 +3,7 @@ from libcpp.vector cimport vector
 
 from ivm.operators.aggregates.comoment cimport int128
 from ivm.operators.aggregates.aggregate cimport Logic
+from ivm.rows.updates cimport Updates
 
 cdef struct Term:
     int function        # one of the functions in linear.pyx
@@ -30,5 +31,7 @@ cdef class Accumulation(Logic):
     cdef vector[Term] terms
     cdef uint64_t overflow          # the word of the error's message
     cdef void add(self, uint64_t* state, const uint64_t* val, int64_t diff) noexcept nogil
+    # Appends a group's output with diff 1; nothing for a state without rows.
+    cdef int put(self, const uint64_t* state, Updates* result) except -1 nogil
     # Writes `out_words` words: 0 or an error's word, then the outputs.
     cdef void finish(self, const uint64_t* state, uint64_t* out) noexcept nogil

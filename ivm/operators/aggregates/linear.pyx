@@ -247,20 +247,23 @@ cdef class Accumulation(Logic):
 
     cdef int apply(self, vector[Candidate]* group, Updates* result) except -1 nogil:
         cdef vector[uint64_t] state
-        cdef uint64_t* update
         cdef size_t i
         if group.empty():
             return 0
         state.resize(self.state_words, 0)
         for i in range(group.size()):
             self.add(state.data(), group[0][i].val, group[0][i].count)
+        return self.put(state.data(), result)
+
+    cdef int put(self, const uint64_t* state, Updates* result) except -1 nogil:
+        cdef uint64_t* update
         if <int64_t> state[0] <= 0:
             return 0
         update = push(result)
         if update == NULL:
             with gil:
                 raise MemoryError("no memory for an aggregate")
-        self.finish(state.data(), update)
+        self.finish(state, update)
         update[result.stride - 1] = 1
         return 0
 

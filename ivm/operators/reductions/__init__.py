@@ -7,6 +7,7 @@
 - `in_loop`: reduce in a loop: a group's output at every time at which it can change
 - `ordered`: reduce at the root by a logic that may stop early: top-k, min, max, percentiles
 - `ordered_walk`: a walk through a group's values in order, to either side of a place
+- `running_sums`: sums of a key whose values move in many rounds, each from the one before
 - `sorted_entries`: a sorted array of entries, of which leading words are compared and diffs added
 - `touched_groups`: the groups of a trace that a step touches, in the order of their keys
 """

@@ -9,7 +9,8 @@ change the output at (1, 2).
 
 At time t emit Δ(t) = L(past + new, t) − L(past, t) − Σ_{s≤t} Δ(s), with L the logic on the accumulated group,
 and the sum over the changes emitted so far: before the step the output was right at every time. No output is
-kept, and where the new input cancels the logic is not asked.
+kept, and where the new input cancels the logic is not asked. Long histories that are summed are walked once for
+all times of a step (`ivm.operators.reductions.running_sums`).
 """
 
 cimport cython
@@ -19,8 +20,10 @@ from libcpp.vector cimport vector
 
 from ivm.operators.reductions.agenda cimport Agenda
 from ivm.operators.reductions.histories cimport PREFETCHED, Curves, Touch, from_sweep, to_sweep, touch_at
+from ivm.operators.reductions.running_sums cimport RunningSums
 from ivm.operators.reductions.sorted_entries cimport Entries, entry_at
 from ivm.operators.aggregates.aggregate cimport Candidate, Logic
+from ivm.operators.aggregates.linear cimport Accumulation
 from ivm.operators.base.operator cimport WORTH_SEEKING, Operator, Region, earlier, let_go, read_alone
 from ivm.rows.hashing cimport Partitioner, owner_of
 from ivm.rows.updates cimport Updates, append, bytes_of, empty_updates, push, release, update_at
@@ -35,6 +38,7 @@ cdef enum:
     NEAR = 8            # and their histories
     NEXT = 4            # and the entries to which these point
     FEW_CHANGES = 16    # below, equal values are found by looking at all
+    LONG_HISTORY = 24   # entries of a key's history, from which on it is walked once for all times of a step
     MANY_UPDATES = 64   # of a round, from which on they are taken in the order of their keys
 
 
@@ -57,6 +61,7 @@ cdef class Reduce(Operator):
     cdef Partitioner partitioner
     cdef Logic logic
     cdef readonly Curves curves
+    cdef RunningSums sums       # of keys with long histories; None where the logic does not add up
     cdef Agenda agenda          # touched keys to evaluate, by sweep time
     cdef int key_words
     cdef uint64_t visit             # counts the times that were evaluated
@@ -79,6 +84,8 @@ cdef class Reduce(Operator):
         self.key_words = key_words
         self.curves = Curves(key_words, words, logic.out_words, region.depth, strings)
         self.agenda = Agenda(region.depth)
+        if region.depth == 2 and isinstance(logic, Accumulation):
+            self.sums = RunningSums(logic, self.curves)
         self.visit = 0
         self.parks = self.settles = self.seeks = self.keeps = True
         self.into = &self.out
@@ -116,6 +123,8 @@ cdef class Reduce(Operator):
 
     cdef int settle(self) except -1 nogil:
         release(&self.ordered)
+        if self.sums is not None:
+            self.sums.clear()
         return self.curves.settle()
 
     cdef int step(self) except -1 nogil:
@@ -272,22 +281,48 @@ cdef class Reduce(Operator):
             if touch.visit == self.visit:
                 continue
             touch.visit = self.visit
+            touch.visits += 1
+            if touch.sums > 0 or self._is_worth_summing(place, time):
+                self._evaluate_sums(place, time)
+                continue
             self.curves.order(place)
             self._find_changes(touch, time)
             if self.changes.length > 0:
                 self._emit(place, time)
+                self._note(place, time)
             if not less_equal(self.curves.bound(place), time, self.region.depth):
                 self._look_ahead(place, time)
         return 0
 
-    # Emits `changes` at `time`, and notes them as said.
+    # True if the key's history is long and will be walked again: it was twice, or has times to come.
+    cdef inline bint _is_worth_summing(self, uint32_t place, const uint64_t* time) noexcept nogil:
+        cdef const Touch* touch = touch_at(&self.curves.touches, place)
+        if self.sums is None or (
+                touch.now.length + self.curves.curve(touch.key).past.length < LONG_HISTORY):
+            return False
+        return touch.visits > 2 or not less_equal(self.curves.bound(place), time, self.region.depth)
+
+    # Evaluates a key by running sums.
+    cdef int _evaluate_sums(self, uint32_t place, const uint64_t* time) except -1 nogil:
+        cdef uint64_t next[MAX_COORDINATES]
+        if touch_at(&self.curves.touches, place).sums == 0:
+            self.sums.begin(place)
+        self.sums.find_changes(place, time, &self.changes)
+        if self.changes.length > 0:
+            self._emit(place, time)
+            self.sums.say(place, time, &self.changes)
+        memcpy(next, time, self.region.depth * sizeof(uint64_t))
+        if self.sums.find_next(place, next):
+            self.agenda.add(next, place)
+        return 0
+
+    # Emits `changes` at `time`.
     cdef int _emit(self, uint32_t place, const uint64_t* time) except -1 nogil:
         cdef const uint64_t* key = self.curves.groups.key(touch_at(&self.curves.touches, place).key)
         cdef Py_ssize_t i
         cdef int words = self.logic.out_words, depth = self.region.depth
         cdef const uint64_t* change
         cdef uint64_t* update
-        cdef uint64_t* entry = self.entry.data()
         for i in range(self.changes.length):
             change = self.changes.words + i * self.changes.stride
             update = push(self.into)
@@ -297,6 +332,16 @@ cdef class Reduce(Operator):
             memcpy(update + self.key_words, change, words * sizeof(uint64_t))
             from_sweep(time, update + self.out.row_words, depth)
             update[self.out.stride - 1] = change[words]
+        return 0
+
+    # Notes `changes` at `time` as said.
+    cdef int _note(self, uint32_t place, const uint64_t* time) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef int words = self.logic.out_words, depth = self.region.depth
+        cdef const uint64_t* change
+        cdef uint64_t* entry = self.entry.data()
+        for i in range(self.changes.length):
+            change = self.changes.words + i * self.changes.stride
             memcpy(entry, change, words * sizeof(uint64_t))
             memcpy(entry + words, time, depth * sizeof(uint64_t))
             entry[words + depth] = change[words]
