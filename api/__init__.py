@@ -13,6 +13,7 @@
 - `feed`: reads the change feed of a view from its durable delta topic
 - `followers`: counts, bounds and drops the followers of change feeds
 - `limits`: refuses bodies that are too large, before they are read into memory
+- `logs`: writes all events to the log, one line of JSON each
 - `metrics`: reports the service's state in Prometheus' terms when it is scraped
 - `models`: bodies of requests
 - `openapi`: describes the answers and problems of every operation

@@ -1,7 +1,6 @@
 """Runs the service in this process until it is told to stop."""
 
 import gc
-import logging
 import socket
 import sys
 from contextlib import suppress
@@ -10,6 +9,7 @@ import structlog
 import uvicorn
 from fastapi import FastAPI
 
+from api import logs
 from api.app import create_app
 from api.runtime import Runtime
 from api.settings import Settings
@@ -20,6 +20,8 @@ SWITCH_INTERVAL = 0.0005
 # The kernel holds such a time in a signed word of 32 bits.
 MOST_MILLISECONDS = 2**31 - 1
 
+log = structlog.get_logger()
+
 
 def serve(settings: Settings) -> None:
     """Serve until SIGINT or SIGTERM; log lines are JSON unless stderr is a terminal.
@@ -27,10 +29,13 @@ def serve(settings: Settings) -> None:
     Raises OSError, before anything is started, where it cannot listen.
     """
     listener = listening(settings.host, settings.port, settings.send_seconds)
-    _configure_logs()
+    logs.configure()
     sys.setswitchinterval(SWITCH_INTERVAL)
     application = create_app(Runtime(settings))
     gc.freeze()  # looking through what modules hold takes a full collection 30 ms
+    host, port = listener.getsockname()[:2]
+    url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    log.info("listening", url=url, next=f"PUT {url}/v1/sources/NAME; all calls: {url}/docs")
     with suppress(KeyboardInterrupt):  # which uvicorn raises again once it has stopped for it
         server(application).run([listener])
     gc.unfreeze()  # extension modules complain at the exit of what is not collected then
@@ -39,7 +44,11 @@ def serve(settings: Settings) -> None:
 def server(application: FastAPI) -> uvicorn.Server:
     """A server of the application, to be run on a socket that listens."""
     config = uvicorn.Config(
-        application, log_level="warning", access_log=False, timeout_graceful_shutdown=5
+        application,
+        log_config=None,  # its events are the log's, as all others
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=5,
     )
     return uvicorn.Server(config)
 
@@ -62,21 +71,3 @@ def listening(host: str, port: int, send_seconds: float) -> socket.socket:
         milliseconds = min(int(3_000 * send_seconds), MOST_MILLISECONDS)
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
     return listener
-
-
-def _configure_logs() -> None:
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
-    renderer = (
-        structlog.dev.ConsoleRenderer()
-        if sys.stderr.isatty()
-        else structlog.processors.JSONRenderer()
-    )
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso"),
-            structlog.processors.format_exc_info,
-            renderer,
-        ],
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )

@@ -15,4 +15,5 @@
 - `relay`: decodes records in a task of real-time mode and puts them to the endpoint
 - `session`: a Spark session for one machine
 - `source`: the Spark data source `ivm_topics`, which reads file topics
+- `stderr`: passes lines that the JVM writes to stderr to the log
 """

@@ -9,12 +9,14 @@ from subprocess import TimeoutExpired
 from typing import Any
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-from pyspark import SparkContext
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 import connectors
 from connectors.spark.java import java_home
 from connectors.spark.source import TopicsSource
+from connectors.spark.stderr import logged
 
 # The JVM only carries bytes. Compiling its code further than C1, or collecting its garbage in
 # parallel, would take processor time from the engine beside it.
@@ -80,23 +82,33 @@ def create_session(
     os.environ["PYTHONSAFEPATH"] = "1"
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    builder = SparkSession.builder.appName("ivm").master(master)
-    builder = builder.config("spark.driver.memory", driver_memory)
-    builder = builder.config("spark.local.dir", str(scratch))
-    builder = builder.config("spark.sql.warehouse.dir", str(scratch / "warehouse"))
+    conf = _configuration(master, driver_memory, scratch, jars, archiving)
+    if SparkContext._active_spark_context is None:
+        with logged() as stderr:
+            gateway = launch_gateway(conf, {"stderr": stderr})  # type: ignore[no-untyped-call]
+            SparkContext(conf=conf, gateway=gateway)
+    session = SparkSession.builder.config(conf=conf).getOrCreate()
+    session.dataSource.register(TopicsSource)
+    return session
+
+
+def _configuration(
+    master: str, driver_memory: str, scratch: Path, jars: Path | None, archiving: bool
+) -> SparkConf:
     options = f'{_JAVA_OPTIONS} {_QUIET} -Djava.io.tmpdir="{scratch}"'
     if jars is not None and (archiving or archive_beside(jars).exists()):
         sharing = "ArchiveClassesAtExit" if archiving else "SharedArchiveFile"
         options += f' -XX:{sharing}="{archive_beside(jars)}"'
-    builder = builder.config("spark.driver.extraJavaOptions", options)
+    conf = SparkConf().setAppName("ivm").setMaster(master)
+    conf.set("spark.driver.memory", driver_memory)
+    conf.set("spark.local.dir", str(scratch))
+    conf.set("spark.sql.warehouse.dir", str(scratch / "warehouse"))
+    conf.set("spark.driver.extraJavaOptions", options)
     if jars is not None:
         for side in ("driver", "executor"):
-            builder = builder.config(f"spark.{side}.extraClassPath", str(jars.resolve() / "*"))
-    for name, value in _SETTINGS.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    session.dataSource.register(TopicsSource)
-    return session
+            conf.set(f"spark.{side}.extraClassPath", str(jars.resolve() / "*"))
+    conf.setAll(list(_SETTINGS.items()))
+    return conf
 
 
 def archive_beside(jars: Path) -> Path:

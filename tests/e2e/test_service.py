@@ -92,6 +92,14 @@ def person(op: str, number: int, city: str) -> bytes:
     return orjson.dumps({"op": op, "before": before, "after": after, "ts_ms": stamp})
 
 
+def test_a_log_that_is_no_terminals_is_lines_of_json(running: Running) -> None:
+    events = [orjson.loads(line) for line in running.service.log.read_bytes().splitlines()]
+    [listening] = [event for event in events if event["event"] == "listening"]
+    assert listening["url"] == running.service.url
+    assert f"{running.service.url}/docs" in listening["next"]
+    assert any(event.get("logger") == "spark" for event in events)
+
+
 def test_changes_become_rows_and_deltas(running: Running) -> None:
     people = running.declare("people")
     people.append([person("c", 1, "rome"), person("c", 2, "rome"), person("c", 3, "oslo")])
