@@ -106,7 +106,7 @@ class SourceBody(Body):
 
     topic: str | None = None
     columns: list[ColumnBody]
-    key: list[str]
+    key: list[str] = []
     connector: Connector = "files"
     connection: str | None = None
     format: Format = "json"

@@ -25,6 +25,8 @@ from api.snapshots import Part, take
 from api.values import is_natural
 
 router = APIRouter(prefix="/v1/views", tags=["views"])
+SNAPSHOT = "Begin with the rows of now; else, and without `since`, with the changes from now on."
+SINCE = "Begin with the changes after this time, as with the header Last-Event-ID."
 EXAMPLE = """\
 event: snapshot
 id: 41
@@ -50,8 +52,8 @@ async def get_changes(
     runtime: RuntimeDep,
     published: PublishedDep,
     followers: FollowersDep,
-    snapshot: bool = True,
-    since: Annotated[int | None, Query(ge=0)] = None,
+    snapshot: Annotated[bool, Query(description=SNAPSHOT)] = True,
+    since: Annotated[int | None, Query(ge=0, description=SINCE)] = None,
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> EventSourceResponse:
     """Follow a view from a snapshot on, from after the time `since`, or (neither) from now on.

@@ -1,8 +1,9 @@
 """`/v1/explain`, `/v1/arrangements`, `/v1/errors`: plans, memory, and errors of rows."""
 
 from dataclasses import asdict
+from typing import Annotated
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query, Response
 
 from api.answers import (
     Arrangements,
@@ -58,7 +59,10 @@ def arrangements(runtime: RuntimeDep) -> Response:
 
 
 @router.get("/errors", response_model=RowErrors)
-def errors(runtime: RuntimeDep, view: str | None = None) -> Response:
+def errors(
+    runtime: RuntimeDep,
+    view: Annotated[str | None, Query(description="Of this view alone.")] = None,
+) -> Response:
     """Rows that could not be computed, by view and message; keys of sources that do not add up."""
     sources = frozenset(runtime.registry.sources)
     if view is not None:

@@ -26,11 +26,11 @@ Number = Annotated[int, Path(ge=0, lt=2**63)]
 @router.get("", response_model=Records)
 def list_quarantine(
     runtime: RuntimeDep,
-    limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
-    cursor: str | None = None,
-    table: str | None = None,
-    reason: str | None = None,
-    status: Status | None = None,
+    limit: Annotated[int, Query(ge=1, le=10_000, description="Records, at most.")] = 100,
+    cursor: Annotated[str | None, Query(description="The `next` of the page before.")] = None,
+    table: Annotated[str | None, Query(description="Of this source alone.")] = None,
+    reason: Annotated[str | None, Query(description="Put aside for this reason.")] = None,
+    status: Annotated[Status | None, Query(description="With this outcome.")] = None,
 ) -> Response:
     """Records that could not be decoded, byte for byte, with their coordinates and the reason."""
     found = runtime.quarantine.page(limit, _after(cursor), table, reason, status)

@@ -96,10 +96,10 @@ def test_a_source_may_not_read_a_topic_of_views(client: TestClient) -> None:
 
 
 def test_an_unknown_type_names_the_known_ones(client: TestClient) -> None:
-    body = {"columns": [{"name": "id", "type": "hugeint"}], "key": ["id"]}
+    body = {"columns": [{"name": "id", "type": "intger"}], "key": ["id"]}
     answer = client.put("/v1/sources/orders", json=body)
     assert answer.status_code == 422
-    assert "int64" in answer.json()["detail"]
+    assert "did you mean 'integer'" in answer.json()["detail"]
 
 
 def test_what_a_bad_record_does_can_change_and_ends_a_stall(

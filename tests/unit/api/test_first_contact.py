@@ -110,8 +110,11 @@ def test_a_table_without_a_key_is_a_multiset_of_rows(tmp_path: Path) -> None:
     again.stop()
 
 
-def test_a_table_without_a_key_is_refused_by_key_with_advice(client: TestClient) -> None:
-    body = {"columns": [{"name": "item", "type": "text"}], "key": []}
+@pytest.mark.parametrize("key", [{}, {"key": []}])
+def test_a_table_without_a_key_is_refused_by_key_with_advice(
+    client: TestClient, key: dict[str, Any]
+) -> None:
+    body = {"columns": [{"name": "item", "type": "text"}], **key}
     answer = client.put("/v1/sources/sales", json=body)
     assert answer.status_code == 422
     assert "replica_identity 'full'" in answer.json()["detail"]

@@ -212,7 +212,7 @@ class Binder:
 
     def column(self, node: exp.Column) -> Expression:
         """Resolves a name to a column, in this query or one around it."""
-        self.session.source.only(node, ("this", "table", "db"))
+        self.session.source.only(node, ("this", "table", "db", "catalog"))
         expect_public(self.session.source, node)
         found = self._found(node)
         if len(found) > 1:

@@ -132,7 +132,7 @@ def _record(
 
 
 def _table(session: Session, env: Environment, node: exp.Table) -> Item:
-    session.source.only(node, ("this", "alias", "joins", "db"))
+    session.source.only(node, ("this", "alias", "joins", "db", "catalog"))
     if not isinstance(node.this, exp.Identifier):
         raise session.source.unsupported("a function in FROM", node)
     name, alias = node.name, node.args.get("alias")

@@ -149,5 +149,5 @@ def field(b: Binder, node: exp.Dot) -> Bound:
 HANDLERS: dict[type[exp.Expr] | str, Handler] = {
     exp.Tuple: Handler(row, ("expressions",)),
     exp.Dot: Handler(field, ("this", "expression")),
-    exp.Column: Handler(column, ("this", "table", "db")),
+    exp.Column: Handler(column, ("this", "table", "db", "catalog")),
 }
