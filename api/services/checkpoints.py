@@ -77,10 +77,11 @@ class TableCheckpoints:
             return
         parts.applier.begin(manifest.time, manifest.moment, offsets)
         for table in restored.tables:
-            if table.schema == parts.registry.sources[table.name].schema:
+            spec = parts.registry.sources[table.name]
+            if table.schema == spec.schema:
                 writer.stands_for(table.files, parts.pool.batches(table.name))
             parts.applier.feeder.duplicates.restore(table.name, table.seen)
-            parts.applier.feeder.miscounts.restore(table.name, table.miscounted)
+            parts.applier.feeder.miscounts.restore(spec, table.miscounted)
         parts.applier.feeder.miscounts.check()
         log.info("restored", time=manifest.time, rows=sum(f.rows for f in manifest.files()))
 

@@ -99,8 +99,8 @@ class Feeder:
         self._taken = batch.time
         for spec, changes in touched:  # only now: a truncation may have completed the time before
             if not spec.rows_stay:
-                changed = changes.rows.select(spec.key).filter(pa.array(changes.diffs != 0))
-                self.miscounts.note(spec.name, changed)
+                changed = changes.rows.filter(pa.array(changes.diffs != 0))
+                self.miscounts.note(spec, changed)
 
     def _feed_truncations(self, table: str, changes: Changes) -> None:
         """Feed updates with truncations among them, which empty the table as it is by then."""

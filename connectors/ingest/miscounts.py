@@ -3,7 +3,8 @@
 With replica identity `full` a row is added and taken away as it stands, so a key has one row or
 none. It has others where a change takes away a row that is not there, which then is there -1 times,
 as of an image that is not whole; or adds one to a key that has one, as a second snapshot does. Both
-are told by key until later changes make up for them.
+are told by key until later changes make up for them. A table without a key has any number of equal
+rows, but no fewer than none: there a row is its key.
 
 The keys of each batch are looked up in the table's own arrangement once their times are complete.
 """
@@ -19,6 +20,7 @@ import structlog
 from numpy.typing import NDArray
 
 from connectors.ingest.upsert import Prior
+from connectors.tables.spec import TableSpec
 from ivm.results import Found
 
 # So many keys of a table are looked at again with each of its batches, and so many are told.
@@ -43,9 +45,16 @@ class Miscounts:
         self.faults: dict[str, Miscounted] = {}
         self._prior = prior
         self._noted: dict[str, list[pa.RecordBatch]] = {}
+        self._unkeyed: set[str] = set()
 
-    def note(self, table: str, keys: pa.RecordBatch) -> None:
-        """Let `check` look up these keys, and those that are at fault already."""
+    def note(self, spec: TableSpec, rows: pa.RecordBatch) -> None:
+        """Let `check` look up the keys of these rows, and those that are at fault already."""
+        keys = rows.select(spec.key or spec.schema.names)
+        self._note(spec.name, keys, is_keyed=bool(spec.key))
+
+    def _note(self, table: str, keys: pa.RecordBatch, *, is_keyed: bool) -> None:
+        if not is_keyed:
+            self._unkeyed.add(table)
         self._noted.setdefault(table, []).append(keys)
 
     def check(self) -> None:
@@ -53,7 +62,9 @@ class Miscounts:
         for table, noted in self._noted.items():
             before = self.faults.get(table)
             keys = _joined([*noted, before.keys] if before is not None else noted)
-            found = _miscounted(keys, self._prior.look_up(table, keys))
+            found = _miscounted(
+                keys, self._prior.look_up(table, keys), is_keyed=table not in self._unkeyed
+            )
             if found is None:
                 self.faults.pop(table, None)
                 continue
@@ -71,6 +82,7 @@ class Miscounts:
         """Forget a table that was dropped."""
         self.faults.pop(table, None)
         self._noted.pop(table, None)
+        self._unkeyed.discard(table)
 
     def to_json(self, table: str) -> str:
         """The keys of a table at fault, for `restore`."""
@@ -82,11 +94,11 @@ class Miscounts:
             writer.write_batch(found.keys)
         return b64encode(sink.getvalue().to_pybytes()).decode()
 
-    def restore(self, table: str, value: str) -> None:
+    def restore(self, spec: TableSpec, value: str) -> None:
         """Note the keys that `to_json` gave."""
         if value:
             for keys in pa.ipc.open_stream(b64decode(value)):
-                self.note(table, keys)
+                self._note(spec.name, keys, is_keyed=bool(spec.key))
 
 
 def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
@@ -94,12 +106,15 @@ def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     return next(iter(table.to_batches()), batches[0])
 
 
-def _miscounted(keys: pa.RecordBatch, found: Found) -> Miscounted | None:
-    """The keys that have another number of rows than one or none; None if there is none."""
+def _miscounted(keys: pa.RecordBatch, found: Found, *, is_keyed: bool) -> Miscounted | None:
+    """The keys that have another number of rows than one or none; None if there is none.
+
+    Rows of a table without a key may be there more than once.
+    """
     groups = len(found.starts) - 1
     rows = np.bincount(found.owners, np.abs(found.counts), groups).astype(np.int64)
     lacking = np.bincount(found.owners, found.counts < 0, groups) > 0
-    (faulty,) = np.nonzero(lacking | (rows > 1))
+    (faulty,) = np.nonzero(lacking | (rows > 1) if is_keyed else lacking)
     if not len(faulty):
         return None
     faulty = faulty[:REMEMBERED]

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 
-from ivm.dataflow.aggregates import Aggregate
+from ivm.dataflow.aggregates import Aggregate, AggregateFunction
 from ivm.dataflow.expressions import Call, Column, Literal
 from ivm.dataflow.nodes import Arrange, Iterate, Join, Map, Node, Recursive, Reduce, Union, columns
 from tests.property.engine import Change, assert_law, edges, frontiers, run
@@ -38,7 +38,7 @@ def moving(aggregate: Aggregate, rounds: int = ROUNDS) -> Node:
     return Iterate((("worth", summed),), "worth", max_rounds=rounds, stops=True)
 
 
-def moving_floats(function: str) -> Node:
+def moving_floats(function: AggregateFunction) -> Node:
     """The same of floats, with sums and averages that are rounded."""
     schema = pa.schema([WORTH.field(0), pa.field("v", FLOAT)])
     name = Recursive("worth", schema)
@@ -87,7 +87,7 @@ def test_output_equals_recomputation_at_every_time(
 @thoroughly
 @given(changes=rewirings(), stops=frontiers())
 def test_floats_equal_recomputation_at_every_time(
-    function: str, changes: list[Change], stops: list[int]
+    function: AggregateFunction, changes: list[Change], stops: list[int]
 ) -> None:
     assert_law(moving_floats(function), changes, stops)
 

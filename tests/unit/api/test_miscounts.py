@@ -1,6 +1,7 @@
 """Keys whose rows do not add up are told: rows taken away that were not there, or added twice."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +140,7 @@ def test_the_keys_at_fault_are_those_without_one_row_or_none(
         rows = pa.RecordBatch.from_arrays(columns, schema=schema)
         pool.feed("orders", rows, np.array([c[2] for c in batch], np.int64), time)
         pool.advance(time + 1)
-        miscounts.note("orders", rows.select(["id"]))
+        miscounts.note(ORDERS, rows)
         miscounts.check()
         for number, customer, diff in batch:
             counts[number, customer] += diff
@@ -150,3 +151,21 @@ def test_the_keys_at_fault_are_those_without_one_row_or_none(
         faults = miscounts.faults.get("orders")
         found = [] if faults is None else sorted(row["id"] for row in faults.keys.to_pylist())
         assert found == expected
+
+
+def test_equal_rows_of_a_table_without_a_key_add_up_until_one_too_many_is_taken() -> None:
+    pool, sales = Pool(1), replace(ORDERS, key=())
+    pool.create_input("orders", sales.schema, ())
+    miscounts = Miscounts(pool)
+    columns = [
+        pa.array([1], f.type) if i == 0 else pa.nulls(1, f.type) for i, f in enumerate(sales.schema)
+    ]
+    rows = pa.RecordBatch.from_arrays(columns, schema=sales.schema)
+    told = []
+    for time, diff in enumerate((2, -1, -2, 1), 1):
+        pool.feed("orders", rows, np.array([diff], np.int64), time)
+        pool.advance(time + 1)
+        miscounts.note(sales, rows)
+        miscounts.check()
+        told.append(miscounts.count("orders"))
+    assert told == [0, 0, 1, 0]
