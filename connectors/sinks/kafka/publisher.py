@@ -316,7 +316,7 @@ class Publisher:
         told = reached.offsets.told()
         return self._last.next(
             views,
-            advances=True,
+            advances=reached.time > self._last.time,  # a view put at a time of before is alone
             time=reached.time,
             moment=reached.moment,
             ranges=reached.ranges,

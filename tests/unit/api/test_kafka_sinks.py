@@ -131,7 +131,7 @@ def test_a_view_put_at_a_published_time_leaves_that_time_its_ranges(
     assert (last(kafka, service).time, last(kafka, service).ranges) == (batch.time, batch.ranges)
 
 
-def test_the_progress_of_a_time_names_only_the_views_that_it_changes(
+def test_the_progress_of_a_time_or_of_a_new_view_names_only_views_that_change(
     service: Service, kafka: Kafka
 ) -> None:
     service.put()
@@ -140,6 +140,8 @@ def test_the_progress_of_a_time_names_only_the_views_that_it_changes(
         body = {"query": f"SELECT id FROM orders WHERE id > {100 + number}", "sink": sink}
         assert service.client.put(f"/v1/views/above{number}", json=body).status_code == 201
     before = last(kafka, service)
+    assert before.changes is not None
+    assert before.changes.keys() == {"above4"}
     service.pipeline.deliver("orders", (order(1, "ada", "1"), 1))
     after = last(kafka, service)
     assert after.changes is not None
