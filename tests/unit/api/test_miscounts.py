@@ -157,10 +157,8 @@ def test_equal_rows_of_a_table_without_a_key_add_up_until_one_too_many_is_taken(
     pool, sales = Pool(1), replace(ORDERS, key=())
     pool.create_input("orders", sales.schema, ())
     miscounts = Miscounts(pool)
-    columns = [
-        pa.array([1], f.type) if i == 0 else pa.nulls(1, f.type) for i, f in enumerate(sales.schema)
-    ]
-    rows = pa.RecordBatch.from_arrays(columns, schema=sales.schema)
+    row = {"id": 1, "customer": "a"}
+    rows = pa.RecordBatch.from_pylist([row], schema=sales.schema)
     told = []
     for time, diff in enumerate((2, -1, -2, 1), 1):
         pool.feed("orders", rows, np.array([diff], np.int64), time)
