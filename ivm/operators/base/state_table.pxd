@@ -31,6 +31,9 @@ cdef class Groups:
     # Makes all entries findable.
     cdef int index(self) except -1 nogil
     cdef int remove(self, uint32_t entry) except -1 nogil
+    # Gives memory back where most entries have been removed, and returns True: then the others have moved. Where memory
+    # is short, nothing changes.
+    cdef bint shrink(self) noexcept nogil
     # The number of entries, with holes (all zero) among them.
     cdef uint32_t length(self) noexcept nogil
     # 1 + the entry of `key`, or 0.

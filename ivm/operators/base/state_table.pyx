@@ -6,13 +6,16 @@ otherwise most look-ups in a large table would miss the address cache, too.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
+from libcpp.vector cimport vector
 
 from ivm.rows.updates cimport Updates, copy_few, empty_updates, push, release, reserve
 from ivm.trace.times cimport compare_words
 
 cdef enum:
     FIRST_SLOTS = 64
+    WORTH_SHRINKING = 1 << 12   # entries
+    MOST_HOLES = 4              # entries for each that is used, from which on memory is given back
 
 
 cdef extern from *:
@@ -188,6 +191,35 @@ cdef class Groups:
         while self.slots.words[slot] != 0:
             slot = (slot + 1) & self.mask
         self.slots.words[slot] = held
+
+    cdef bint shrink(self) noexcept nogil:
+        cdef Updates rows = empty_updates(self.stride - 1, 0), slots = empty_updates(0, 0)
+        cdef size_t wanted = FIRST_SLOTS
+        cdef Py_ssize_t i
+        cdef uint64_t held
+        if self.rows.length < WORTH_SHRINKING or <size_t> self.rows.length < MOST_HOLES * self.used:
+            return False
+        while 4 * (self.used + 1) > 3 * wanted:
+            wanted *= 2
+        if reserve(&rows, self.used + 1) < 0 or reserve(&slots, wanted) < 0:
+            release(&rows)
+            return False
+        memset(slots.words, 0, wanted * sizeof(uint64_t))
+        slots.length = wanted
+        self.rows, rows = rows, self.rows
+        self.slots, slots = slots, self.slots
+        self.mask = wanted - 1
+        for i in range(slots.length):
+            held = slots.words[i]
+            if held != 0:
+                memcpy(push(&self.rows), rows.words + <size_t> (<uint32_t> held - 1) * self.stride,
+                       self.stride * sizeof(uint64_t))
+                self.place(held >> 32 << 32 | <uint64_t> self.rows.length)
+        release(&rows)
+        release(&slots)
+        self.holes = vector[uint32_t]()
+        self.measure()
+        return True
 
     cdef int remove(self, uint32_t entry) except -1 nogil:
         cdef size_t mask = self.mask

@@ -281,6 +281,11 @@ cdef class Accumulate(Fallible):
                 return False
         return True
 
+    cdef int rest(self) except -1 nogil:
+        if self.touched.empty() and self.groups.shrink():
+            memset(self.known, 0, sizeof(self.known))       # its entries have moved
+        return Fallible.rest(self)
+
     # Appends the changes of the touched groups at `time` to `into`, and drops groups that are empty; with
     # `more` the last group waits.
     cdef int emit(self, uint64_t time, bint more, Updates* into) except -1 nogil:

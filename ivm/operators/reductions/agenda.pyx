@@ -11,11 +11,16 @@ from libcpp.vector cimport vector
 from ivm.trace.times cimport compare_words
 
 
+cdef enum:
+    KEPT_ITEMS = 1 << 12
+
+
 cdef class Agenda:
     """Holds items by times of `words` words."""
 
     def __init__(self, int words):
         self.words = words
+        self.most = 0
 
     cdef int add(self, const uint64_t* time, uint32_t item) except -1 nogil:
         cdef size_t low = 0, high = self.order.size(), middle
@@ -53,6 +58,7 @@ cdef class Agenda:
 
     cdef int take(self, vector[uint32_t]* items) except -1 nogil:
         cdef uint32_t place = self.order.back()
+        self.most = max(self.most, self.buckets[place].size())
         items[0].swap(self.buckets[place])
         self.buckets[place].clear()
         self.free.push_back(place)
@@ -65,3 +71,9 @@ cdef class Agenda:
         self.order.clear()
         self.buckets.clear()
         self.free.clear()
+        self.most = 0
+
+    cdef void rest(self) noexcept nogil:
+        if self.most > KEPT_ITEMS and self.order.empty():
+            self.clear()
+

@@ -59,6 +59,7 @@ cdef class Curves:
     cdef Updates touches                # of this step, bare: a `Touch`, then its bound
     cdef Slab slab                      # the memory of all entries
     cdef Updates tail                   # scratch
+    cdef size_t settled                 # keys that were touched since histories were put side by side
     cdef Py_ssize_t records             # entries of all histories
     cdef Py_ssize_t room                # bytes of these, to be read beside a step
     cdef Curve* curve(self, uint32_t key) noexcept nogil

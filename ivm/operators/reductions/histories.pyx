@@ -39,11 +39,12 @@ cdef extern from *:
 cdef enum:
     TOUCH_WORDS = sizeof(Touch) // sizeof(uint64_t)
     AXIS_WORDS = 4          # axis, coordinate, least coordinate on the other axis, 0
+    KEPT_BYTES = 1 << 18    # of the slab, where there is no history
     KEPT_TOUCHES = 1 << 12  # after a step that touched more keys their room is given back
     MANY = 64               # new entries of a key, from which on those out of order wait in a tail
     FEW = 4                 # entries up to which inserting each beats a merge
     AHEAD = 8               # touches whose histories are prefetched before they are needed
-    LARGE_SHARE = 8         # a step that touched one key in so many may put all histories side by side
+    LARGE_SHARE = 8         # once one key in so many was touched all histories may be put side by side
 
 
 cdef class Curves:
@@ -66,6 +67,7 @@ cdef class Curves:
         self.touches = empty_bare(TOUCH_WORDS + time_words, 0)
         self.tail = empty_updates(words, time_words)
         self.records = self.room = 0
+        self.settled = 0
 
     def __dealloc__(self):
         cdef uint32_t key
@@ -271,9 +273,14 @@ cdef class Curves:
             if curve.past.length == 0:
                 release_entries(&curve.past, self.stride, &self.slab)
                 self.groups.remove(touch.key)
+        self.settled += touched
         if (self.slab.waiting > LARGE and 2 * self.slab.waiting > self.slab.bytes
-                and LARGE_SHARE * touched >= self.groups.used):
+                and LARGE_SHARE * self.settled >= self.groups.used):
             self._pack()
+            self.settled = 0
+        elif self.groups.used == 0 and self.slab.bytes > KEPT_BYTES:
+            release_chunks(&self.slab)
+        self.groups.shrink()
         self.room = self.slab.bytes
         self.touches.length = 0
         if touched > KEPT_TOUCHES:

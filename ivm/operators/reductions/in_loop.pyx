@@ -39,6 +39,7 @@ cdef enum:
     NEXT = 4            # and the entries to which these point
     FEW_CHANGES = 16    # below, equal values are found by looking at all
     LONG_HISTORY = 24   # entries of a key's history, from which on it is walked once for all times of a step
+    KEPT_PLACES = 1 << 12
     MANY_UPDATES = 64   # of a round, from which on they are taken in the order of their keys
 
 
@@ -123,6 +124,9 @@ cdef class Reduce(Operator):
 
     cdef int settle(self) except -1 nogil:
         release(&self.ordered)
+        self.agenda.rest()
+        if self.places.capacity() > KEPT_PLACES:
+            self.places = vector[uint32_t]()
         if self.sums is not None:
             self.sums.clear()
         return self.curves.settle()

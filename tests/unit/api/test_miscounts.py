@@ -155,7 +155,7 @@ def test_the_keys_at_fault_are_those_without_one_row_or_none(
 
 def test_equal_rows_of_a_table_without_a_key_add_up_until_one_too_many_is_taken() -> None:
     pool, sales = Pool(1), replace(ORDERS, key=())
-    pool.create_input("orders", sales.schema, ())
+    pool.create_input("orders", sales.schema, sales.schema.names)
     miscounts = Miscounts(pool)
     row = {"id": 1, "customer": "a"}
     rows = pa.RecordBatch.from_pylist([row], schema=sales.schema)
