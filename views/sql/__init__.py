@@ -8,7 +8,7 @@ Any construct not listed here is refused with its name and place, never approxim
   and TABLE; UNION, EXCEPT and INTERSECT [ALL];
 - WITH, WITH RECURSIVE with SEARCH and CYCLE, and WITH MUTUALLY RECURSIVE as Materialize has it;
 - joins: inner, left, right, full, cross, comma, on any condition, NATURAL, USING; LATERAL (inner
-  and left);
+  and left); ASOF (inner and left) as DuckDB has it;
 - subqueries: derived tables, EXISTS, [NOT] IN, ARRAY, comparison and other operators with ANY and
   ALL, scalar ones and rows, all of them correlated at will;
 - rows as values: (a, b), ROW (…), the whole row of a relation, (row).field, (row).*; a column of
@@ -18,7 +18,7 @@ Any construct not listed here is refused with its name and place, never approxim
 - windows (OVER, WINDOW) with PARTITION BY, ORDER BY and frames by ROWS, GROUPS or RANGE whose ends
   are constant, with EXCLUDE: row_number, rank, dense_rank, percent_rank, cume_dist, ntile, lag,
   lead, first_value, last_value, nth_value, with IGNORE NULLS; and the aggregates but for those of
-  WITHIN GROUP, with FILTER;
+  WITHIN GROUP, with FILTER; QUALIFY;
 - now() compared with an expression of the row in WHERE: rows come and go as time passes;
 - functions that return sets, in FROM (LATERAL or not, ROWS FROM, WITH ORDINALITY), the select list,
   GROUP BY and ORDER BY: unnest, generate_series, jsonb_array_elements, jsonb_each,

@@ -1,6 +1,7 @@
 """The clauses of a query, each bound into plan nodes.
 
 - `any_all`: operators other than comparisons with ANY and ALL
+- `asof`: ASOF JOIN: to each row on the left the nearest on the right
 - `ctes`: WITH: queries under names, each bound anew where the query after them reads it
 - `expansion`: set-returning functions outside FROM: the rows that they make
 - `grouping`: GROUP BY: from the rows of FROM and WHERE to one row for each group
@@ -9,6 +10,7 @@
 - `joins`: joins in FROM: lists, conditions, USING and NATURAL
 - `limits`: LIMIT, OFFSET and FETCH FIRST [WITH TIES]
 - `mutual`: WITH MUTUALLY RECURSIVE, as Materialize has it
+- `qualify`: QUALIFY: a condition over window functions
 - `quantifiers`: IN, ANY and ALL over subqueries and lists, and conditions read only for being true
 - `queries`: whole queries: WITH, set operations, VALUES, and ORDER BY over them
 - `recursion`: WITH RECURSIVE: a base, and a step over what was found so far

@@ -18,6 +18,7 @@ from views.sql.base.binder import Binder
 from views.sql.base.coercion import cast, common_type
 from views.sql.base.computations import Pending, attach
 from views.sql.base.scope import Environment, Relation, Scope, Session, one_row
+from views.sql.clauses.asof import asof
 from views.sql.clauses.handlers import HANDLERS
 from views.sql.clauses.quantifiers import decided
 from views.sql.clauses.relations import (
@@ -92,7 +93,10 @@ class From:
         condition = node.args.get("on")
         on = TRUE if condition is None else decided(binder, condition)
         predicate = conjunction([*(equal for _, _, equal in pairs), on])
-        plan = self._with_pending(side, left, right, predicate, binder.pending, node)
+        if node.method == "ASOF":
+            plan = self._asof(side, left, right, predicate, binder, pairs, node)
+        else:
+            plan = self._with_pending(side, left, right, predicate, binder.pending, node)
         sides = [left.scope, right.scope]
         if side in ("RIGHT", "FULL"):
             sides[0] = sides[0].widened()
@@ -107,7 +111,7 @@ class From:
         source.only(node, ("this", "on", "using", "kind", "side", "method", "alias"))
         if node.kind not in ("", "INNER", "CROSS", "OUTER"):
             raise source.unsupported(f"{node.kind} JOIN", node)
-        if node.method not in ("", "NATURAL"):
+        if node.method not in ("", "NATURAL", "ASOF"):
             raise source.unsupported(f"{node.method} JOIN", node)
         return node.side or "INNER"
 
@@ -146,6 +150,25 @@ class From:
                 "a subquery over both sides in the condition of a FULL JOIN", node
             )
         return Apply("left", left.plan, Filter(attach(right.plan, of_both), on), TRUE)
+
+    def _asof(
+        self,
+        side: str,
+        left: Item,
+        right: Item,
+        predicate: Expression,
+        binder: Binder,
+        pairs: Sequence[tuple[Attribute, Attribute, Expression]],
+        node: exp.Join,
+    ) -> Plan:
+        """The join to the nearest row; the last column of USING is the one that orders."""
+        if binder.pending:
+            raise self.session.source.unsupported("a subquery in the condition of ASOF JOIN", node)
+        if pairs:
+            one, other, _ = pairs[-1]
+            order = compare_bound(binder, "ge", ">=", (node, one.column), (node, other.column))
+            predicate = conjunction([*(equal for _, _, equal in pairs[:-1]), order])
+        return asof(self.session, side, left.plan, right.plan, predicate, node)
 
     def _shared(self, left: Item, right: Item, node: exp.Join) -> list[str]:
         """The columns named by USING, or shared by the sides of a NATURAL join."""

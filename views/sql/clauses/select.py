@@ -32,6 +32,7 @@ from views.sql.clauses.grouping_sets import Outputs, Set, grouping_sets
 from views.sql.clauses.handlers import HANDLERS
 from views.sql.clauses.joins import bind_from
 from views.sql.clauses.limits import Limit, bind_limit
+from views.sql.clauses.qualify import bind_qualify
 from views.sql.clauses.quantifiers import decided
 from views.sql.clauses.temporal_filter import bounds, conjuncts, reads_clock
 from views.sql.functions.rows import Row, row_or_value
@@ -42,7 +43,7 @@ MAX_COLUMNS = 1664  # of a select list, as in PostgreSQL
 _BY_POSITION = frozenset({"row_number", "ntile", "lag", "lead"})
 _CLAUSES = (
     "with_", "expressions", "distinct", "from_", "joins", "where", "group", "having",
-    "windows", "order", "limit", "offset",
+    "windows", "qualify", "order", "limit", "offset",
 )  # fmt: skip
 
 
@@ -74,6 +75,7 @@ class Select:
     repeated: list[tuple[Attribute, Expression]] = field(default_factory=list)
     shared: dict[tuple[exp.Expr, tuple[Expression, ...]], Expression] = field(default_factory=dict)
     expanded: tuple[SortKey, ...] = ()
+    qualify: Expression | None = None
 
     def binder(self, clause: str) -> Binder:
         """Makes a binder for a clause without aggregates."""
@@ -180,6 +182,16 @@ class Select:
         if not self.order and self.node.args.get("distinct") is None:
             self.order = [(each, self.node) for each in order]
 
+    def bind_qualify(self) -> list[Pending]:
+        """Binds QUALIFY, and gives its subqueries."""
+        clause = self.node.args.get("qualify")
+        binder = self.output_binder("QUALIFY")
+        if clause is not None:
+            binder.set_calls, binder.shared = None, {}
+            outputs = {item.name: item.value for item in reversed(self.items)}
+            self.qualify = bind_qualify(binder, clause, outputs)
+        return binder.pending
+
     def bind_on(self, binder: Binder) -> None:
         """Binds DISTINCT ON, with which ORDER BY must begin."""
         distinct = self.node.args.get("distinct")
@@ -229,16 +241,19 @@ def bind_select(session: Session, env: Environment, node: exp.Select) -> BoundQu
     order = select.output_binder("ORDER BY")
     select.bind_order(order)
     select.bind_on(order)
-    pending = [*items.pending, *order.pending]
+    pending = [*items.pending, *order.pending, *select.bind_qualify()]
     aggregated = select.aggregates.calls or select.aggregates.groupings
     if node.args.get("group") is not None or clause is not None or aggregated:
         pending = _group(select, group, condition, having.pending, pending)
     else:
         select.take_order()
     made = {use.attribute.number for use in select.windows}
-    made |= {call.element.number for call in select.set_calls}
-    plan, later = attach_ready(select.plan, pending, made)
+    sets = {call.element.number for call in select.set_calls}
+    plan, later = attach_ready(select.plan, pending, made | sets)
     plan = computed(session, plan, select.windows)
+    if select.qualify is not None:
+        plan, later = attach_ready(plan, later, sets)
+        plan = Filter(plan, select.qualify)
     select.plan, select.expanded = expand(session, plan, select.set_calls, later)
     return _output(select)
 
@@ -284,6 +299,8 @@ def _group(
     having = [grouping.regroup_pending(p, select.node) for p in having]
     if condition is not None:
         condition = grouping.regroup(condition, select.node.args["having"])
+    if select.qualify is not None:
+        select.qualify = grouping.regroup(select.qualify, select.node.args["qualify"])
     select.plan = attach(grouping.aggregate(select.plan), having)
     if condition is not None:
         select.plan = Filter(select.plan, condition)

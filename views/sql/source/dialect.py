@@ -445,7 +445,11 @@ def _interval(generator: Generator, interval: exp.Interval) -> str:
 class ViewsGenerator(PostgresGenerator):
     """Writes the syntax that the parser adds, which sqlglot's own generator has no methods for."""
 
-    TRANSFORMS: ClassVar = PostgresGenerator.TRANSFORMS | {
+    TRANSFORMS: ClassVar = {
+        kind: transform
+        for kind, transform in PostgresGenerator.TRANSFORMS.items()
+        if kind is not exp.Select  # it writes QUALIFY as a subquery
+    } | {
         MutuallyRecursive: _mutually_recursive,
         RecursiveBinding: _binding,
         exp.Array: _array,
