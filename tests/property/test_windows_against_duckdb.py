@@ -98,8 +98,8 @@ as b, array_agg(total) filter (where total > 3) over (order by id
 rows between 2 preceding and 1 following) as c from orders
 window w as (partition by customer_id order by id);
 
-select id, sum(total) over (w rows between 2 preceding and 2 following exclude current row) as a,
-max(total) over (w rows between 2 preceding and 2 following exclude group) as b, count(*) over (w
+select id, sum(total) over (w groups between 1 preceding and current row exclude current row) as a,
+max(total) over (w range between 2 preceding and 2 following exclude group) as b, count(*) over (w
 groups between 1 preceding and 1 following exclude ties) as c, min(day) over (w range unbounded
 preceding exclude no others) as d from orders window w as (order by total);
 

@@ -68,6 +68,7 @@ REFUSED = [
     "select now() as x",
     "select id from customers for update",
     "select id from customers tablesample system (1)",
+    "select ntile(1) within group (order by id) as r from customers",
     "select every() as e from customers",
     "select json_object_agg() as o from customers",
     "select percentile_cont(null) within group (order by id) as p from customers",

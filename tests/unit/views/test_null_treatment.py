@@ -32,9 +32,8 @@ CALLS = [
 def _values(call: str) -> list[Any]:
     """The call's values for the orders by their numbers."""
     query = f"select id, {call} over (order by id) as v from orders"
-    rows = evaluate(compile_view(query, CATALOG).node, {"orders": ORDERS}).rows
-    pairs: list[Any] = list(rows)
-    values: dict[Any, Any] = dict(pairs)
+    rows: Counter[Any] = evaluate(compile_view(query, CATALOG).node, {"orders": ORDERS}).rows
+    values = {row[0]: row[1] for row in rows}
     return [values[number] for number in range(1, 6)]
 
 
