@@ -19,6 +19,7 @@ Any construct not listed here is refused with its name and place, never approxim
   are constant, with EXCLUDE: row_number, rank, dense_rank, percent_rank, cume_dist, ntile, lag,
   lead, first_value, last_value, nth_value, with IGNORE NULLS; and the aggregates but for those of
   WITHIN GROUP, with FILTER; QUALIFY;
+- windows of time in FROM: TUMBLE, HOP and SESSION; and SESSION WITH GAP as a frame;
 - now() compared with an expression of the row in WHERE: rows come and go as time passes;
 - functions that return sets, in FROM (LATERAL or not, ROWS FROM, WITH ORDINALITY), the select list,
   GROUP BY and ORDER BY: unnest, generate_series, jsonb_array_elements, jsonb_each,

@@ -8,5 +8,6 @@
 - `occurrence`: one occurrence of an aggregate: its parts, and the query that computes it
 - `ordered`: ordered-set and ordered aggregates: lists, texts, percentiles, extremes
 - `statistics`: variances, standard deviations, correlations and regressions
+- `window_plans`: window calls as nodes of the plan
 - `windows`: window functions: the clauses of OVER, and the calls that a query computes
 """

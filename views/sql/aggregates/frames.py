@@ -16,7 +16,7 @@ from sqlglot import exp
 from ivm.constants import computed
 from ivm.dataflow.aggregates import UP_TO_PEERS, Calendar, End, Exclusion, Frame, FrameUnit
 from ivm.dataflow.expressions import Call, Expression, Literal
-from ivm.values.types import INTERVAL
+from ivm.values.types import INTERVAL, Interval, interval_constant
 from views.errors import InvalidLiteral, SqlSyntaxError
 from views.plan.scalars import columns_of
 from views.sql.base.binder import Binder, name
@@ -102,7 +102,7 @@ def _distance(
     kind = order[0].value.type
     bound = b.bind(node)
     if pa.types.is_temporal(kind):
-        months, days, micros = _interval(b, bound, node)
+        months, days, micros = _interval(b, bound, node, "an end of RANGE")
         if pa.types.is_time(kind):
             months = days = 0
         micros += days * _DAY
@@ -124,15 +124,23 @@ def _check_sign(b: Binder, away: Decimal | float, node: exp.Expr) -> None:
         raise b.fault(InvalidLiteral, "an end of RANGE must not be negative", node)
 
 
-def _interval(b: Binder, bound: Bound, node: exp.Expr) -> tuple[int, int, int]:
+def _interval(b: Binder, bound: Bound, node: exp.Expr, what: str) -> tuple[int, int, int]:
     """The months, days and microseconds of an interval."""
-    length = _folded(b.typed(bound, INTERVAL, node))
-    if length.type != INTERVAL:
-        raise b.mismatch(f"an end of this RANGE must be an interval, not {name(length)}", node)
-    if not isinstance(length, Literal) or not isinstance(length.value, tuple):
-        raise b.session.source.unsupported("an end of RANGE that varies", node)
-    months, days, nanos = length.value
+    given = _folded(b.typed(bound, INTERVAL, node))
+    if given.type != INTERVAL:
+        raise b.mismatch(f"{what} must be an interval here, not {name(given)}", node)
+    if not isinstance(given, Literal) or not isinstance(given.value, tuple):
+        raise b.session.source.unsupported(f"{what} that varies", node)
+    months, days, nanos = given.value
     return int(months), int(days), int(nanos // 1000)
+
+
+def length(b: Binder, node: exp.Expr, what: str, *, positive: bool = True) -> Literal:
+    """Reads `node` as a constant interval, which is above 0 if it must be `positive`."""
+    months, days, micros = _interval(b, b.bind(node), node, what)
+    if positive and (months * _MONTH + days) * _DAY + micros <= 0:
+        raise b.fault(InvalidLiteral, f"{what} must be above 0", node)
+    return Literal(interval_constant(Interval(months, days, micros)), INTERVAL)
 
 
 def _number(b: Binder, bound: Bound, kind: pa.DataType, node: exp.Expr) -> Decimal | float:

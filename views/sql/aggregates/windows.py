@@ -5,23 +5,23 @@ An aggregate over a window is bound as any other; its computations become calls 
 instead of a grouped query's, and its values are in the order of the window.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
 from sqlglot import exp
 
-from ivm.dataflow.aggregates import WindowFunction, is_window_function
-from ivm.dataflow.expressions import Column, Expression
+from ivm.dataflow.aggregates import Frame, WindowFunction, is_window_function
+from ivm.dataflow.expressions import Expression
 from views.errors import DuplicateColumn, GroupingError, UnknownTable
-from views.plan.nodes import Attribute, Map, Plan, Window, WindowCall
+from views.plan.nodes import Attribute
 from views.sql.aggregates.calls import ordering
-from views.sql.aggregates.frames import bind_frame, number
+from views.sql.aggregates.frames import bind_frame, length, number
 from views.sql.base.binder import Binder, Handler
-from views.sql.base.coercion import BIGINT, DOUBLE, INT, Bound
-from views.sql.base.computations import Aggregates, WindowUse
-from views.sql.base.scope import Session
+from views.sql.base.coercion import BIGINT, DOUBLE, INT, Bound, is_temporal
+from views.sql.base.computations import Aggregates, Ordering, WindowUse
 from views.sql.source.text import describe
+from views.sql.source.time_windows import SessionFrame, TimeWindow
 
 _NUMBERS: dict[type[exp.Expr], tuple[WindowFunction, pa.DataType]] = {
     exp.RowNumber: ("row_number", BIGINT),
@@ -40,6 +40,7 @@ _VALUES: dict[type[exp.Expr], WindowFunction] = {
 }
 
 
+WHOLE = Frame("rows", None, None)
 _VALUES_ONLY = (
     "anything but lag, lead, first_value, last_value and nth_value"
     " (write FILTER (WHERE … IS NOT NULL) behind an aggregate)"
@@ -88,7 +89,17 @@ def _over(b: Binder, node: exp.Window, attribute: Attribute, function: WindowFun
     shape = _shape(b, node, list(b.windows_named))
     keys = tuple(b.value(key) for key in shape.keys)
     order = ordering(b, shape.order)
-    return WindowUse(keys, order, attribute, function, frame=bind_frame(b, shape.frame, order))
+    use = WindowUse(keys, order, attribute, function)
+    if isinstance(shape.frame, SessionFrame):
+        return replace(use, frame=WHOLE, gap=_gap(b, shape.frame, order))
+    return replace(use, frame=bind_frame(b, shape.frame, order))
+
+
+def _gap(b: Binder, frame: SessionFrame, order: tuple[Ordering, ...]) -> Expression:
+    """Binds the gap of SESSION WITH GAP, over the rows in `order`."""
+    if len(order) != 1 or not is_temporal(order[0].value.type):
+        raise b.mismatch("SESSION WITH GAP needs one ORDER BY column of dates or moments", frame)
+    return length(b, frame.args["gap"], "the gap of a session")
 
 
 def _shape(b: Binder, node: exp.Window, visible: Sequence[str]) -> Shape:
@@ -121,7 +132,11 @@ def check_named(b: Binder, nodes: Sequence[exp.Window]) -> None:
         shape = _shape(b, node, names[:i])
         for key in shape.keys:
             b.value(key)
-        bind_frame(b, shape.frame, ordering(b, shape.order))
+        order = ordering(b, shape.order)
+        if isinstance(shape.frame, SessionFrame):
+            _gap(b, shape.frame, order)
+        else:
+            bind_frame(b, shape.frame, order)
 
 
 def _of_value(b: Binder, node: exp.Window, given: exp.Expr, function: WindowFunction) -> WindowUse:
@@ -180,63 +195,21 @@ def _aggregate(b: Binder, inner: Binder, node: exp.Window) -> Bound:
     return bound
 
 
-def computed(session: Session, plan: Plan, uses: Sequence[WindowUse]) -> Plan:
-    """Adds the results of `uses` to `plan`; those over the same window break ties alike."""
-    read = [e for use in uses for e in use.reads()]
-    plan, columns = _with_columns(session, plan, read)
-    for over in dict.fromkeys((use.keys, use.order) for use in uses):
-        keys, order = over
-        calls = tuple(_call(u, columns) for u in uses if (u.keys, u.order) == over)
-        sorted_by = tuple(o.key(columns[o.value]) for o in order)
-        plan = Window(plan, tuple(columns[k].column for k in keys), sorted_by, calls)
-    return plan
-
-
-def _call(use: WindowUse, columns: Mapping[Expression, Attribute]) -> WindowCall:
-    argument, default, other, varies, where = (
-        None if e is None else columns[e].column
-        for e in (use.argument, use.default, use.other, use.varies, use.where)
-    )
-    return WindowCall(
-        use.attribute,
-        use.function,
-        argument,
-        default,
-        use.count,
-        use.frame,
-        other,
-        varies,
-        use.skips_nulls,
-        where,
-        use.parameter,
-    )
-
-
-def _with_columns(
-    session: Session, plan: Plan, values: Sequence[Expression]
-) -> tuple[Plan, dict[Expression, Attribute]]:
-    """Makes each of `values` a column of `plan`, and gives these columns."""
-    known = {a.number: a for a in plan.attributes}
-    found: dict[Expression, Attribute] = {}
-    outputs: list[tuple[Attribute, Expression]] = [(a, a.column) for a in plan.attributes]
-    for value in dict.fromkeys(values):
-        if isinstance(value, Column) and value.index in known:
-            found[value] = known[value.index]
-        else:
-            found[value] = session.numbers.fresh("window", value)
-            outputs.append((found[value], value))
-    if len(outputs) == len(known):
-        return plan, found
-    return Map(plan, tuple(outputs)), found
-
-
 def _alone(b: Binder, node: exp.Func) -> Bound:
     raise b.fault(GroupingError, f"{describe(node)} needs an OVER clause", node)
+
+
+def _outside_from(b: Binder, node: TimeWindow) -> Bound:
+    kind = node.args["kind"]
+    raise b.session.source.unsupported(
+        f"{kind} outside FROM (write FROM {kind}(table, column, …), and window_start here)", node
+    )
 
 
 _READ = ("this", "partition_by", "order", "over", "alias", "spec")
 HANDLERS: dict[type[exp.Expr] | str, Handler] = {
     exp.Window: Handler(window, _READ),
+    TimeWindow: Handler(_outside_from, ("this", "kind", "partition_by", "time", "expressions")),
     **{
         kind: Handler(_alone, ("this", "expressions", "offset", "default"))
         for kind in (*_NUMBERS, *_VALUES)

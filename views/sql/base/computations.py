@@ -126,7 +126,10 @@ class SetCall:
 
 @dataclass(frozen=True, slots=True)
 class WindowUse:
-    """Describes a `WindowCall` over expressions that are not yet columns."""
+    """Describes a `WindowCall` over expressions that are not yet columns.
+
+    With a `gap`, an interval, its rows are those of one session.
+    """
 
     keys: tuple[Expression, ...]
     order: tuple[Ordering, ...]
@@ -141,6 +144,7 @@ class WindowUse:
     skips_nulls: bool = False
     where: Expression | None = None
     parameter: str | None = None
+    gap: Expression | None = None
 
     def reads(self) -> list[Expression]:
         """Lists the expressions that it reads of each row."""

@@ -17,6 +17,8 @@
 - `relations`: FROM: tables, views, WITH queries, subqueries and lists of them
 - `searches`: SEARCH and CYCLE of WITH RECURSIVE, as columns of the query
 - `select`: one SELECT, clause by clause in the order of their meaning
+- `sessions`: sessions of a time column, found by window functions
 - `subqueries`: subqueries in expressions: EXISTS, scalar subqueries, and rows of values
 - `temporal_filter`: temporal filters: conditions that compare now() with an expression of the row
+- `time_windows`: TUMBLE, HOP and SESSION in FROM: rows with the windows of time they lie in
 """

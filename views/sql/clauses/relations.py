@@ -12,10 +12,12 @@ from views.plan.trees import free_columns, numbers_of
 from views.sql.base.binder import Binder
 from views.sql.base.schemas import expect_public
 from views.sql.base.scope import Environment, Relation, Scope, Session, one_row
+from views.sql.clauses import time_windows
 from views.sql.clauses.handlers import HANDLERS
 from views.sql.functions import records, set_returning
 from views.sql.functions.set_returning import Called
 from views.sql.source.text import describe
+from views.sql.source.time_windows import TimeWindow
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ def bind_relation(session: Session, env: Environment, before: Scope | None, node
             return _subquery(session, env, node.this, node)
         case exp.Table() if node.args.get("rows_from"):
             return _functions(session, env, before, node.args["rows_from"], node)
+        case exp.Table() if (called := time_windows.called(node.this)) is not None:
+            return _time_window(session, env, called, node)
         case exp.Table() if isinstance(node.this, exp.Func):
             return _functions(session, env, before, [node.this], node)
         case exp.Unnest():
@@ -129,6 +133,19 @@ def _record(
     if binder.pending:
         raise session.source.unsupported("a subquery in a function in FROM", called)
     return Item(found.plan, aliased(session, env, alias, found.columns, "", called), lateral=True)
+
+
+def _time_window(session: Session, env: Environment, called: TimeWindow, node: exp.Expr) -> Item:
+    """A table's rows with their windows of time; its name stands for the whole."""
+    session.source.only(node, ("this", "alias", "joins"))
+    given = bind_relation(session, env, None, called.this)
+    binder = Binder(session, env, given.scope, called.args["kind"], handlers=HANDLERS)
+    plan, start, end = time_windows.windowed(binder, given.plan, called)
+    if binder.pending:
+        raise session.source.unsupported("a subquery among the arguments of a time window", called)
+    columns = (*given.scope.visible, ("window_start", start), ("window_end", end))
+    name = given.scope.relations[0].alias
+    return Item(plan, aliased(session, env, node.args.get("alias"), columns, name, node))
 
 
 def _table(session: Session, env: Environment, node: exp.Table) -> Item:

@@ -15,7 +15,8 @@ from views.errors import GroupingError, QueryTooLarge, UnknownColumn, Unsupporte
 from views.plan.nodes import Attribute, Distinct, Filter, Map, Plan, SortKey, TemporalFilter, TopK
 from views.plan.scalars import TRUE, columns_of, conjunction
 from views.sql.aggregates.occurrence import ordering_of
-from views.sql.aggregates.windows import check_named, computed
+from views.sql.aggregates.window_plans import computed
+from views.sql.aggregates.windows import check_named
 from views.sql.base.binder import Binder
 from views.sql.base.computations import (
     Aggregates,
@@ -34,6 +35,7 @@ from views.sql.clauses.joins import bind_from
 from views.sql.clauses.limits import Limit, bind_limit
 from views.sql.clauses.qualify import bind_qualify
 from views.sql.clauses.quantifiers import decided
+from views.sql.clauses.sessions import by_session
 from views.sql.clauses.temporal_filter import bounds, conjuncts, reads_clock
 from views.sql.functions.rows import Row, row_or_value
 from views.sql.source.text import function_name
@@ -250,7 +252,8 @@ def bind_select(session: Session, env: Environment, node: exp.Select) -> BoundQu
     made = {use.attribute.number for use in select.windows}
     sets = {call.element.number for call in select.set_calls}
     plan, later = attach_ready(select.plan, pending, made | sets)
-    plan = computed(session, plan, select.windows)
+    plan, windows = by_session(session, plan, select.windows)
+    plan = computed(session, plan, windows)
     if select.qualify is not None:
         plan, later = attach_ready(plan, later, sets)
         plan = Filter(plan, select.qualify)

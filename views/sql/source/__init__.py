@@ -3,5 +3,6 @@
 - `dialect`: PostgreSQL's grammar: sqlglot's, with additions and with its rewriting left out
 - `quoting`: quoted texts in other forms than '…'
 - `searches`: the syntax of SEARCH and CYCLE after a recursive query
+- `time_windows`: the grammar of TUMBLE, HOP and SESSION in FROM, and of SESSION WITH GAP in OVER
 - `text`: the parser: from a query's text to its syntax tree, within the limits
 """

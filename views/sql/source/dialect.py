@@ -20,6 +20,14 @@ from sqlglot.tokenizer_core import Token, TokenType
 from views.errors import QueryTooLarge
 from views.sql.source.quoting import as_text
 from views.sql.source.searches import parse_searches, searches_sql
+from views.sql.source.time_windows import (
+    SessionFrame,
+    TimeWindow,
+    parse_session_frame,
+    parse_time_window,
+    write_session_frame,
+    write_time_window,
+)
 
 PLAIN = frozenset({
     "acos", "acosh", "array_append", "array_cat", "array_length", "array_position",
@@ -130,7 +138,13 @@ class ViewsParser(PostgresParser):
         "SOME": lambda args: exp.Any(this=seq_get(args, 0)),
         "DATE_TRUNC": lambda args: PostgresParser.FUNCTIONS["DATE_TRUNC"](_unit_first(args)),
     }
-    FUNCTION_PARSERS = _translated(PostgresParser.FUNCTION_PARSERS)
+    FUNC_TOKENS = PostgresParser.FUNC_TOKENS | {TokenType.SESSION}
+    WINDOW_ALIAS_TOKENS = PostgresParser.WINDOW_ALIAS_TOKENS - {TokenType.SESSION}
+    FUNCTION_PARSERS = _translated(PostgresParser.FUNCTION_PARSERS) | {
+        "TUMBLE": lambda parser: parse_time_window(parser, "TUMBLE"),
+        "HOP": lambda parser: parse_time_window(parser, "HOP"),
+        "SESSION": lambda parser: parse_time_window(parser, "SESSION"),
+    }
     # A colon parts the bounds of a slice, also before a name.
     PLACEHOLDER_PARSERS: ClassVar = {
         token: parser
@@ -159,6 +173,7 @@ class ViewsParser(PostgresParser):
     def reset(self) -> None:
         super().reset()
         self._reread = 0
+        self._session: SessionFrame | None = None
 
     def _retreat(self, index: int) -> None:
         """Go back to try another reading; of a wrong text there may be too many."""
@@ -209,7 +224,17 @@ class ViewsParser(PostgresParser):
             begun = self._tokens[self._index + 2 : self._index + 3]
             if not begun or begun[0].token_type != TokenType.WHERE:
                 self.raise_error("FILTER needs WHERE")
-        return super()._parse_window(this, alias)
+        found = super()._parse_window(this, alias)
+        if self._session is not None and isinstance(found, exp.Window):
+            found.set("spec", self._session)
+            self._session = None
+        return found
+
+    def _parse_partition_and_order(self) -> tuple[list[exp.Expr], exp.Expr | None]:
+        """Parses these clauses, and a frame by sessions behind them."""
+        clauses = super()._parse_partition_and_order()
+        self._session = parse_session_frame(self)
+        return clauses
 
     def _parse_select(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
         if self._match(TokenType.FROM, advance=False):
@@ -457,6 +482,8 @@ class ViewsGenerator(PostgresGenerator):
         exp.CTE: searches_sql,
         Values: lambda g, node: g.prepend_ctes(node, g.values_sql(node)),
         exp.Join: _join,
+        TimeWindow: write_time_window,
+        SessionFrame: write_session_frame,
         exp.BitwiseNot: lambda g, node: f"~ {g.sql(node, 'this')}",  # `~~` is LIKE
     }
 
