@@ -28,7 +28,10 @@ TYPES = (
     "boolean", "smallint", "integer", "bigint", "numeric", "numeric(4, 2)", "numeric(38, 10)",
     "real", "double precision", "text", "bytea", "date", "time", "timestamp", "timestamptz",
     "interval", "uuid", "jsonb", "int[]", "text[]", "numeric[]", "time[]", "jsonb[]",
-    "interval[][]",
+    "interval[][]", "varchar(3)", "char(4)", "bpchar", "float(10)", "timestamp(3)",
+    "timestamptz(0)",
+    "time(2)", "interval(1)", "interval year to month", "interval day to second(2)",
+    "interval minute", "date[]", "varchar[]",
 )  # fmt: skip
 TEXTS = (
     "", " ", "t", "yes", "0", "-1", "+7", "007", "12.75", ".5", "1e3", "1e400", "1e-400", "-0",
@@ -49,6 +52,13 @@ NUMBERS = (
     "0", "1", "2147483647", "2147483648", "9223372036854775808", "9" * 38, "1.5", ".5", "0.1",
     "1e3", "1e-37", "99.995", "16777217", "3.4028236e37",
 )  # fmt: skip
+TEMPLATES = (
+    "YYYY-MM-DD HH24:MI:SS.US", "FMDay, DDth Month Y,YYY", "IYYY-IW-ID", "J Q CC RM SSSS",
+    "HH12 AM BC",
+    "TZH:TZM OF TZ", "FXYYYY \"x\"", "9G999D99S", "FM0999.90MI", "SG99V9", "9.99EEEE", "RN", "PR9",
+    "L9,999th", "\"", "\\", "", "é9", "0" * 40, "9" * 30 + "." + "9" * 20,
+)  # fmt: skip
+ZONES = ("UTC", "europe/berlin", "EST", "UTC+3", "-3:30", "+999", "Mars", "<a>4", "", "é")
 _OPERATORS = ("+", "-", "*", "/", "%", "=", "<", "||", "->", "->>", "#>>", "#-", "@>", "?", "^")
 _INTERNAL = re.compile(
     r"decimal128|month_day|extension<|timestamp\[|time64|DataType|Literal|Error\b|<class"
@@ -62,13 +72,18 @@ def expression(random: Random, depth: int = 2) -> str:
     if depth == 0 or random.random() < 0.3:
         return _leaf(random)
     one = expression(random, depth - 1)
-    match random.randrange(6):
+    match random.randrange(8):
         case 0 | 1 | 2:
             return f"({one})::{random.choice(TYPES)}"
         case 3:
             return f"({one} {random.choice(_OPERATORS)} {expression(random, depth - 1)})"
         case 4:
             return f"(- {one})"
+        case 5:
+            function = random.choice(("to_char", "to_date", "to_timestamp", "to_number"))
+            return f"{function}({one}, {_quoted(random.choice(TEMPLATES))})"
+        case 6:
+            return f"({one} AT TIME ZONE {_quoted(random.choice(ZONES))})"
         case _:
             return f"ARRAY[{one}, {expression(random, depth - 1)}]"
 
@@ -80,9 +95,13 @@ def _leaf(random: Random) -> str:
     if random.random() < 0.2 and text:
         at = random.randrange(len(text))
         text = text[:at] + random.choice(("", "\\", "{", "-", ":", "9", text)) + text[at + 1 :]
-    quoted = "'" + text.replace("'", "''") + "'"
+    quoted = _quoted(text)
     typed = random.random() < 0.3
     return f"{random.choice(TYPES[:18])} {quoted}" if typed else quoted
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def fault(sql: str) -> str | None:

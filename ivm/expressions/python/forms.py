@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ivm.errors import Unsupported
@@ -44,7 +45,7 @@ def writer(type_: pa.DataType) -> Callable[[Any], str]:
         zone = "+00" if _zoned(type_) else ""
         return lambda value: timestamp_text(value, zone)
     if pa.types.is_float32(type_):
-        return lambda value: float_text(float(str(pa.scalar(value, pa.float32()))), _SINGLE_DIGITS)
+        return lambda value: float_text(float(str(np.float32(value))), _SINGLE_DIGITS)
     if name not in _WRITERS:
         raise Unsupported(f"text of {type_}")
     return _WRITERS[name]

@@ -37,6 +37,7 @@ from views.sql.base.coercion import (
     common_of,
     common_type,
     fitted,
+    united,
 )
 from views.sql.base.computations import (
     Aggregates,
@@ -169,15 +170,23 @@ class Binder:
         return bound
 
     def same_type(
-        self, nodes: Sequence[exp.Expr], what: str, bounds: Sequence[Bound] | None = None
+        self,
+        nodes: Sequence[exp.Expr],
+        what: str,
+        bounds: Sequence[Bound] | None = None,
+        compared: bool = False,
     ) -> list[Expression]:
-        """Binds `nodes` to values that are all converted to their common type."""
+        """Binds `nodes` to values that are all converted to their common type.
+
+        `compared`: for an operator, which takes real beside other numbers as double precision.
+        """
         given = list(bounds) if bounds is not None else [self.bind(n) for n in nodes]
         given = self.beside_floats(given, nodes)
         kinds = [_kind(b) for b in given if not isinstance(b, Untyped)]
         if any(k is None for k in kinds):
             raise self.session.source.unsupported("a value of type interval", nodes[0])
-        target = _fitting_type(given) or common_of([k for k in kinds if k is not None])
+        common = common_of if compared else united
+        target = _fitting_type(given) or common([k for k in kinds if k is not None])
         if target is None:
             spelled = " and ".join(dict.fromkeys(shown_type(k) for k in kinds if k is not None))
             raise self.mismatch(f"{what} cannot mix {spelled}; cast one of them", nodes[0])

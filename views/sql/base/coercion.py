@@ -95,6 +95,14 @@ def common_of(kinds: list[pa.DataType]) -> pa.DataType | None:
     return common
 
 
+def united(kinds: list[pa.DataType]) -> pa.DataType | None:
+    """Finds the type of one of several values: as `common_of`, but real beside exact numbers."""
+    common = common_of(kinds)
+    if common == DOUBLE and DOUBLE not in kinds:
+        return pa.float32()
+    return common
+
+
 def _common_number(a: pa.DataType, b: pa.DataType) -> pa.DataType:
     if a == b:
         return a

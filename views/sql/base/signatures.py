@@ -51,7 +51,8 @@ class Signature:
     """Parameters of a function, and its result: `function` of type `result`, or made by `build`.
 
     `defaults` stand for the last parameters where they are left out. `nullable`: NULL may come of
-    arguments that are not.
+    arguments that are not. `chosen`: the type of the first argument chooses among signatures, so
+    that it cannot be a quoted constant.
     """
 
     takes: tuple[Parameter, ...]
@@ -61,6 +62,7 @@ class Signature:
     nullable: bool = False
     build: Build | None = None
     variadic: bool = False
+    chosen: bool = False
 
 
 Signatures = dict[str, tuple[Signature, ...]]
@@ -116,6 +118,8 @@ def _rank(signature: Signature, bounds: Sequence[Bound]) -> int | None:
     least = len(signature.takes) - (1 if signature.variadic else len(signature.defaults))
     most = len(signature.takes)
     if len(bounds) < least or (len(bounds) > most and not signature.variadic):
+        return None
+    if signature.chosen and isinstance(bounds[0], Untyped):
         return None
     parameters = _parameters(signature, len(bounds))
     ranks = [_distance(b, p) for b, p in zip(bounds, parameters, strict=True)]

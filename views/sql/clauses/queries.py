@@ -23,7 +23,7 @@ from views.plan.nodes import (
 from views.plan.scalars import conjunction, test
 from views.plan.trees import numbers_of
 from views.sql.base.binder import Binder
-from views.sql.base.coercion import TEXT, cast, common_type
+from views.sql.base.coercion import TEXT, cast, united
 from views.sql.base.computations import attach
 from views.sql.base.scope import BoundQuery, Environment, Scope, Session, one_row
 from views.sql.clauses.ctes import bind_with
@@ -113,7 +113,7 @@ def _aligned(session: Session, sides: Sequence[BoundQuery], node: exp.Expr) -> t
     binder = Binder(session, Environment(), Scope(), node.key.upper(), handlers=HANDLERS)
     targets = []
     for (name, a), (_, b) in zip(left.columns, right.columns, strict=True):
-        kind = common_type(a.type, b.type) or _null_type(left, a, b) or _null_type(right, b, a)
+        kind = united([a.type, b.type]) or _null_type(left, a, b) or _null_type(right, b, a)
         if kind is None:
             raise binder.mismatch(
                 f"column {name!r} is {shown_type(a.type)} on one side of {node.key.upper()} "

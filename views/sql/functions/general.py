@@ -138,7 +138,7 @@ def pipes(b: Binder, node: exp.DPipe) -> Bound:
     values = [b.typed(x, kind, n) for x, n in zip(bounds, (node.left, node.right), strict=True)]
     if all(v.type == BYTEA for v in values):
         return call("concat_bytes", *values, result=BYTEA)
-    if all(v.type != TEXT for v in values):
+    if any(pa.types.is_list(v.type) for v in values) or all(v.type != TEXT for v in values):
         raise b.mismatch(f"no operator {name(values[0])} || {name(values[1])}", node)
     return call("concat", *(b.explicit_cast(v, TEXT, node) for v in values), result=TEXT)
 

@@ -115,7 +115,9 @@ def compare_bound(
     right: tuple[exp.Expr, Bound],
 ) -> Expression:
     """Compares two bound expressions."""
-    x, y = b.same_type([left[0], right[0]], f"operator {symbol}", [left[1], right[1]])
+    x, y = b.same_type(
+        [left[0], right[0]], f"operator {symbol}", [left[1], right[1]], compared=True
+    )
     if x.type == INTERVAL:
         x, y = temporal.span(x), temporal.span(y)
     if x.type == JSON and function in ("lt", "le", "gt", "ge"):
@@ -141,10 +143,12 @@ def not_(b: Binder, node: exp.Not) -> Bound:
 
 
 def negate(b: Binder, node: exp.Neg) -> Bound:
-    if isinstance(node.this, exp.Literal) and not node.this.is_string:
-        return _number(f"-{node.this.this}")
-    bound = b.bind(node.this)
-    value = b.typed(bound, pa.float64(), node.this)
+    constant = _signed(node)
+    if constant is not None:
+        return _number(constant)
+    value = b.bind(node.this)
+    if isinstance(value, Untyped):
+        raise b.mismatch("no operator - unknown; cast the constant", node)
     if value.type == INTERVAL:
         return moving.negated(value)
     if not is_number(value.type):
@@ -196,6 +200,20 @@ def literal(b: Binder, node: exp.Literal) -> Bound:
     if node.is_string:
         return Untyped(node.this)
     return _number(node.this)
+
+
+def _signed(node: exp.Expr) -> str | None:
+    """The text of an unquoted number with the signs before it, if that is all there is."""
+    match node:
+        case exp.Literal() if not node.is_string:
+            return str(node.this)
+        case exp.Paren():
+            return _signed(node.this)
+        case exp.Neg():
+            text = _signed(node.this)
+            if text is not None:
+                return text[1:] if text.startswith("-") else f"-{text}"
+    return None
 
 
 def _number(text: str) -> Bound:

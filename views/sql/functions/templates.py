@@ -38,7 +38,7 @@ def _writing(parameter: Parameter) -> Signature:
             _check(b, node, template, template_writer.interval_writer)
         return call("to_char", value, template, result=TEXT)
 
-    return Signature((parameter, TEXT), build=build)
+    return Signature((parameter, TEXT), build=build, chosen=True)
 
 
 def _reading(result: pa.DataType) -> Signature:
