@@ -248,7 +248,9 @@ class _Reader:
         if not self._take(")"):
             raise ValueError("parentheses () are not balanced")
         self.closed.add(number)
-        return Group(inner, number) if capturing else inner
+        if capturing:
+            return Group(inner, number)
+        return Sequence((inner,)) if isinstance(inner, Constraint | Look) else inner
 
     def _escape(self) -> Node:
         self.at += 1
