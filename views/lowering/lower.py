@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import assert_never
 
 import pyarrow as pa
 
@@ -19,6 +20,7 @@ from views.lowering.temporal_filter import temporal_filter
 from views.lowering.unnest import Elements
 from views.lowering.with_ties import topk_with_ties
 from views.plan.nodes import (
+    Apply,
     Attribute,
     Constant,
     Distinct,
@@ -119,8 +121,10 @@ class Lowering:
                 return self._unnest(plan, needed)
             case Iterate():
                 return self._iterate(plan)
+            case Apply():
+                raise AssertionError("an Apply is left over")
             case _:
-                raise AssertionError(f"{type(plan).__name__} is left over")
+                assert_never(plan)
 
     def _map(self, plan: Map, needed: frozenset[int]) -> Lowered:
         kept = [(a, e) for a, e in plan.outputs if a.number in needed] or [_cheapest(plan)]

@@ -4,19 +4,26 @@ A key is a set of column numbers whose values no two rows share (NULL equal to N
 key says that there is at most one row.
 """
 
+from typing import assert_never
+
 from ivm.dataflow.expressions import Call, Column, Expression
 from views.plan.nodes import (
     Apply,
+    Constant,
     Distinct,
+    Except,
     Filter,
     Get,
     Iterate,
     Join,
     Map,
     Plan,
+    Recursive,
     Reduce,
     TemporalFilter,
     TopK,
+    Union,
+    Unnest,
     Window,
     remembered,
 )
@@ -56,8 +63,10 @@ def unique_key(plan: Plan) -> frozenset[int] | None:
             return _of_join(plan)
         case Apply():
             return _of_apply(plan)
-        case _:
+        case Constant() | Union() | Except() | Unnest() | Recursive():
             return None
+        case _:
+            assert_never(plan)
 
 
 def has_one_row(plan: Plan) -> bool:

@@ -10,7 +10,7 @@ positions at the very end. All nodes denote bags of rows, except where they say 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal as OneOf
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, assert_never
 
 import pyarrow as pa
 
@@ -134,8 +134,10 @@ def joined(
         case "mark":
             assert mark is not None
             return (*left, mark)
-        case _:
+        case "semi" | "anti":
             return left
+        case _:
+            assert_never(kind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,29 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from typing import assert_never
 
 from ivm.dataflow.expressions import Column, Expression
-from views.plan.nodes import Filter, Get, Map, Plan, remembered
+from views.plan.nodes import (
+    Apply,
+    Constant,
+    Distinct,
+    Except,
+    Filter,
+    Get,
+    Iterate,
+    Join,
+    Map,
+    Plan,
+    Recursive,
+    Reduce,
+    TemporalFilter,
+    TopK,
+    Union,
+    Unnest,
+    Window,
+    remembered,
+)
 
 MAX_ORDERED = 4  # keys of a join whose orders are tried
 
@@ -50,5 +70,9 @@ def stored(plan: Plan) -> Stored | None:
                 return None
             pairs = ((a.number, e.index) for a, e in plan.outputs if isinstance(e, Column))
             return Stored(below.name, below.whole, {n: below.columns[i] for n, i in pairs})
-        case _:
+        case Map() | Constant() | Recursive() | TemporalFilter() | Join() | Apply() | Reduce():
             return None
+        case Distinct() | Union() | Except() | TopK() | Window() | Unnest() | Iterate():
+            return None
+        case _:
+            assert_never(plan)

@@ -10,10 +10,29 @@ reads, to spare an error that is rare.
 """
 
 from dataclasses import replace
+from typing import assert_never
 
 from ivm.dataflow.expressions import Call, Column, Expression, Literal
 from views.plan.failures import may_fail, may_fail_in_range
-from views.plan.nodes import Constant, Filter, Iterate, Join, Map, Plan, Reduce, Unnest
+from views.plan.nodes import (
+    Apply,
+    Constant,
+    Distinct,
+    Except,
+    Filter,
+    Get,
+    Iterate,
+    Join,
+    Map,
+    Plan,
+    Recursive,
+    Reduce,
+    TemporalFilter,
+    TopK,
+    Union,
+    Unnest,
+    Window,
+)
 from views.plan.scalars import columns_of, conjunction, conjuncts, rebuild
 from views.plan.trees import inputs, numbers_of, with_inputs
 
@@ -42,8 +61,12 @@ def on_demand(plan: Plan, asked: Column, outer: frozenset[int]) -> Plan:
                 for c in parts
             )
             return replace(plan, predicate=conjunction(tested))
-        case _:
+        case Get() | Constant() | Recursive() | TemporalFilter() | Apply() | Reduce() | Distinct():
             return plan
+        case Union() | Except() | TopK() | Window() | Iterate():
+            return plan
+        case _:
+            assert_never(plan)
 
 
 def has_a_row(plan: Plan) -> bool:

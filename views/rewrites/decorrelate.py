@@ -15,6 +15,7 @@ stand for that row's: each copy has its own, or a join of two would compare a co
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import assert_never
 
 import pyarrow as pa
 
@@ -28,6 +29,7 @@ from views.plan.nodes import (
     Distinct,
     Except,
     Filter,
+    Get,
     Iterate,
     Join,
     Map,
@@ -296,8 +298,12 @@ class Unnesting:
                 return self._iterate(plan, wanted)
             case Join():
                 return self._join(plan, wanted)
-            case _:
+            case Get() | Constant() | Recursive():
                 raise AssertionError(f"{type(plan).__name__} reads no outer column")
+            case Apply():
+                raise AssertionError("an inner Apply is unnested first")
+            case _:
+                assert_never(plan)
 
     def with_defaults(
         self, left: Plan, right: Reduce, wanted: frozenset[int], values: Mapping[int, Expression]

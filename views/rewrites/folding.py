@@ -4,10 +4,29 @@ The engine's own kernels compute it; an expression that fails stays as it is, a 
 """
 
 from dataclasses import replace
+from typing import assert_never
 
 from ivm.constants import computed
 from ivm.dataflow.expressions import Call, Expression, Literal
-from views.plan.nodes import Apply, Constant, Filter, Join, Map, Plan, Union
+from views.plan.nodes import (
+    Apply,
+    Constant,
+    Distinct,
+    Except,
+    Filter,
+    Get,
+    Iterate,
+    Join,
+    Map,
+    Plan,
+    Recursive,
+    Reduce,
+    TemporalFilter,
+    TopK,
+    Union,
+    Unnest,
+    Window,
+)
 from views.plan.nulls import is_strict
 from views.plan.scalars import FALSE, TRUE, conjunction, conjuncts, rebuild
 from views.plan.trees import bottom_up
@@ -27,8 +46,12 @@ def _folded(plan: Plan) -> Plan:
         case Map():
             outputs = tuple((a, fold(e)) for a, e in plan.outputs)
             return plan if outputs == plan.outputs else replace(plan, outputs=outputs)
-        case _:
+        case TemporalFilter() | Unnest() | Reduce() | Distinct() | Union() | Except() | TopK():
             return plan
+        case Get() | Constant() | Window() | Recursive() | Iterate():
+            return plan
+        case _:
+            assert_never(plan)
 
 
 def _emptied(plan: Plan) -> Plan:

@@ -7,17 +7,26 @@ dropped.
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import assert_never
 
 from ivm.dataflow.expressions import Column
 from views.plan.nodes import (
+    Apply,
+    Constant,
     Distinct,
+    Except,
     Filter,
+    Get,
+    Iterate,
     Join,
     Map,
     Plan,
+    Recursive,
     Reduce,
+    TemporalFilter,
     TopK,
     Union,
+    Unnest,
     Window,
     remembered,
 )
@@ -61,8 +70,12 @@ def _strengthen_by(plan: Plan, required: Facts) -> Plan:
         case Union():
             branches = (_renamed(required, plan, branch) for branch in plan.inputs)
             return with_inputs(plan, tuple(map(_strengthen, plan.inputs, branches)))
-        case _:
+        case Get() | Constant() | Recursive() | TemporalFilter() | Apply():
             return _over(plan, NOTHING)
+        case Except() | Unnest() | Iterate():
+            return _over(plan, NOTHING)
+        case _:
+            assert_never(plan)
 
 
 def _over(plan: Plan, required: Facts) -> Plan:

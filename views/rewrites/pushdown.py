@@ -11,19 +11,23 @@ each of a chain of queries would lengthen it, or double it.
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
+from typing import assert_never
 
 from ivm.dataflow.expressions import Call, Column, Expression
 from views.plan.failures import may_fail
 from views.plan.implied import implied
 from views.plan.nodes import (
     Apply,
+    Constant,
     Distinct,
     Except,
     Filter,
+    Get,
     Iterate,
     Join,
     Map,
     Plan,
+    Recursive,
     Reduce,
     TemporalFilter,
     TopK,
@@ -84,10 +88,11 @@ def _push_into(plan: Plan, conditions: list[Expression]) -> Plan:
             return _push_iterate(plan, conditions)
         case Apply():
             raise AssertionError("decorrelation comes first")
+        case Get() | Constant() | Recursive():
+            bodies = with_inputs(plan, tuple(_push(body, []) for body in inputs(plan)))
+            return _filtered(bodies, conditions)
         case _:
-            return _filtered(
-                with_inputs(plan, tuple(_push(i, []) for i in inputs(plan))), conditions
-            )
+            assert_never(plan)
 
 
 def _push_computed(plan: Map, conditions: list[Expression]) -> Plan:

@@ -7,18 +7,28 @@ thus shows that form, where PostgreSQL shows any of them.
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import assert_never
 
 from ivm.dataflow.expressions import Call, Column, Expression
 from ivm.values.types import INTERVAL
 from views.plan.nodes import (
+    Apply,
     Attribute,
+    Constant,
     Distinct,
     Except,
+    Filter,
+    Get,
     Iterate,
+    Join,
     Map,
     Plan,
+    Recursive,
     Reduce,
+    TemporalFilter,
     TopK,
+    Union,
+    Unnest,
     Window,
 )
 from views.plan.trees import Numbers, bottom_up, numbers_of
@@ -45,8 +55,12 @@ def normalise_spans(plan: Plan, context: Context) -> Plan:
                 return replace(node, bindings=tuple(bodies))
             case TopK() | Window():
                 return _keyed(node, context.numbers)
-            case _:
+            case Get() | Constant() | Filter() | TemporalFilter() | Map() | Join() | Apply():
                 return node
+            case Union() | Unnest() | Recursive():
+                return node
+            case _:
+                assert_never(node)
 
     return bottom_up(plan, rule)
 
