@@ -10,6 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from api import openapi, problems
 from api.followers import Followers
+from api.large import LargeAnswers
 from api.limits import BodyLimit
 from api.metrics import RuntimeCollector
 from api.routes import changes, health, inspection, quarantine, rows, sources, views
@@ -37,6 +38,7 @@ def create_app(runtime: Runtime) -> FastAPI:
     app.state.runtime = runtime
     settings = runtime.settings
     app.state.followers = Followers(settings.max_followers, settings.max_followers_per_client)
+    app.state.large = LargeAnswers(runtime.work, settings.event_bytes)
     app.state.metrics = CollectorRegistry()
     app.state.metrics.register(RuntimeCollector(runtime, app.state.followers))
     app.add_middleware(BodyLimit, limit=settings.max_body_bytes)

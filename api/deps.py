@@ -7,6 +7,7 @@ from fastapi import Depends, Request, Response
 
 from api.answers import Answer
 from api.followers import Followers
+from api.large import LargeAnswers
 from api.runtime import Runtime
 from api.signals import Signal
 
@@ -26,8 +27,14 @@ async def _followers(request: Request) -> Followers:
     return followers
 
 
+async def _large(request: Request) -> LargeAnswers:
+    large: LargeAnswers = request.app.state.large
+    return large
+
+
 RuntimeDep = Annotated[Runtime, Depends(_runtime)]
 FollowersDep = Annotated[Followers, Depends(_followers)]
+LargeDep = Annotated[LargeAnswers, Depends(_large)]
 PublishedDep = Annotated[Signal, Depends(_published)]
 
 

@@ -30,7 +30,8 @@ class Settings(BaseSettings):
     task for each partition at once. `service` names the service in Kafka: its progress topic
     and its transactional ids begin with it. `transaction_seconds` bounds a transaction, and so how
     long readers wait behind one that a dead service left open. `event_bytes` bounds an event of a
-    change feed that has more than one row, and `send_seconds` how long a client takes nothing.
+    change feed that has more than one row, and an answer that stands in memory while it is taken;
+    `send_seconds` how long a client takes nothing.
     """
 
     model_config = SettingsConfigDict(

@@ -7,18 +7,22 @@ values, written the same way; `filter[name]` is the value of a column whatever i
 
 import asyncio
 import re
+<<<<<<< HEAD
 from contextlib import suppress
 from dataclasses import replace
+=======
+from dataclasses import dataclass
+>>>>>>> d7f697d (Look-ups: large answers are made by two threads and stand in a file while they are taken)
 from hashlib import blake2b
 from typing import Annotated, Any
 
 import orjson
 from fastapi import APIRouter, Query, Request, Response
-from starlette.concurrency import run_in_threadpool
 
 from api.answers import Rows
-from api.deps import PublishedDep, RuntimeDep
+from api.deps import LargeDep, PublishedDep, RuntimeDep
 from api.errors import BadParameter, OffsetNotReached
+from api.large import LargeAnswers
 from api.pages import matching, page
 from api.runtime import Runtime
 from api.signals import Signal
@@ -39,6 +43,20 @@ AT_LEAST = "Wait until this is reflected: `topic:partition:offset` or `source:pa
 LOOK_SECONDS = 1.0
 _FILTER = re.compile(r"filter\[(.*)\]", re.DOTALL)
 
+# Rows of which an answer is made without leaving the loop of all requests.
+AT_ONCE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The rows of a view that a request is for; `known` are the tags of what it has."""
+
+    view: View
+    values: dict[str, Any]
+    limit: int
+    cursor: str | None
+    known: str
+
 
 @router.get("/{name}/rows", response_model=Rows, responses={304: {"description": "As it was."}})
 async def get_rows(
@@ -46,6 +64,7 @@ async def get_rows(
     request: Request,
     runtime: RuntimeDep,
     published: PublishedDep,
+    large: LargeDep,
     limit: Annotated[int, Query(ge=1, description=LIMIT)] = 100,
     cursor: Annotated[str | None, Query(description=CURSOR)] = None,
     scan: Annotated[bool, Query(description=SCAN)] = False,
@@ -62,6 +81,7 @@ async def get_rows(
     view = runtime.views.looked_up(name)
     for position in at_least or ():
         await _reached(_wanted(position, view, runtime), position, runtime, published)
+<<<<<<< HEAD
     values = _values(request, view)
     snapshot = None if scan else _peeked(runtime, view, values)
     if snapshot is None or any(view.schema.field(column).type == INTERVAL for column in values):
@@ -75,23 +95,36 @@ async def get_rows(
     else:
         body = _body(snapshot, view, values, limit, cursor)
     return _tagged(request, {**body, **runtime.applier.offsets(snapshot.time).told()})
+=======
+    known = request.headers.get("if-none-match", "")
+    most = min(limit, runtime.settings.max_rows)
+    wanted = Wanted(view, _values(request, view), most, cursor, known)
+    if scan:
+        return await large.make(_scanned, runtime, large, wanted)
+    snapshot = _peeked(runtime, view, wanted.values)
+    if snapshot.rows.num_rows > AT_ONCE:
+        return await large.make(_answer, runtime, large, wanted, snapshot)
+    return _answer(runtime, large, wanted, snapshot)
+>>>>>>> d7f697d (Look-ups: large answers are made by two threads and stand in a file while they are taken)
 
 
-def _body(
-    snapshot: Snapshot, view: View, values: dict[str, Any], limit: int, cursor: str | None
-) -> dict[str, Any]:
-    found = page(matching(snapshot, values), view.key, limit, cursor)
-    body = {"time": snapshot.time, "rows": found.rows, "errors": snapshot.errors}
-    return body if found.next is None else {**body, "next": found.next}
+def _scanned(runtime: Runtime, large: LargeAnswers, wanted: Wanted) -> Response:
+    return _answer(runtime, large, wanted, runtime.pool.scan(wanted.view.name))
 
 
-def _tagged(request: Request, body: dict[str, Any]) -> Response:
-    stable = orjson.dumps([body["rows"], body["errors"], body.get("next")])
+def _answer(runtime: Runtime, large: LargeAnswers, wanted: Wanted, snapshot: Snapshot) -> Response:
+    """The page of a snapshot, or that it is as it was."""
+    found = page(matching(snapshot, wanted.values), wanted.view.key, wanted.limit, wanted.cursor)
+    stable = orjson.dumps([found.rows, snapshot.errors, found.next])
     tag = f'W/"{blake2b(stable, digest_size=12).hexdigest()}"'
-    known = {t.strip() for t in request.headers.get("if-none-match", "").split(",")}
+    known = {t.strip() for t in wanted.known.split(",")}
     if tag in known or "*" in known:
         return Response(status_code=304, headers={"etag": tag})
-    return Response(orjson.dumps(body), 200, {"etag": tag}, "application/json")
+    body: dict[str, Any] = {"time": snapshot.time, "rows": found.rows, "errors": snapshot.errors}
+    if found.next is not None:
+        body["next"] = found.next
+    body |= runtime.applier.offsets(snapshot.time).told()
+    return large.response(orjson.dumps(body), {"etag": tag})
 
 
 def _values(request: Request, view: View) -> dict[str, Any]:

@@ -1,5 +1,6 @@
-"""Followers that do not read: bounded in number and in bytes, told and dropped; nobody waits."""
+"""Clients that do not read: bounded in bytes, followers also in number, and told and dropped."""
 
+import select
 import statistics
 import time
 from collections.abc import Iterator
@@ -82,6 +83,38 @@ def test_followers_that_never_read_hold_little_and_hold_nobody_up(service: Servi
     assert held < FOLLOWERS * MOST_BYTES
     assert statistics.median(seconds) < 0.05
     assert resident() - before < FOLLOWERS * MOST_BYTES / 4
+
+
+def test_large_answers_that_nobody_reads_hold_little_and_hold_nobody_up(service: Service) -> None:
+    service.fill(0, ROWS)
+    for key in range(20):
+        service.look_up(key)
+    before = resident()
+    path = f"/v1/views/listed/rows?scan=true&limit={ROWS}"
+    connections = [unread(service.address, path) for _ in range(FOLLOWERS)]
+    seconds, held, answered = [], 0, 0
+    while answered < FOLLOWERS:
+        seconds.append(service.look_up(7))
+        held = max(held, resident() - before)
+        answered = len(select.select(connections, (), (), 0)[0])
+    for connection in connections:
+        connection.close()
+    assert held < FOLLOWERS * MOST_BYTES
+    assert statistics.median(seconds) < 0.05
+
+
+def test_a_large_answer_is_whole(service: Service) -> None:
+    service.fill(0, ROWS)
+    path = "/v1/views/listed/rows"
+    answer = service.client.get(path, params={"scan": "true", "limit": 10_000})
+    assert int(answer.headers["content-length"]) == len(answer.content) > 2_000_000
+    assert [row["id"] for row in answer.json()["rows"]] == list(range(10_000))
+    again = service.client.get(
+        path,
+        params={"scan": "true", "limit": 10_000},
+        headers={"if-none-match": answer.headers["etag"]},
+    )
+    assert again.status_code == 304
 
 
 def test_a_follower_that_takes_nothing_is_told_so_at_the_end_of_what_it_has(
