@@ -7,12 +7,8 @@ values, written the same way; `filter[name]` is the value of a column whatever i
 
 import asyncio
 import re
-<<<<<<< HEAD
 from contextlib import suppress
-from dataclasses import replace
-=======
 from dataclasses import dataclass
->>>>>>> d7f697d (Look-ups: large answers are made by two threads and stand in a file while they are taken)
 from hashlib import blake2b
 from typing import Annotated, Any
 
@@ -81,31 +77,16 @@ async def get_rows(
     view = runtime.views.looked_up(name)
     for position in at_least or ():
         await _reached(_wanted(position, view, runtime), position, runtime, published)
-<<<<<<< HEAD
-    values = _values(request, view)
-    snapshot = None if scan else _peeked(runtime, view, values)
-    if snapshot is None or any(view.schema.field(column).type == INTERVAL for column in values):
-        # An index tells intervals apart whose spans are equal.
-        snapshot = await run_in_threadpool(runtime.pool.scan, view.name)
-    errors = snapshot.errors + runtime.views.miscounted(name)
-    snapshot = replace(snapshot, errors=errors)
-    limit = min(limit, runtime.settings.max_rows)
-    if snapshot.rows.num_rows > limit:
-        body = await run_in_threadpool(_body, snapshot, view, values, limit, cursor)
-    else:
-        body = _body(snapshot, view, values, limit, cursor)
-    return _tagged(request, {**body, **runtime.applier.offsets(snapshot.time).told()})
-=======
     known = request.headers.get("if-none-match", "")
     most = min(limit, runtime.settings.max_rows)
     wanted = Wanted(view, _values(request, view), most, cursor, known)
-    if scan:
+    spans = any(view.schema.field(column).type == INTERVAL for column in wanted.values)
+    if scan or spans:  # an index tells intervals apart whose spans are equal
         return await large.make(_scanned, runtime, large, wanted)
     snapshot = _peeked(runtime, view, wanted.values)
     if snapshot.rows.num_rows > AT_ONCE:
         return await large.make(_answer, runtime, large, wanted, snapshot)
     return _answer(runtime, large, wanted, snapshot)
->>>>>>> d7f697d (Look-ups: large answers are made by two threads and stand in a file while they are taken)
 
 
 def _scanned(runtime: Runtime, large: LargeAnswers, wanted: Wanted) -> Response:
@@ -115,12 +96,13 @@ def _scanned(runtime: Runtime, large: LargeAnswers, wanted: Wanted) -> Response:
 def _answer(runtime: Runtime, large: LargeAnswers, wanted: Wanted, snapshot: Snapshot) -> Response:
     """The page of a snapshot, or that it is as it was."""
     found = page(matching(snapshot, wanted.values), wanted.view.key, wanted.limit, wanted.cursor)
-    stable = orjson.dumps([found.rows, snapshot.errors, found.next])
+    errors = snapshot.errors + runtime.views.miscounted(wanted.view.name)
+    stable = orjson.dumps([found.rows, errors, found.next])
     tag = f'W/"{blake2b(stable, digest_size=12).hexdigest()}"'
     known = {t.strip() for t in wanted.known.split(",")}
     if tag in known or "*" in known:
         return Response(status_code=304, headers={"etag": tag})
-    body: dict[str, Any] = {"time": snapshot.time, "rows": found.rows, "errors": snapshot.errors}
+    body: dict[str, Any] = {"time": snapshot.time, "rows": found.rows, "errors": errors}
     if found.next is not None:
         body["next"] = found.next
     body |= runtime.applier.offsets(snapshot.time).told()

@@ -89,8 +89,7 @@ def _push_into(plan: Plan, conditions: list[Expression]) -> Plan:
         case Apply():
             raise AssertionError("decorrelation comes first")
         case Get() | Constant() | Recursive():
-            bodies = with_inputs(plan, tuple(_push(body, []) for body in inputs(plan)))
-            return _filtered(bodies, conditions)
+            return _filtered(plan, conditions)
         case _:
             assert_never(plan)
 

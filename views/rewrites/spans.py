@@ -38,29 +38,29 @@ from views.rewrites.context import Context
 def normalise_spans(plan: Plan, context: Context) -> Plan:
     """Puts intervals in normal form wherever rows of `plan` are compared as a whole."""
 
-    def rule(node: Plan) -> Plan:
-        match node:
+    def rule(each: Plan) -> Plan:
+        match each:
             case Reduce():
-                read = {k.number for k in node.keys}
-                same = (c for c in node.calls if c.distinct or c.function == "mode")
+                read = {k.number for k in each.keys}
+                same = (c for c in each.calls if c.distinct or c.function == "mode")
                 read |= {column.index for call in same for column in call.reads()}
-                return replace(node, input=_normal(node.input, read))
+                return replace(each, input=_normal(each.input, read))
             case Distinct():
-                return replace(node, input=_normal(node.input, numbers_of(node.input)))
+                return replace(each, input=_normal(each.input, numbers_of(each.input)))
             case Except():
-                left, right = (_normal(i, numbers_of(i)) for i in node.inputs)
-                return replace(node, inputs=(left, right))
+                left, right = (_normal(i, numbers_of(i)) for i in each.inputs)
+                return replace(each, inputs=(left, right))
             case Iterate():
-                bodies = ((n, _normal(b, numbers_of(b))) for n, b in node.bindings)
-                return replace(node, bindings=tuple(bodies))
+                bodies = ((n, _normal(b, numbers_of(b))) for n, b in each.bindings)
+                return replace(each, bindings=tuple(bodies))
             case TopK() | Window():
-                return _keyed(node, context.numbers)
+                return _keyed(each, context.numbers)
             case Get() | Constant() | Filter() | TemporalFilter() | Map() | Join() | Apply():
-                return node
+                return each
             case Union() | Unnest() | Recursive():
-                return node
+                return each
             case _:
-                assert_never(node)
+                assert_never(each)
 
     return bottom_up(plan, rule)
 

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from tests.property.shop import CATALOG
-from views.plan.nodes import Apply, Get, Join, Plan
+from views.plan.nodes import Apply, Get, Join, Map, Plan
 from views.plan.scalars import TRUE
 from views.plan.trees import ambiguous_columns, free_columns, numbers_of, renamed, walk
 from views.rewrites import rewrite
