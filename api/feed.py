@@ -47,16 +47,28 @@ class Feed:
 
     def seek(self, time: int, end: int) -> None:
         """Go on with the first line of a time beyond `time`; `end` is the committed end."""
-        low, high = 0, end
+        low, high = self._bracket(time, end)
         while low < high:
             middle = (low + high) // 2
-            line = orjson.loads(self._reader.read(0, middle, 1)[0])
-            if _time(line) <= time:
+            if self._time_at(middle) <= time:
                 low = middle + 1
             else:
                 high = middle
         self._position, self._after = low, time
         self._begin()
+
+    def _bracket(self, time: int, end: int) -> tuple[int, int]:
+        """The offsets between which the first line beyond a time stands, which is near the end.
+
+        They are looked for from there backwards: what is not read is not indexed either.
+        """
+        high, step = end, 1
+        while high > 0 and self._time_at(low := max(high - step, 0)) > time:
+            high, step = low, 2 * step
+        return max(high - step, 0), high
+
+    def _time_at(self, offset: int) -> int:
+        return _time(orjson.loads(self._reader.read(0, offset, 1)[0]))
 
     def events(self, end: int) -> Iterator[Event]:
         """The events before the committed end, from the position on."""

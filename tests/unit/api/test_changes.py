@@ -13,6 +13,7 @@ from api.followers import Followers
 from api.routes.changes import _events
 from api.runtime import Runtime
 from api.signals import Signal
+from connectors.files.writer import TopicWriter
 from tests.unit.api.direct import DirectPipeline
 from tests.unit.api.orders import order
 
@@ -40,6 +41,20 @@ def test_a_feed_goes_on_after_the_time_given(runtime: Runtime, pipeline: DirectP
         pipeline.deliver("orders", (order(number, "ada", "1"), 1))
     for since in range(8):
         assert [e.time for e in events(runtime, since)] == list(range(since + 1, 8))
+
+
+def test_a_feed_that_goes_on_near_the_end_reads_nothing_before(tmp_path: Path) -> None:
+    writer = TopicWriter(tmp_path, "deltas.v", segment_bytes=1_000)
+    for time in range(1, 1_001):
+        writer.append([orjson.dumps({"frontier": time})])
+    writer.close()
+    segments = sorted((tmp_path / "deltas.v" / "0").iterdir())
+    for segment in segments[: len(segments) * 3 // 4]:
+        segment.unlink()
+    for since in (999, 990, 900):
+        feed = Feed(tmp_path, "deltas.v", BYTES)
+        feed.seek(since, 1_000)
+        assert [event.time for event in feed.events(1_000)] == list(range(since + 1, 1_001))
 
 
 def test_what_a_snapshot_holds_does_not_come_again_once_it_is_committed(
