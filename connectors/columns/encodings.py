@@ -4,7 +4,7 @@
 | --- | --- |
 | `time.Date`, Connect's and Avro's date: days | date32 |
 | `time.IsoDate` | date32 |
-| `time.Time`, Connect's Time, `time-millis`: ms; `MicroTime`; `NanoTime` | time64 |
+| `time.Time`, Connect's Time, `time-millis`: ms; `MicroTime`; `NanoTime` | time64, interval |
 | `time.ZonedTime`, `IsoTime` in UTC | time64 |
 | `time.Timestamp`, Connect's Timestamp, `timestamp-millis`: ms; `Micro-`; `Nano-` | timestamp |
 | `time.ZonedTimestamp`: a text with its offset; `IsoTimestamp` | timestamp |
@@ -418,11 +418,12 @@ def described(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
 _MEANINGS: Mapping[str, Callable[[Logical, pa.DataType], Converter | None]] = {
     "Date": _count(_US, "date"),
     "date": _count(_US, "date"),
-    "Time": _count(_MS, "time"),
-    "time-millis": _count(_MS, "time"),
-    "MicroTime": _count(_US, "time"),
-    "time-micros": _count(_US, "time"),
-    "NanoTime": _count(_NS, "time"),
+    # MySQL's TIME goes from -838 hours to 838, which an interval holds.
+    "Time": _count(_MS, "time", "interval"),
+    "time-millis": _count(_MS, "time", "interval"),
+    "MicroTime": _count(_US, "time", "interval"),
+    "time-micros": _count(_US, "time", "interval"),
+    "NanoTime": _count(_NS, "time", "interval"),
     "Timestamp": _count(_MS, "timestamp"),
     "timestamp-millis": _count(_MS, "timestamp"),
     "local-timestamp-millis": _count(_MS, "timestamp"),
