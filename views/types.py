@@ -4,34 +4,11 @@ import re
 
 import pyarrow as pa
 
-from ivm.values.types import INTERVAL, JSON, NUMERIC, UUID
+from ivm.values.type_names import NAMES, sql_name
 from views.errors import BadDefinition
 
 MAX_PRECISION = 38
 
-_NAMES: dict[str, pa.DataType] = {
-    "boolean": pa.bool_(),
-    "tinyint": pa.int8(),
-    "smallint": pa.int16(),
-    "integer": pa.int32(),
-    "bigint": pa.int64(),
-    "utinyint": pa.uint8(),
-    "usmallint": pa.uint16(),
-    "uinteger": pa.uint32(),
-    "ubigint": pa.uint64(),
-    "real": pa.float32(),
-    "double precision": pa.float64(),
-    "text": pa.string(),
-    "bytea": pa.binary(),
-    "date": pa.date32(),
-    "time": pa.time64("us"),
-    "timestamp": pa.timestamp("us"),
-    "timestamptz": pa.timestamp("us", "UTC"),
-    "interval": INTERVAL,
-    "uuid": UUID,
-    "jsonb": JSON,
-    "numeric": NUMERIC,
-}
 _SYNONYMS = {
     "bool": "boolean",
     "int2": "smallint",
@@ -50,7 +27,6 @@ _SYNONYMS = {
     "timestamp without time zone": "timestamp",
     "time without time zone": "time",
 }
-_BY_TYPE = {kind: name for name, kind in _NAMES.items()}
 # A text's length and a moment's digits are the source's to keep.
 _SIZED = re.compile(
     r"(varchar|character varying|time|timestamp|timestamptz)"
@@ -80,9 +56,9 @@ def parse_type(text: str) -> pa.DataType:
         )
     if match := _SIZED.fullmatch(name):
         name = match[1] + match[2]
-    kind = _NAMES.get(_SYNONYMS.get(name, name))
+    kind = NAMES.get(_SYNONYMS.get(name, name))
     if kind is None:
-        known = ", ".join([*_NAMES, "numeric(p, s)", "arrays (text[])"])
+        known = ", ".join([*NAMES, "numeric(p, s)", "arrays (text[])"])
         raise BadDefinition(f"unknown column type {text!r}; known are {known}")
     return kind
 
@@ -98,13 +74,7 @@ def shown_type(kind: pa.DataType) -> str:
 
 def type_name(kind: pa.DataType) -> str:
     """Names an Arrow type in SQL; `parse_type` is its inverse (raises BadDefinition)."""
-    if isinstance(kind, pa.ListType):
-        return f"{type_name(kind.value_type)}[]"
-    if pa.types.is_decimal128(kind):
-        return f"numeric({kind.precision}, {kind.scale})"
-    if pa.types.is_timestamp(kind) and kind.tz is not None and kind.unit == "us":
-        return "timestamptz"
-    name = _BY_TYPE.get(kind)
+    name = sql_name(kind)
     if name is None:
         raise BadDefinition(f"columns of type {kind} are not supported")
     return name

@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from ivm.dataflow.expressions import Call, Expression, Literal
 from ivm.errors import Unsupported
+from ivm.values.type_names import shown
 from ivm.values.types import INTERVAL, JSON, UUID
 
 
@@ -14,7 +15,7 @@ def family(type_: pa.DataType) -> str:
     for name, belongs in _FAMILIES.items():
         if belongs(type_):
             return name
-    raise Unsupported(f"values of type {type_}")
+    raise Unsupported(f"values of type {shown(type_)}")
 
 
 _FAMILIES: dict[str, Callable[[pa.DataType], bool]] = {
@@ -68,7 +69,7 @@ def same_family(call: Call, *expressions: Expression) -> str:
     """Name the one family of `expressions` (raises Unsupported if they differ)."""
     names = {family(e.type) for e in expressions}
     if len(names) != 1:
-        types = ", ".join(str(e.type) for e in expressions)
+        types = ", ".join(shown(e.type) for e in expressions)
         raise Unsupported(f"{call.function} of {types}")
     return names.pop()
 
@@ -82,14 +83,14 @@ def takes(call: Call, least: int, most: float) -> None:
 def wants(call: Call, *families: str) -> None:
     """Raise Unsupported unless the arguments are of these families, in this order."""
     if [family(a.type) for a in call.arguments] != list(families):
-        types = ", ".join(str(a.type) for a in call.arguments)
+        types = ", ".join(shown(a.type) for a in call.arguments)
         raise Unsupported(f"{call.function} of ({types})")
 
 
 def gives(call: Call, *families: str) -> None:
     """Raise Unsupported unless the result is of one of these families."""
     if family(call.type) not in families:
-        raise Unsupported(f"{call.function} as {call.type}")
+        raise Unsupported(f"{call.function} as {shown(call.type)}")
 
 
 def literal_text(call: Call, position: int) -> str:

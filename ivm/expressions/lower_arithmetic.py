@@ -14,6 +14,7 @@ from ivm.expressions.families import (
     scale_of,
     takes,
 )
+from ivm.values.type_names import shown
 
 MAX_DIGITS = 38
 
@@ -31,8 +32,10 @@ def _arithmetic(a: Assembly, call: Call) -> int:
     takes(call, count, count)
     kind = same_family(call, *call.arguments)
     if kind != family(call.type):
-        raise Unsupported(f"{call.function} of {call.arguments[0].type} as {call.type}")
-    overflow = a.complaint(f"{call.type} out of range", call)
+        raise Unsupported(
+            f"{call.function} of {shown(call.arguments[0].type)} as {shown(call.type)}"
+        )
+    overflow = a.complaint(f"{shown(call.type)} out of range", call)
     zero = None
     if call.function in ("divide", "modulo"):
         zero = a.complaint("division by zero", call)
@@ -51,7 +54,7 @@ def _arithmetic(a: Assembly, call: Call) -> int:
             return a.emit(f"{call.function}_float", registers, call.type)
         kernel = f"{call.function}_float"
         return a.emit(kernel, registers, call.type, p=narrow, message=zero, overflow=overflow)
-    raise Unsupported(f"{call.function} of {call.type}")
+    raise Unsupported(f"{call.function} of {shown(call.type)}")
 
 
 def _decimal(a: Assembly, call: Call, zero: str | None, overflow: str) -> int:
@@ -80,14 +83,14 @@ def _dropped(call: Call, scales: list[int]) -> int:
     """The digits of a product that its type has no place for."""
     dropped = sum(scales) - scale_of(call.type)
     if not 0 <= dropped <= MAX_DIGITS:
-        raise Unsupported(f"multiply of decimals of scales {scales} as {call.type}")
+        raise Unsupported(f"multiply of decimals of scales {scales} as {shown(call.type)}")
     return dropped
 
 
 def _scales(call: Call, scales: list[int]) -> int:
     """The scales of a quotient and its arguments, a byte each."""
     if scale_of(call.type) < scales[0]:
-        raise Unsupported(f"divide of decimals of scales {scales} as {call.type}")
+        raise Unsupported(f"divide of decimals of scales {scales} as {shown(call.type)}")
     return scale_of(call.type) | scales[0] << 8 | scales[1] << 16
 
 
@@ -98,7 +101,7 @@ def _round(a: Assembly, call: Call) -> int:
     digits = _digits(call, rest[0]) if rest else 0
     register = a.register(value)
     kind = family(value.type)
-    overflow = a.complaint(f"{call.type} out of range", call)
+    overflow = a.complaint(f"{shown(call.type)} out of range", call)
     if kind == "float":
         return a.emit(f"{call.function}_float", (register,), call.type, p=digits)
     if kind == "decimal":

@@ -11,6 +11,7 @@ from ivm.expressions.compiler import Assembly, Lowering
 from ivm.expressions.families import family, integer_range, precision_of, scale_of, takes
 from ivm.expressions.lower_arithmetic import MAX_DIGITS, rescale
 from ivm.expressions.lower_python import CASTS, run_script
+from ivm.values.type_names import shown
 from ivm.values.types import NUMERIC
 
 
@@ -48,9 +49,9 @@ def cast(a: Assembly, call: Call) -> int:
         return run_script(a, call, CASTS[pair])
     way = _WAYS.get(pair)
     if way is None:
-        raise Unsupported(f"a cast from {source} to {target}")
-    message = a.complaint(f"not a value of {target}", call)
-    overflow = a.complaint(f"{target} out of range", call)
+        raise Unsupported(f"a cast from {shown(source)} to {shown(target)}")
+    message = a.complaint(f"not a value of {shown(target)}", call)
+    overflow = a.complaint(f"{shown(target)} out of range", call)
     return way(_Cast(a, register, source, target, message, overflow))
 
 

@@ -7,6 +7,7 @@ from ivm.dataflow.expressions import Call, Expression
 from ivm.errors import Unsupported
 from ivm.expressions.compiler import Assembly, Lowering
 from ivm.expressions.families import comparison, family, gives, same_family, scale_of, takes, wants
+from ivm.values.type_names import shown
 
 # The kernel for words, whether its arguments are swapped, and the truth mask of the others.
 _COMPARISONS = {
@@ -89,7 +90,7 @@ def _case(a: Assembly, call: Call) -> int:
     *branches, otherwise = call.arguments
     conditions, values = branches[::2], branches[1::2]
     if len(conditions) != len(values) or any(family(c.type) != "bool" for c in conditions):
-        raise Unsupported(f"case of ({', '.join(str(e.type) for e in call.arguments)})")
+        raise Unsupported(f"case of ({', '.join(shown(e.type) for e in call.arguments)})")
     _chosen(call, (otherwise, *values))
     out = a.register(otherwise)
     for condition, value in reversed(list(zip(conditions, values, strict=True))):

@@ -26,6 +26,7 @@ from ivm.expressions.python import (
 )
 from ivm.expressions.python.script import Script
 from ivm.values.patterns import searcher
+from ivm.values.type_names import shown
 
 SCRIPTS: Mapping[str, Script] = {
     **texts.SCRIPTS,
@@ -58,7 +59,7 @@ def _scripted(a: Assembly, call: Call) -> int:
     if len(given) != len(script.takes) or any(
         wanted not in ("any", name) for name, wanted in zip(given, script.takes, strict=True)
     ):
-        types = ", ".join(str(e.type) for e in call.arguments)
+        types = ", ".join(shown(e.type) for e in call.arguments)
         raise Unsupported(f"{call.function} of ({types})")
     return run_script(a, call, script)
 
@@ -68,13 +69,15 @@ def run_script(a: Assembly, call: Call, script: Script) -> int:
     function = script.function(call) if script.made else script.function
     varying = [e for i, e in enumerate(call.arguments) if i not in script.constants]
     registers = tuple(a.register(e) for e in varying)
+    no_value = f"not a value of {shown(call.type)}"
+    problem = no_value if call.function == "cast" else "no result for these arguments"
     return a.emit(
         "scripted",
         registers,
         call.type,
         nullable=True if script.nullable or not script.strict else None,
-        message=a.complaint("no result for these arguments", call),
-        overflow=a.complaint(f"{call.type} out of range", call),
+        message=a.complaint(problem, call),
+        overflow=a.complaint(f"{shown(call.type)} out of range", call),
         routine=Routine(function, [e.type for e in varying], call.type, script.strict),
     )
 

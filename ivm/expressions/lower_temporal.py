@@ -8,6 +8,7 @@ from ivm.expressions.compiler import Assembly, Lowering
 from ivm.expressions.families import family, gives, integer_range, literal_text, takes, wants
 from ivm.expressions.kernels.temporal import FIELDS
 from ivm.expressions.lower_arithmetic import MAX_DIGITS, rescale
+from ivm.values.type_names import shown
 
 DAY_MICROS = 86_400_000_000
 _MICROS = {"hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000, "milliseconds": 1000}
@@ -29,7 +30,7 @@ def _offset(bits: int, argument: str) -> Lowering:
         gives(call, argument)
         registers = tuple(a.register(e) for e in call.arguments)
         low, high = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
-        overflow = a.complaint(f"{call.type} out of range", call)
+        overflow = a.complaint(f"{shown(call.type)} out of range", call)
         return a.emit("add_signed", registers, call.type, p=low, q=high, overflow=overflow)
 
     return lower
@@ -41,7 +42,7 @@ def _between(argument: str) -> Lowering:
         gives(call, "signed")
         registers = tuple(a.register(e) for e in call.arguments)
         low, high = integer_range(call.type)
-        overflow = a.complaint(f"{call.type} out of range", call)
+        overflow = a.complaint(f"{shown(call.type)} out of range", call)
         return a.emit("subtract_signed", registers, call.type, p=low, q=high, overflow=overflow)
 
     return lower
@@ -54,7 +55,7 @@ def _add_months(a: Assembly, call: Call) -> int:
     gives(call, instant)
     registers = tuple(a.register(e) for e in call.arguments)
     unit = _unit(call.arguments[0].type)
-    overflow = a.complaint(f"{call.type} out of range", call)
+    overflow = a.complaint(f"{shown(call.type)} out of range", call)
     return a.emit("add_months", registers, call.type, q=unit, overflow=overflow)
 
 
@@ -77,12 +78,12 @@ def _extract(a: Assembly, call: Call) -> int:
     if family(call.type) == "signed":
         return a.emit("extract", registers, call.type, p=FIELDS[name], q=unit)
     if family(call.type) != "decimal" or name not in _WITH_FRACTION:
-        raise Unsupported(f"extract of field '{name}' as {call.type}")
+        raise Unsupported(f"extract of field '{name}' as {shown(call.type)}")
     wide = pa.decimal128(MAX_DIGITS, _MICRO_DIGITS)
     out = a.emit("extract_micros", registers, wide, p=FIELDS[name], q=unit)
     if call.type == wide:
         return out
-    overflow = a.complaint(f"{call.type} out of range", call)
+    overflow = a.complaint(f"{shown(call.type)} out of range", call)
     return rescale(a, out, _MICRO_DIGITS, call.type, overflow)
 
 
@@ -91,7 +92,7 @@ def _date_trunc(a: Assembly, call: Call) -> int:
     gives(call, "timestamp")
     name = literal_text(call, 0).lower()
     kind = _instant(call, 1)
-    overflow = a.complaint(f"{call.type} out of range", call)
+    overflow = a.complaint(f"{shown(call.type)} out of range", call)
     register = a.register(call.arguments[1])
     if name in _DAYS:
         number, unit = FIELDS[name], _unit(call.arguments[1].type)

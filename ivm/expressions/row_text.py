@@ -4,6 +4,7 @@ import pyarrow as pa
 
 from ivm.dataflow.expressions import Expression
 from ivm.dataflow.text import expression_text
+from ivm.values.type_names import shown
 
 _LONGEST = 120
 _LONGEST_VALUE = 40
@@ -12,7 +13,7 @@ _MOST_VALUES = 8
 
 def render(expression: Expression, names: list[str]) -> str:
     """Write `expression` over columns of these names, cut off after 120 characters."""
-    text = expression_text(expression, names.__getitem__)
+    text = expression_text(expression, names.__getitem__, shown)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 

@@ -25,6 +25,7 @@
 - `template_reader`: timestamps read by templates, as of `to_date` and `to_timestamp`
 - `template_tokens`: tokens of templates that format and parse moments
 - `template_writer`: timestamps and intervals written by templates, as of `to_char`
+- `type_names`: SQL names of column types
 - `types`: column types beyond the plain ones of Arrow: UUID, JSON, NUMERIC, INTERVAL
 - `unicode_escapes`: characters that are spelled by their codes
 - `zones`: time zones by abbreviation, fixed offset or name

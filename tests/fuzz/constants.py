@@ -108,8 +108,11 @@ def fault(sql: str) -> str | None:
     """What is wrong with how the constant `sql` is taken, if anything."""
     try:
         node = compile_view(f"SELECT {sql} AS x FROM one", Catalog([_TABLE])).node
+        errors: list[str] = []
         if isinstance(node, df.Map):
-            evaluate(_TABLE.schema, [], node.outputs, _ROW)
+            _, errors = evaluate(_TABLE.schema, [], node.outputs, _ROW)
+        if any(map(_INTERNAL.search, errors)):
+            return f"{sql}: {errors[0]}"
     except IvmError as refusal:
         return f"{sql}: {refusal}" if _INTERNAL.search(str(refusal)) else None
     except Exception as error:
