@@ -97,7 +97,7 @@ def _characters(b: Binder, bound: Bound, node: exp.Cast) -> Expression:
     to = node.args["to"]
     if _is_put_out(node):
         raise b.session.source.unsupported(
-            "a column of type char, padded with blanks; write varchar, text, or rpad(…)", node
+            "char whose blanks would show; write varchar, text, or rpad(…): it", node
         )
     text = b.explicit_cast(bound, TEXT, node.this)
     if to.expressions:
@@ -110,17 +110,32 @@ def _characters(b: Binder, bound: Bound, node: exp.Cast) -> Expression:
 # Syntax whose value is that of a part, so that it is padded if the part is.
 _THROUGH = (
     exp.Alias, exp.Paren, exp.Case, exp.If, exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least,
-    exp.Min, exp.Max, exp.AnyValue, exp.Array, exp.ArrayAgg, exp.Window, exp.Filter, exp.Tuple,
+    exp.Min, exp.Max, exp.AnyValue, exp.Window, exp.Filter, exp.Tuple,
     exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue, exp.Distinct, exp.Order,
     exp.Ordered, exp.Bracket,
 )  # fmt: skip
 
 
+# And functions that write or match a value with its blanks.
+_WRITING = (
+    exp.Array, exp.ArrayAgg, exp.Concat, exp.ConcatWs, exp.Like, exp.ILike, exp.SimilarTo,
+    exp.RegexpLike, exp.RegexpILike,
+)  # fmt: skip
+
+
+def _writes(node: exp.Expr | None) -> bool:
+    name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
+    name = name or (node.key if isinstance(node, exp.Func) else "")
+    return "json" in name or name in ("concat_ws", "format") or name.startswith("array")
+
+
 def _is_put_out(node: exp.Expr) -> bool:
-    """Tells whether the value of `node` may be a column of its query."""
+    """Tells whether the value of `node` may be a column of its query, or be written as one."""
     at = node
     while isinstance(at.parent, _THROUGH):
         at = at.parent
+    if isinstance(at.parent, _WRITING) or _writes(at.parent):
+        return True
     return isinstance(at.parent, exp.Query | exp.Values) and at.arg_key == "expressions"
 
 
