@@ -12,6 +12,7 @@
 - `errors`: errors of callers that the rooms below do not raise
 - `feed`: reads the change feed of a view from its durable delta topic
 - `followers`: counts, bounds and drops the followers of change feeds
+- `formats`: formats of answers with rows, chosen by the header Accept
 - `large`: makes large answers, and keeps them in files while clients take them
 - `limits`: refuses bodies that are too large, before they are read into memory
 - `logs`: writes all events to the log, one line of JSON each

@@ -344,6 +344,29 @@ class Rows(Answer):
     sources: Ends
 
 
+class Answered(Answer):
+    """The first rows of a query as of one time, in its order; `more` says that there are others.
+
+    The offsets of the input that the rows reflect are by topic and by source.
+    """
+
+    model_config = example(
+        time=42,
+        columns=_COLUMNS,
+        rows=[{"customer": "ada", "total": "12.50"}],
+        more=False,
+        offsets={"orders": {"0": 2}},
+        sources={"orders": {"0": 2}},
+    )
+
+    time: int
+    columns: list[Column]
+    rows: list[dict[str, Any]]
+    more: bool
+    offsets: Ends
+    sources: Ends
+
+
 class MadeArrangement(Answer):
     """The estimate of an arrangement that is not there yet."""
 

@@ -13,11 +13,11 @@ from api.followers import Followers
 from api.large import LargeAnswers
 from api.limits import BodyLimit
 from api.metrics import RuntimeCollector
-from api.routes import changes, health, inspection, quarantine, rows, sources, views
+from api.routes import changes, health, inspection, quarantine, query, rows, sources, views
 from api.runtime import Runtime
 from api.signals import Signal
 
-ROUTERS = (health, sources, views, rows, changes, inspection, quarantine)
+ROUTERS = (health, sources, views, rows, query, changes, inspection, quarantine)
 
 
 def create_app(runtime: Runtime) -> FastAPI:

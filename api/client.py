@@ -41,6 +41,10 @@ class ServiceClient:
         """Post `body` to `path` and return the answer (raises ServiceProblem)."""
         return self._request("POST", path, body).json()
 
+    def posted(self, path: str, body: Any, accept: str) -> bytes:
+        """Post `body` to `path` and return the answer as `accept` (raises ServiceProblem)."""
+        return self._request("POST", path, body, headers={"accept": accept}).content
+
     def delete(self, path: str) -> None:
         """Delete the resource at `path` (raises ServiceProblem)."""
         self._request("DELETE", path)
@@ -50,10 +54,17 @@ class ServiceClient:
         self._client.close()
 
     def _request(
-        self, method: str, path: str, body: Any = None, parameters: dict[str, Any] | None = None
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        parameters: dict[str, Any] | None = None,
+        headers: dict[str, str] | None = None,
     ) -> httpx.Response:
         try:
-            response = self._client.request(method, path, json=body, params=parameters)
+            response = self._client.request(
+                method, path, json=body, params=parameters, headers=headers
+            )
         except httpx.TransportError as error:
             raise ServiceProblem(
                 f"no service answers at {self._client.base_url}: {error}; "

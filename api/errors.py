@@ -65,6 +65,18 @@ class TooManyFollowers(IvmError):
     code = "too-many-followers"
 
 
+class RowsNotComputed(IvmError):
+    """Rows of a query's answer cannot be computed, as where a division is by zero."""
+
+    code = "rows-not-computed"
+
+
+class NotAcceptable(IvmError):
+    """No format of the answer is among those that the request accepts."""
+
+    code = "not-acceptable"
+
+
 class CartesianProduct(IvmError):
     """A view would pair more rows with one another than the operator allows."""
 

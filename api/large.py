@@ -34,15 +34,17 @@ class LargeAnswers:
         """Call what makes an answer on one of the threads that they share."""
         return await run_sync(call, *arguments, limiter=self._making)
 
-    def response(self, content: bytes, headers: dict[str, str]) -> Response:
-        """JSON as a response, out of a file without a name if it is large."""
+    def response(
+        self, content: bytes, headers: dict[str, str], media: str = "application/json"
+    ) -> Response:
+        """Content of a media type as a response, out of a file without a name if it is large."""
         if len(content) <= self._most_bytes:
-            return Response(content, 200, headers, "application/json")
+            return Response(content, 200, headers, media)
         file = TemporaryFile(dir=self._directory)  # noqa: SIM115  (closed with the chunks)
         file.write(content)
         file.seek(0)
         sized = {**headers, "content-length": str(len(content))}
-        return StreamingResponse(self._chunks(file), 200, sized, "application/json")
+        return StreamingResponse(self._chunks(file), 200, sized, media)
 
     async def _chunks(self, file: IO[bytes]) -> AsyncIterator[bytes]:
         with file:

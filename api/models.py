@@ -200,6 +200,19 @@ class ExplainBody(Body):
     lookups: bool = True
 
 
+class QueryBody(Body):
+    """A query to answer once."""
+
+    model_config = example(
+        query="SELECT customer, sum(amount) AS total FROM orders GROUP BY customer ORDER BY total",
+        limit=20,
+    )
+
+    query: str
+    language: Language = "sql"
+    limit: int = Field(default=1_000, ge=1, description="Rows, at most max_rows.")
+
+
 def _number(digits: str) -> orjson.Fragment:
     """A number as it is written."""
     return orjson.Fragment(digits.encode())

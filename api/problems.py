@@ -43,6 +43,7 @@ STATUS = {
     "not-stalled": 409,
     "replay-under-way": 503,
     "body-too-large": 413,
+    "not-acceptable": 406,
     "too-many-followers": 429,
     "not-ready": 503,
     "pipeline-failed": 503,

@@ -17,6 +17,7 @@ from api.services.admission import Admission
 from api.services.checkpoints import TableCheckpoints
 from api.services.compiler import Compiler
 from api.services.parts import Parts
+from api.services.queries import Queries
 from api.services.readiness import Readiness
 from api.services.repairs import Repairs
 from api.services.restoring import Restoration
@@ -48,6 +49,7 @@ class Runtime(Parts):
         self.checkpoints = TableCheckpoints(self, admission)
         self.sources = Sources(self, admission, self.readiness, self.compiler)
         self.views = Views(self, self.readiness, admission, self.compiler, self._restoration)
+        self.queries = Queries(self, self.readiness, self.compiler, self.views)
         self.repairs = Repairs(self, self.readiness, admission)
         self._interrupted = threading.Event()
         self._stopped = threading.Event()

@@ -21,7 +21,7 @@ from views.errors import (
     UnsupportedSql,
     suggestion,
 )
-from views.languages import FRONT_ENDS
+from views.languages import FRONT_ENDS, ORDERED_FRONT_ENDS
 from views.limits import DEFAULT, Limits
 from views.lowering.lower import lower
 from views.plan.bound import Bound
@@ -79,12 +79,7 @@ def _compile(
     limits: Limits,
 ) -> CompiledView:
     bound = FRONT_ENDS[language](query, catalog, limits)
-    check_names(bound)
-    check_subqueries(bound, limits.subqueries)
-    check_dependencies(bound, catalog)
-    there = existing(catalog, arranged)
-    plan = rewrite(bound.plan, Context(bound.numbers, there))
-    node = lower(plan, there)
+    plan, node = _lowered(bound, catalog, arranged, limits)
     names = node.schema.names
     chosen = default_key(plan) if key is None else tuple(key)
     for column in chosen:
@@ -96,6 +91,54 @@ def _compile(
     temporal = any(isinstance(part, TemporalFilter) for part in walk(plan))
     is_unique = is_key(plan, chosen)
     return CompiledView(node, node.schema, chosen, is_unique, bound.dependencies, temporal)
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledQuery:
+    """A query that is answered once: its dataflow, whose columns are those of the answer.
+
+    If it `is_ordered`, the dataflow has the position of each row as one column more, the last.
+    """
+
+    node: Node
+    schema: pa.Schema
+    dependencies: tuple[str, ...]
+    temporal: bool
+    is_ordered: bool
+
+
+def compile_query(
+    query: str,
+    catalog: Catalog,
+    arranged: Collection[str] = (),
+    language: str = "sql",
+    limits: Limits = DEFAULT,
+) -> CompiledQuery:
+    """Compiles a query to be answered once, as `compile_view` does a view (raises as that)."""
+    limits.check(query)
+    return deeply(lambda: _compile_query(query, catalog, arranged, language, limits))
+
+
+def _compile_query(
+    query: str, catalog: Catalog, arranged: Collection[str], language: str, limits: Limits
+) -> CompiledQuery:
+    bound = ORDERED_FRONT_ENDS[language](query, catalog, limits)
+    plan, node = _lowered(bound, catalog, arranged, limits)
+    temporal = any(isinstance(part, TemporalFilter) for part in walk(plan))
+    schema = node.schema.remove(len(node.schema) - 1) if bound.is_ordered else node.schema
+    return CompiledQuery(node, schema, bound.dependencies, temporal, bound.is_ordered)
+
+
+def _lowered(
+    bound: Bound, catalog: Catalog, arranged: Collection[str], limits: Limits
+) -> tuple[Plan, Node]:
+    """The plan of a query, checked and rewritten, and its dataflow."""
+    check_names(bound)
+    check_subqueries(bound, limits.subqueries)
+    check_dependencies(bound, catalog)
+    there = existing(catalog, arranged)
+    plan = rewrite(bound.plan, Context(bound.numbers, there))
+    return plan, lower(plan, there)
 
 
 def existing(catalog: Catalog, arranged: Collection[str]) -> frozenset[str]:

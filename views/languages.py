@@ -1,6 +1,7 @@
 """The registry of front-ends: maps each language of views to the function that binds its text."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from views.catalog import Catalog
 from views.datalog.bind import bind as bind_datalog
@@ -13,3 +14,9 @@ FRONT_ENDS: Mapping[str, Callable[[str, Catalog, Limits], Bound]] = {
     "datalog": bind_datalog,
 }
 """From a query's text, the catalog and the limits to a plan; each raises kinds of SqlError."""
+
+ORDERED_FRONT_ENDS: Mapping[str, Callable[[str, Catalog, Limits], Bound]] = {
+    "sql": partial(bind_sql, ordered=True),
+    "datalog": bind_datalog,
+}
+"""The same for queries that are answered once, in the order that they ask for."""

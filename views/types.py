@@ -82,4 +82,4 @@ def type_name(kind: pa.DataType) -> str:
 
 def names() -> list[str]:
     """Lists the names that `parse_type` reads without a precision."""
-    return [*_NAMES, *_SYNONYMS]
+    return [*NAMES, *_SYNONYMS]

@@ -1,9 +1,10 @@
 """`ivm`: the command line of the service."""
 
+import sys
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import orjson
 import typer
@@ -34,6 +35,15 @@ with suppress(ModuleNotFoundError):
 FINDING = ("part", "setting", "fault")
 
 Key = Annotated[list[str] | None, typer.Option(help="A column to look the view up by; repeatable.")]
+Form = Literal["table", "json", "ndjson", "csv", "arrow", "parquet"]
+FORMS: dict[Form, str] = {
+    "json": "application/json",
+    "ndjson": "application/x-ndjson",
+    "csv": "text/csv",
+    "arrow": "application/vnd.apache.arrow.stream",
+    "parquet": "application/vnd.apache.parquet",
+}
+
 Query = Annotated[str, typer.Argument(help="The query, or @FILE to read it from a file.")]
 Written = Annotated[Language, typer.Option(help="The language of the query.")]
 
@@ -78,6 +88,26 @@ def explain(query: Query, key: Key = None, language: Written = "sql") -> None:
         out.print(escape(stage["text"]))
     out.rule("view")
     print_json(answer)
+
+
+@app.command("query")
+def ask(
+    query: Query,
+    language: Written = "sql",
+    limit: Annotated[int, typer.Option(min=1, help="Rows, at most.")] = 100,
+    form: Annotated[Form, typer.Option("--format", help="How the rows are written.")] = "table",
+) -> None:
+    """Answer QUERY once, over the sources and views as they are now."""
+    body = {"query": _text(query), "language": language, "limit": limit}
+    with connected() as service:
+        if form != "table":
+            answer = service.posted("/v1/query", body, FORMS[form])
+            sys.stdout.buffer.write(answer)
+            return
+        found = service.post("/v1/query", body)
+    print_table(found["rows"], tuple(column["name"] for column in found["columns"]))
+    if found["more"]:
+        out.print(f"more than {limit}; --limit shows more")
 
 
 @views.command("list")

@@ -4,6 +4,7 @@
 - `health`: liveness, readiness and metrics
 - `inspection`: `/v1/explain`, `/v1/arrangements`, `/v1/errors`: plans, memory, errors of rows
 - `quarantine`: `/v1/quarantine`: shows, repairs, replays and discards undecoded records
+- `query`: `/v1/query`: answers a query once
 - `rows`: `/v1/views/{name}/rows`: look-ups, as of one consistent time
 - `sources`: `/v1/sources`: tables and the topics that carry their changes
 - `views`: `/v1/views`: definitions of views

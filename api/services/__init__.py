@@ -4,6 +4,7 @@
 - `checkpoints`: brings tables back from the newest checkpoint, and takes new ones
 - `compiler`: compiles and explains queries over what is declared
 - `parts`: opens pool, registry, journal, pipeline and sinks on one data directory
+- `queries`: answers queries once, over one consistent time
 - `readiness`: tells whether the service can be asked, and what keeps it from that
 - `repairs`: repairs, replays, discards and skips records that could not be decoded
 - `restoring`: restores the views of a start, one after another

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from api.errors import CartesianProduct, LimitTooHigh
 from api.services.parts import Parts
-from ivm.dataflow.nodes import Iterate
+from ivm.dataflow.nodes import Iterate, Node
 from ivm.dataflow.traversal import walk
 from ivm.results import Forecast
 from views.catalog import Catalog, View
-from views.compile import CompiledView, compile_view
+from views.compile import CompiledQuery, CompiledView, compile_query, compile_view
 from views.explain import explain
 from views.plan.bound import Stage
 
@@ -24,6 +24,17 @@ class Compiler:
         """The view that a query makes (raises a kind of SqlError)."""
         catalog = self._parts.registry.catalog
         return compile_view(query, catalog, key, self._arranged(), language, self._limits)
+
+    def query(self, query: str, language: str) -> CompiledQuery:
+        """A query that is answered once.
+
+        Raises a kind of SqlError, CartesianProduct and LimitTooHigh.
+        """
+        catalog = self._parts.registry.catalog
+        compiled = compile_query(query, catalog, self._arranged(), language, self._limits)
+        self._refuse_pairs(compiled.node, ())
+        self._refuse_rounds(compiled.node)
+        return compiled
 
     def seen(self, view: View, catalog: Catalog) -> CompiledView:
         """A view compiled as it was declared, though tables may have more columns by now."""
@@ -48,7 +59,10 @@ class Compiler:
 
     def refuse_product(self, compiled: CompiledView) -> None:
         """See that a view pairs no more rows than the operator allows (raises CartesianProduct)."""
-        pairs = self._parts.pool.explain(compiled.node, compiled.key).pairs
+        self._refuse_pairs(compiled.node, compiled.key)
+
+    def _refuse_pairs(self, node: Node, key: Sequence[str]) -> None:
+        pairs = self._parts.pool.explain(node, key).pairs
         most = self._parts.settings.max_pairs
         if pairs > most:
             raise CartesianProduct(
@@ -59,11 +73,14 @@ class Compiler:
 
     def refuse_rounds(self, compiled: CompiledView) -> None:
         """See that a recursion asks for no more rounds than are allowed (raises LimitTooHigh)."""
+        self._refuse_rounds(compiled.node)
+
+    def _refuse_rounds(self, node: Node) -> None:
         most = self._parts.settings.max_rounds
-        for node in walk(compiled.node):
-            if isinstance(node, Iterate) and (node.max_rounds or 0) > most:
+        for part in walk(node):
+            if isinstance(part, Iterate) and (part.max_rounds or 0) > most:
                 raise LimitTooHigh(
-                    f"a recursion limit of {node.max_rounds:,} rounds is more than max_rounds, "
+                    f"a recursion limit of {part.max_rounds:,} rounds is more than max_rounds, "
                     f"which is {most:,}; lower the limit, or let the operator raise max_rounds"
                 )
 

@@ -74,7 +74,7 @@ class Views:
             raise self._readiness.refusal()
         if name in self._readiness.altering:
             raise NotReady(f"a source of view {name!r} is getting columns; try again in a moment")
-        self._refuse_failed(name)
+        self.refuse_failed(name)
         return view
 
     def looked_up(self, name: str) -> View:
@@ -111,7 +111,7 @@ class Views:
                 return None
             compiled = self._compiler.compile(query, language, key)
             for read in compiled.dependencies:
-                self._refuse_failed(read)
+                self.refuse_failed(read)
             self._compiler.refuse_product(compiled)
             self._compiler.refuse_rounds(compiled)
             view = View(
@@ -141,7 +141,7 @@ class Views:
                 return None
             compiled = self._compiler.seen(view, parts.registry.catalog)
             for read in compiled.dependencies:
-                self._refuse_failed(read)
+                self.refuse_failed(read)
             output = _output(view, compiled, parts.registry.targets.get(name))
             if compiled.temporal:
                 parts.pipeline.tick()
@@ -217,7 +217,8 @@ class Views:
                 f"view {known.name!r} is defined otherwise; delete it first, or choose another name"
             )
 
-    def _refuse_failed(self, name: str) -> None:
+    def refuse_failed(self, name: str) -> None:
+        """See that a view has not failed (raises ViewFailed)."""
         failed = self._parts.applier.failed
         if name in failed:
             raise ViewFailed(

@@ -331,8 +331,9 @@ class Applier:
         self.feeder.miscounts.check()
 
     def _set_failed(self, error: DataflowFailed) -> None:
-        """Remember the views that the pool dropped, and why."""
-        for name, reason in error.reasons.items():
+        """Remember the views that the pool dropped, and why; others are queries under way."""
+        failed = ((n, reason) for n, reason in error.reasons.items() if n in self.errors)
+        for name, reason in failed:
             self._fail(name, reason)
             del self.errors[name]
             log.error("view failed", view=name, reason=reason)

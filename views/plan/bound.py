@@ -20,10 +20,11 @@ class Bound:
     """Holds a query's plan over the tables and views `dependencies`, sorted.
 
     `numbers` goes on numbering columns for the rewrites; `stages()` lists the stages before the
-    plan.
+    plan. If it `is_ordered`, the last column is the position of each row, from 1.
     """
 
     plan: Plan
     numbers: Numbers
     dependencies: tuple[str, ...]
     stages: Callable[[], tuple[Stage, ...]]
+    is_ordered: bool = False

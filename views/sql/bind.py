@@ -4,30 +4,40 @@ from ivm.dataflow.expressions import Expression
 from views.catalog import Catalog
 from views.limits import DEFAULT, Limits
 from views.plan.bound import Bound, Stage
-from views.plan.nodes import Attribute, Map
-from views.sql.base.coercion import cast, stored_type
+from views.plan.nodes import Attribute, Map, Window, WindowCall
+from views.sql.base.coercion import BIGINT, cast, stored_type
 from views.sql.base.scope import Environment, Session
 from views.sql.clauses.queries import bind_query
 from views.sql.source.dialect import PostgresViews
 from views.sql.source.text import Source, parse
 
 
-def bind(query: str, catalog: Catalog, limits: Limits = DEFAULT) -> Bound:
-    """Binds `query` over `catalog`, with the result's columns by name (raises SqlError)."""
+def bind(query: str, catalog: Catalog, limits: Limits = DEFAULT, *, ordered: bool = False) -> Bound:
+    """Binds `query` over `catalog`, with the result's columns by name (raises SqlError).
+
+    If it is to be `ordered` and says how, its rows get their positions as a last column.
+    """
     source = Source(query)
     tree = parse(source, limits)
     session = Session(source, catalog, bind_query)
-    bound = bind_query(session, Environment(), tree)
+    bound = bind_query(session, Environment(ordered=ordered), tree)
     if not bound.columns:
         raise source.unsupported("SELECT without columns", tree)
     values = [(name, _stored(attribute)) for name, attribute in bound.columns]
     outputs = [(session.numbers.fresh(name, value), value) for name, value in values]
-    plan = Map(bound.plan, tuple(outputs))
+    below = bound.plan
+    if bound.order:
+        position = session.numbers.new("position", BIGINT, False)
+        call = WindowCall(position, "row_number")
+        below = Window(below, (), bound.order, (call,))
+        outputs.append((session.numbers.fresh("position", position), position.column))
+    plan = Map(below, tuple(outputs))
 
     def stages() -> tuple[Stage, ...]:
         return (Stage("parsed", tree.sql(dialect=PostgresViews, pretty=True)),)
 
-    return Bound(plan, session.numbers, tuple(sorted(session.dependencies)), stages)
+    tables = tuple(sorted(session.dependencies))
+    return Bound(plan, session.numbers, tables, stages, is_ordered=bool(bound.order))
 
 
 def _stored(attribute: Attribute) -> Expression:

@@ -27,7 +27,7 @@ class Described:
     def __call__(self, response: httpx.Response) -> None:
         media_type = response.headers.get("content-type", "").partition(";")[0]
         operation = self._operation(response.request)
-        is_json = media_type.endswith("json") and response.status_code != 204
+        is_json = media_type.endswith(("/json", "+json")) and response.status_code != 204
         if operation is None or not is_json:
             return
         known = operation["responses"]
