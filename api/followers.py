@@ -1,6 +1,6 @@
 """Followers of change feeds: counted, bounded in bytes, and dropped once they take nothing.
 
-A follower holds one event of bounded size, and what the socket has yet to send. A snapshot that is
+A follower holds two or three events of bounded size: read, made, and to be sent. A snapshot that is
 larger stands in a file, from which it is read event by event, so that memory does not depend on how
 slowly it is taken. Events are made by few threads, which leave the interpreter to look-ups.
 """

@@ -73,7 +73,7 @@ class Settings(BaseSettings):
     wait_seconds: float = Field(default=30.0, ge=0, le=MOST_SECONDS)
     max_followers: int = Field(default=1_000, ge=1)
     max_followers_per_client: int = Field(default=100, ge=1)
-    event_bytes: int = Field(default=256 << 10, ge=1)
+    event_bytes: int = Field(default=64 << 10, ge=1)
     send_seconds: float = Field(default=30.0, gt=0, le=MOST_SECONDS)
 
     @property

@@ -85,6 +85,22 @@ def test_followers_that_never_read_hold_little_and_hold_nobody_up(service: Servi
     assert resident() - before < FOLLOWERS * MOST_BYTES / 4
 
 
+def test_followers_that_read_no_changes_hold_little_and_do_not_hold_the_pipeline(
+    service: Service,
+) -> None:
+    path = f"{FEED}?snapshot=false"
+    connections = [unread(service.address, path) for _ in range(FOLLOWERS)]
+    await_true("all", lambda: service.metric("ivm_followers") == FOLLOWERS)
+    before, held = resident(), 0
+    for first in range(0, ROWS, 1_000):
+        service.fill(first, first + 1_000)
+        service.look_up(first)
+        held = max(held, resident() - before)
+    for connection in connections:
+        connection.close()
+    assert held < FOLLOWERS * MOST_BYTES
+
+
 def test_large_answers_that_nobody_reads_hold_little_and_hold_nobody_up(service: Service) -> None:
     service.fill(0, ROWS)
     for key in range(20):
