@@ -117,7 +117,8 @@ def _among(
     """Whether any row holds the placeholder, though the columns could be made."""
     return any(
         column.source == "contents"
-        and unlogged.among([row.get(column.field.name) for row in changes.rows], array)
+        and unlogged.may_be_in(array)
+        and any(unlogged.stands_for(row.get(column.field.name)) for row in changes.rows)
         for column, array in zip(columns, arrays, strict=True)
     )
 

@@ -39,16 +39,10 @@ class Placeholder:
             return value in self.scalars
         return type(value) in (list, dict) and value in self.others
 
-    def among(self, values: list[Any], column: pa.Array) -> bool:
-        """Whether a placeholder is among `values`, of which `column` was made.
-
-        A look into the bytes of all values at once mostly tells.
-        """
-        return self._may_be_in(column) and any(map(self.stands_for, values))
-
-    def _may_be_in(self, column: pa.Array) -> bool:
+    def may_be_in(self, column: pa.Array) -> bool:
+        """Whether `column` may have been made of a placeholder, by the bytes of all its values."""
         if isinstance(column, pa.ExtensionArray):
-            return self._may_be_in(column.storage)
+            return self.may_be_in(column.storage)
         if pa.types.is_list(column.type):
             return True
         if not (pa.types.is_string(column.type) or pa.types.is_binary(column.type)):
