@@ -53,6 +53,12 @@ class LimitTooHigh(IvmError):
     code = "limit-too-high"
 
 
+class TooManyCopies(IvmError):
+    """A page would write out more copies of its rows than a client can take."""
+
+    code = "too-many-copies"
+
+
 class BodyTooLarge(IvmError):
     """The request's body exceeds the limit named in the message."""
 

@@ -15,8 +15,9 @@ import numpy as np
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from api.errors import BadParameter
+from api.errors import BadParameter, TooManyCopies
 from api.values import parse
 from connectors.sinks.json_rows import json_rows, json_values
 from ivm.results import Snapshot
@@ -26,6 +27,8 @@ from ivm.values.types import INTERVAL, JSON, UUID, Interval, arrow_array
 # Stands beside a view's own columns, under a name that none of them has.
 COUNT = "\0count"
 _LOWEST = 10**25  # beyond the spans of all intervals
+# Rows of a page, with their copies.
+MOST_COPIES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,10 @@ def matching(snapshot: Snapshot, values: Mapping[str, Any]) -> pa.Table:
 
 
 def page(table: pa.Table, key: Sequence[str], limit: int, cursor: str | None) -> Page:
-    """At most `limit` of the distinct rows that `matching` gave (raises BadParameter)."""
+    """At most `limit` of the distinct rows that `matching` gave.
+
+    Raises BadParameter, and TooManyCopies where these are too many to be written out.
+    """
     names = table.schema.names[:-1]
     order = [*key, *(name for name in names if name not in key)]
     if table.num_rows > 1:
@@ -70,8 +76,19 @@ def page(table: pa.Table, key: Sequence[str], limit: int, cursor: str | None) ->
     following = _cursor(rows[-1], order) if more else None
     counts = table[table.num_columns - 1].to_numpy()
     if (counts != 1).any():
+        _refuse_many(counts)
         rows = [rows[i] for i in np.repeat(np.arange(len(rows)), counts)]
     return Page(rows, following)
+
+
+def _refuse_many(counts: NDArray[np.int64]) -> None:
+    copies = sum(counts.tolist())
+    if copies > MOST_COPIES:
+        raise TooManyCopies(
+            f"the rows of this page have {copies:,} copies, more than {MOST_COPIES:,} that are "
+            "written out; ask for fewer rows by limit, or let a view count them: SELECT …, "
+            "count(*) … GROUP BY …"
+        )
 
 
 def _one_batch(table: pa.Table) -> pa.RecordBatch:

@@ -92,7 +92,7 @@ class Queries:
 
 def _first(snapshot: Snapshot, most: int, *, is_ordered: bool) -> tuple[pa.RecordBatch, bool]:
     """The first rows in order, each as often as it is there, and whether there are more."""
-    counts = np.maximum(snapshot.counts, 0)
+    counts = np.clip(snapshot.counts, 0, most + 1)  # a row may be there 2^63 times
     order = np.arange(len(counts))
     if is_ordered:
         order = pc.sort_indices(snapshot.rows.column(snapshot.rows.num_columns - 1)).to_numpy()

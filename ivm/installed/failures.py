@@ -26,7 +26,8 @@ _BOUNDS = {
 }
 _COUNT = (
     "a row would have more than 9,223,372,036,854,775,807 copies, which is the most that 64 bits "
-    "count. Make fewer: DISTINCT, UNION instead of UNION ALL, or counts taken before a join"
+    "count, or 67,108,864 under a window. Make fewer: DISTINCT, UNION instead of UNION ALL, or "
+    "counts taken before a join"
 )
 
 

@@ -4,6 +4,10 @@ from libc.stdint cimport int64_t, uint64_t
 from libcpp.vector cimport vector
 
 
+cdef enum:
+    MOST_COPIES = 1 << 26   # of a row, each of which is laid out
+
+
 cdef class Stretch:
     cdef int order_words                # leading words of a value in which peers agree
     cdef vector[const uint64_t*] rows   # each copy of a value separately

@@ -3,6 +3,7 @@
 from libc.stdint cimport int64_t, uint64_t
 from libcpp.vector cimport vector
 
+from ivm.threads.team cimport note_overflow
 from ivm.trace.times cimport compare_words
 
 ctypedef const uint64_t* const_words
@@ -29,6 +30,9 @@ cdef class Stretch:
 
     cdef int append(self, const uint64_t* val, int64_t count) except -1 nogil:
         cdef int64_t i
+        if count > MOST_COPIES:
+            note_overflow()
+            count = 1
         if self.rows.empty() or compare_words(self.rows.back(), val, self.order_words) != 0:
             self.groups.push_back(self.rows.size())
         for i in range(count):

@@ -24,11 +24,12 @@ from ivm.operators.base.state_table cimport Groups
 from ivm.operators.base.operator cimport KEPT_UPDATES, Reader, Region
 from ivm.operators.aggregates.ordering cimport Ordering
 from ivm.operators.windows.measures cimport Measure
-from ivm.operators.windows.rows cimport Stretch
+from ivm.operators.windows.rows cimport MOST_COPIES, Stretch
 from ivm.operators.reductions.ordered_walk cimport OrderedWalk, Step
 from ivm.operators.windows.functions cimport NEAR, ONWARD, WHOLE, WindowFunction
 from ivm.rows.hashing cimport Partitioner
 from ivm.rows.updates cimport Updates, empty_updates, push, release
+from ivm.threads.team cimport note_overflow
 from ivm.trace.batch cimport first_update, time_of, val_at
 from ivm.trace.sorting.sort cimport consolidate
 from ivm.trace.times cimport compare_words
@@ -282,11 +283,21 @@ cdef class Window(OrderedWalk):
 
     # --- totals ---
 
+    # Copies of a row that are too many to be laid out are an overflow; then one of them stands for all.
+    cdef void _refuse_many(self) noexcept nogil:
+        cdef size_t i
+        for i in range(self.steps.size()):
+            if self.steps[i].old > MOST_COPIES or self.steps[i].new > MOST_COPIES:
+                note_overflow()
+                self.steps[i].old = min(self.steps[i].old, <int64_t> 1)
+                self.steps[i].new = min(self.steps[i].new, <int64_t> 1)
+
     # Lays the steps out as rows, old and new.
     cdef int _lay_out(self) except -1 nogil:
         cdef Step step
         self.old.clear()
         self.new.clear()
+        self._refuse_many()
         for step in self.steps:
             if step.old > 0:
                 self.old.append(step.val, step.old)

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from api.errors import TooManyCopies
 from api.pages import matching, page
 from api.values import parse
 from connectors.sinks.json_rows import json_values
@@ -53,3 +54,12 @@ def test_a_row_is_found_by_the_text_that_is_answered(column: "pa.Array[Any]") ->
         value = parse(str(text), pa.field("c", column.type))
         table = matching(_snapshot(column), {"c": value})
         assert [row["c"] for row in page(table, ["c"], 10, None).rows] == [text]
+
+
+def test_a_page_of_too_many_copies_is_refused_with_the_way_out() -> None:
+    rows = pa.record_batch([pa.array([1, 2])], names=["c"])
+    snapshot = Snapshot(1, rows, np.array([2**62, 2**62]), 0)
+    with pytest.raises(TooManyCopies, match=r"9,223,372,036,854,775,808 copies.*count\(\*\)"):
+        page(matching(snapshot, {}), ["c"], 10, None)
+    few = Snapshot(1, rows, np.array([2, 1]), 0)
+    assert page(matching(few, {}), ["c"], 10, None).rows == [{"c": 1}, {"c": 1}, {"c": 2}]

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm.dataflow.aggregates import Aggregate, Order
+from ivm.dataflow.aggregates import Aggregate, Order, WindowCall
 from ivm.dataflow.nodes import (
     Arrange,
     Distinct,
@@ -17,6 +17,7 @@ from ivm.dataflow.nodes import (
     Reduce,
     TopK,
     Union,
+    Window,
     project,
 )
 from ivm.errors import CountOverflow, DataflowFailed, NoFixedPoint, UnknownCollection
@@ -228,6 +229,16 @@ def test_a_dataflow_whose_deltas_overflow_is_dropped_with_those_that_read_it(poo
         advance_and_drain(pool, "view")
     assert failed.value.reasons["over"] == "it reads 'view', which failed"
     assert pool.names == {"pairs"}
+
+
+def test_a_window_over_more_copies_than_it_lays_out_fails_the_view(pool: Pool) -> None:
+    number = WindowCall("row_number", None, "n", INT, nullable=False)
+    numbered = Window(pairs, (1,), (Order(0),), (number,))
+    pool.install("numbered", numbered, ["b"])
+    feed(pool, [(1, 7)], 0, 2**40)
+    feed(pool, [(2, 8)], 0, 1)
+    with pytest.raises(CountOverflow, match="67,108,864 under a window"):
+        pool.advance(1)
 
 
 def test_copies_of_a_row_that_add_up_in_a_deep_union_fail_the_view(pool: Pool) -> None:
