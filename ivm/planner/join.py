@@ -1,13 +1,13 @@
 """Planning of joins: of two arrangements, and of many without intermediate state."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 import pyarrow as pa
 
 from ivm.dataflow.expressions import Call, Column
-from ivm.dataflow.nodes import Arrange, DeltaJoin, Join, Lookup, Map, columns
+from ivm.dataflow.nodes import Arrange, DeltaJoin, Filter, Get, Join, Lookup, Map, columns
 from ivm.physical import operations as op
 from ivm.physical.arrangement import Arranged, places_in, shape_of
 from ivm.physical.scopes import Planned
@@ -103,7 +103,7 @@ def _paired(node: Join) -> tuple[Join, Format, Packing]:
     form = row_format(node.schema)
     left, right = shape_of(node.left), shape_of(node.right)
     if left.key != right.key:
-        node = Join(_nullable_key(node.left), _nullable_key(node.right), node.outputs)
+        node = _meeting(node)
         left, right = shape_of(node.left), shape_of(node.right)
     keys, lefts = len(node.left.key), len(node.left.schema)
     picks = [
@@ -143,13 +143,49 @@ def _places(node: Arrange, first: int) -> dict[int, tuple[int, int]]:
     return {first + column: place for column, place in enumerate(places)}
 
 
-def _nullable_key(node: Arrange) -> Arrange:
-    """`node` with a key whose columns may be NULL, so that its format meets another's."""
-    if all(node.input.schema.field(i).nullable for i in node.key):
+def _meeting(node: Join) -> Join:
+    """`node` with keys of one format: columns that are nullable on one side only are made alike.
+
+    A NULL meets nothing where the other side has none. So a side of the dataflow's own, as a
+    recursive name, leaves such rows out, and the other one can be an arrangement that is shared;
+    where that would take a copy of a collection, the other side's column is declared nullable.
+    """
+    left, right = _nullable_places(node.left), _nullable_places(node.right)
+    changed = [
+        side for side, only in ((node.left, left - right), (node.right, right - left)) if only
+    ]
+    if any(isinstance(side.input, Get) for side in changed):
+        return Join(
+            _declared(node.left, right - left, nullable=True),
+            _declared(node.right, left - right, nullable=True),
+            node.outputs,
+        )
+    return Join(
+        _declared(node.left, left - right, nullable=False),
+        _declared(node.right, right - left, nullable=False),
+        node.outputs,
+    )
+
+
+def _nullable_places(node: Arrange) -> frozenset[int]:
+    """The places in the key of the columns that may be NULL."""
+    schema = node.input.schema
+    return frozenset(place for place, i in enumerate(node.key) if schema.field(i).nullable)
+
+
+def _declared(node: Arrange, places: frozenset[int], *, nullable: bool) -> Arrange:
+    """`node` with the key's columns at `places` declared so; rows with NULLs there left out."""
+    if not places:
         return node
-    outputs: list[tuple[str, Any]] = []
-    for i, column in enumerate(columns(node.input)):
-        nullable = column.nullable or i in node.key
-        name = node.input.schema.field(i).name
-        outputs.append((name, Column(i, column.type, nullable)))
-    return Arrange(Map(node.input, tuple(outputs)), node.key)
+    own, changed = columns(node.input), {node.key[place] for place in places}
+    rows = node.input
+    if not nullable:
+        tests = [Call("is_not_null", (own[i],), pa.bool_(), False) for i in sorted(changed)]
+        rows = Filter(
+            rows, tests[0] if len(tests) == 1 else Call("and", tuple(tests), pa.bool_(), False)
+        )
+    outputs = tuple(
+        (field.name, replace(column, nullable=nullable) if i in changed else column)
+        for i, (field, column) in enumerate(zip(node.input.schema, own, strict=True))
+    )
+    return Arrange(Map(rows, outputs), node.key)
