@@ -46,7 +46,7 @@ class Settings(BaseSettings):
     workers: int = Field(default=1, ge=1)
     max_rounds: int = Field(default=10_000, ge=1)
     max_updates: int = Field(default=2_000_000_000, ge=1)
-    max_recursion_bytes: int = Field(default_factory=lambda: available_bytes() // 6, ge=1)
+    max_recursion_bytes: int = Field(default_factory=lambda: available_bytes() // 4, ge=1)
     max_process_bytes: int = Field(default_factory=lambda: available_bytes() * 3 // 4, ge=1)
     max_recursion_seconds: float = Field(default=300.0, gt=0, le=MOST_SECONDS)
     spark_master: str = "local[2]"

@@ -181,7 +181,11 @@ class Views:
                 return
             compiled = self._compiler.seen(view, registry.catalog)
             output = _output(view, compiled, registry.targets.get(view.name))
-            self._parts.applier.restore(output, compiled.node, lookups=view.lookups)
+            applier = self._parts.applier
+            for read in compiled.dependencies:
+                if read in applier.failed:
+                    applier.fail_reader(view.name, read)
+            applier.restore(output, compiled.node, lookups=view.lookups)
             if compiled.temporal:
                 self._temporal.add(view.name)
 

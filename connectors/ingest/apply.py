@@ -157,7 +157,8 @@ class Applier:
         """Install a view that the journal knows: its topics go on at the committed end.
 
         Raises Unavailable where a sink cannot be asked: then nothing has changed. One that failed
-        stays so: its topics lack the deltas since, even if it would converge now.
+        stays so: its topics lack the deltas since, even if it would converge now. One that cannot
+        be kept up to date any more, as under a lower bound, fails.
         """
         name = output.name
         with self.lock:
@@ -165,11 +166,22 @@ class Applier:
                 sink.restore(output)
             if name in self.failed:
                 return
-            self.pool.install(name, node, output.key if lookups else None)
-            self.errors[name] = Counter()
-            deltas = self._drained(name)
+            try:
+                self.pool.install(name, node, output.key if lookups else None)
+                self.errors[name] = Counter()
+                deltas = self._drained(name)
+            except DataflowFailed as error:
+                self.errors.pop(name, None)
+                self._fail(name, error.reasons[name])
+                return
             for sink in self._sinks:
                 sink.skip(name, deltas)
+
+    def fail_reader(self, name: str, read: str) -> None:
+        """Let a view fail that reads one that failed, unless it has failed already."""
+        with self.lock:
+            if name not in self.failed:
+                self._fail(name, f"it reads {read!r}, which failed")
 
     def install(self, output: Output, node: Node, *, lookups: bool) -> Installed:
         """Install a new view and publish its snapshot as of the present time, durably.
@@ -336,11 +348,11 @@ class Applier:
         for name, reason in failed:
             self._fail(name, reason)
             del self.errors[name]
-            log.error("view failed", view=name, reason=reason)
 
     def _fail(self, name: str, reason: str) -> None:
         self._journal.fail_view(name, reason)
         self.failed[name] = reason
+        log.error("view failed", view=name, reason=reason)
 
     def _drain_all(self) -> dict[str, Deltas]:
         """The deltas of all views; one whose deltas cannot be told has failed."""

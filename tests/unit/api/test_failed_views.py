@@ -27,6 +27,7 @@ class Service:
         self.runtime: Runtime = make_runtime(directory, wait_seconds=0.05, **settings)
         self.client = TestClient(create_app(self.runtime), raise_server_exceptions=False)
         self.client.__enter__()
+        self.runtime.wait_ready()
         self.pipeline = cast(DirectPipeline, cast(Any, self.runtime.pipeline))
 
     def put(self, name: str, query: str) -> Any:
@@ -123,7 +124,7 @@ def test_a_retry_lasts_through_a_restart_as_a_failure_does(
     service.retry("numbers")
     service.stop()
     again = Service(tmp_path, max_rounds=20)
-    assert again.view("numbers")["status"] in ("running", "replaying")
+    assert again.view("numbers")["status"] == "running"
     again.stop()
 
 
@@ -135,6 +136,23 @@ def test_a_restart_with_a_higher_bound_lets_a_retry_succeed(
     again = Service(tmp_path, max_rounds=100)
     assert again.view("numbers")["status"] == "failed"
     assert again.retry("numbers").json()["status"] == "running"
+    again.stop()
+
+
+def test_a_restart_with_a_lower_bound_fails_what_it_stops_and_starts(
+    service: Service, tmp_path: Path
+) -> None:
+    numbers = COUNTED.format(end=18).replace("SELECT id FROM orders", "SELECT 1::bigint")
+    assert service.put("numbers", numbers).status_code == 201
+    assert service.put("few", "SELECT n FROM numbers WHERE n < 5").status_code == 201
+    assert len(service.rows("few")) == 4
+    service.stop()
+    again = Service(tmp_path, max_rounds=5)
+    assert again.runtime.fault() is None
+    assert again.view("numbers")["status"] == "failed"
+    assert "within 5 rounds" in again.view("numbers")["reason"]
+    assert again.view("few")["reason"] == "it reads 'numbers', which failed"
+    assert again.view("totals")["status"] == "running"
     again.stop()
 
 
