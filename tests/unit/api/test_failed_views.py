@@ -27,7 +27,7 @@ class Service:
         self.runtime: Runtime = make_runtime(directory, wait_seconds=0.05, **settings)
         self.client = TestClient(create_app(self.runtime), raise_server_exceptions=False)
         self.client.__enter__()
-        self.runtime.wait_ready()
+        self.runtime.readiness.wait()
         self.pipeline = cast(DirectPipeline, cast(Any, self.runtime.pipeline))
 
     def put(self, name: str, query: str) -> Any:
@@ -148,7 +148,7 @@ def test_a_restart_with_a_lower_bound_fails_what_it_stops_and_starts(
     assert len(service.rows("few")) == 4
     service.stop()
     again = Service(tmp_path, max_rounds=5)
-    assert again.runtime.fault() is None
+    assert again.runtime.readiness.fault() is None
     assert again.view("numbers")["status"] == "failed"
     assert "within 5 rounds" in again.view("numbers")["reason"]
     assert again.view("few")["reason"] == "it reads 'numbers', which failed"
