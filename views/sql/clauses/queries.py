@@ -44,15 +44,15 @@ def bind_query(session: Session, env: Environment, node: exp.Expr) -> BoundQuery
             return bind_select(session, env, node)
         case exp.SetOperation():
             session.source.only(node, _SET_OPERATION)
-            return _ordered(session, _set_operation(session, env, node), node)
+            return _ordered(session, env, _set_operation(session, env, node), node)
         case exp.Subquery():
             session.source.only(node, _WRAPPER)
             bound = bind_query(session, replace(env, ordered=True), node.this)
-            ordered = _ordered(session, bound, node)
+            ordered = _ordered(session, env, bound, node)
             return ordered if env.ordered else _without_order(ordered)
         case exp.Values():
             session.source.only(node, ("with_", "expressions", "order", "limit", "offset"))
-            return _ordered(session, _values(session, env, node), node)
+            return _ordered(session, env, _values(session, env, node), node)
         case _:
             raise session.source.unsupported(f"{node.key.upper()} as a query", node)
 
@@ -170,7 +170,7 @@ def _values(session: Session, env: Environment, node: exp.Values) -> BoundQuery:
     return _columns(_union(session, plans, names), names)
 
 
-def _ordered(session: Session, bound: BoundQuery, node: exp.Expr) -> BoundQuery:
+def _ordered(session: Session, env: Environment, bound: BoundQuery, node: exp.Expr) -> BoundQuery:
     """ORDER BY and LIMIT over a whole query, by the names and numbers of its columns."""
     clause = node.args.get("order")
     keys: list[SortKey] = []
@@ -184,7 +184,8 @@ def _ordered(session: Session, bound: BoundQuery, node: exp.Expr) -> BoundQuery:
             )
         )
     order = tuple(keys) or bound.order
-    return BoundQuery(bind_limit(session, node).of(bound.plan, order), bound.columns, order)
+    plan = bind_limit(session, env, node).of(session, bound.plan, order)
+    return BoundQuery(plan, bound.columns, order)
 
 
 def _without_order(bound: BoundQuery) -> BoundQuery:

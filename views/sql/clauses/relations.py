@@ -16,7 +16,7 @@ from views.sql.clauses import time_windows
 from views.sql.clauses.handlers import HANDLERS
 from views.sql.functions import records, set_returning
 from views.sql.functions.set_returning import Called
-from views.sql.source.text import describe
+from views.sql.source.text import function_name
 from views.sql.source.time_windows import TimeWindow
 
 
@@ -103,7 +103,7 @@ def _functions(
         name = offset.name if isinstance(offset, exp.Identifier) else "ordinality"
         columns = (*columns, (name, found.position))
     is_one = len(found.columns) == 1
-    if alias is not None and is_one and not first.function.startswith("json"):
+    if alias is not None and is_one and columns[0][0] != "value":
         columns = ((alias.name or first.function, columns[0][1]), *columns[1:])
     scope = aliased(session, env, alias, columns, first.function, node)
     (relation,) = scope.relations
@@ -118,9 +118,9 @@ def _calls(session: Session, node: exp.Expr) -> list[Called]:
         session.source.only(node, ("this",))
         node = node.this
     calls = set_returning.calls_of(node)
-    if not calls:
-        raise session.source.unsupported(f"{describe(node)} in FROM", node)
-    return calls
+    if calls or not isinstance(node, exp.Func):
+        return calls
+    return [Called(function_name(node), (), node)]
 
 
 def _record(

@@ -78,6 +78,7 @@ class Select:
     shared: dict[tuple[exp.Expr, tuple[Expression, ...]], Expression] = field(default_factory=dict)
     expanded: tuple[SortKey, ...] = ()
     qualify: Expression | None = None
+    taken: bool = False
 
     def binder(self, clause: str) -> Binder:
         """Makes a binder for a clause without aggregates."""
@@ -257,6 +258,8 @@ def bind_select(session: Session, env: Environment, node: exp.Select) -> BoundQu
     if select.qualify is not None:
         plan, later = attach_ready(plan, later, sets)
         plan = Filter(plan, select.qualify)
+    if sets and select.on and select.order and sets.isdisjoint(_ordered_by(select)):
+        plan = _distinct_on(select, plan)
     select.plan, select.expanded = expand(session, plan, select.set_calls, later)
     return _output(select)
 
@@ -327,8 +330,8 @@ def _made(select: Select) -> set[int]:
 
 def _output(select: Select) -> BoundQuery:
     """The select list, DISTINCT, and the rows that LIMIT leaves."""
-    session, distinct = select.session, select.node.args.get("distinct")
-    limit = bind_limit(session, select.node)
+    session, distinct = select.session, None if select.taken else select.node.args.get("distinct")
+    limit = bind_limit(session, select.env, select.node)
     outputs = [(session.numbers.fresh(i.name, i.value), i.value) for i in select.items]
     columns = tuple((i.name, a) for i, (a, _) in zip(select.items, outputs, strict=True))
     of_value = {value: attribute for attribute, value in reversed(outputs)}
@@ -340,9 +343,7 @@ def _output(select: Select) -> BoundQuery:
         if value not in of_value:
             of_value[value] = session.numbers.fresh("sort", value)
             hidden.append((of_value[value], value))
-    if select.on:
-        _check_expanded_first(select)
-    elif distinct is not None:
+    if distinct is not None and not select.on:
         _check_ordered_by_outputs(select, outputs)
     if not outputs:
         hidden = hidden or [(session.numbers.fresh("", TRUE), TRUE)]
@@ -353,7 +354,7 @@ def _output(select: Select) -> BoundQuery:
         plan = TopK(plan, tuple(of_value[value].column for value in select.on), order, 1)
     elif distinct is not None:
         plan = Distinct(plan)
-    plan = limit.of(plan, order)
+    plan = limit.of(session, plan, order)
     if hidden and outputs and not select.env.ordered:
         plan = Map(plan, tuple((a, a.column) for a, _ in outputs))
     return BoundQuery(plan, columns, order if select.env.ordered else ())
@@ -361,19 +362,26 @@ def _output(select: Select) -> BoundQuery:
 
 def _keeps_positions(select: Select, limit: Limit) -> bool:
     """Tells whether rows that tie come in the order in which sets made them."""
-    return not limit.ties and (select.node.args.get("distinct") is None or bool(select.on))
+    is_distinct = select.node.args.get("distinct") is not None and not select.on
+    return not limit.ties and (select.taken or not is_distinct)
 
 
-def _check_expanded_first(select: Select) -> None:
-    """Refuses sets that PostgreSQL expands after DISTINCT ON, as ORDER BY does not read them."""
-    values = [*(ordering.value for ordering, _ in select.order), *select.on]
-    made = {call.element.number for call in select.set_calls}
-    if select.order and made and made.isdisjoint(columns_of(*values)):
-        raise select.session.source.unsupported(
-            "DISTINCT ON with a set-returning function that ORDER BY does not read (call it in "
-            "FROM instead)",
-            select.set_calls[0].node,
-        )
+def _ordered_by(select: Select) -> frozenset[int]:
+    """The columns that ORDER BY and DISTINCT ON read."""
+    return columns_of(*select.on, *(ordering.value for ordering, _ in select.order))
+
+
+def _distinct_on(select: Select, plan: Plan) -> Plan:
+    """Takes the first row of each value of DISTINCT ON before sets are expanded, as PostgreSQL does
+    where ORDER BY reads none of them."""
+    values = dict.fromkeys([*select.on, *(ordering.value for ordering, _ in select.order)])
+    made = {value: select.session.numbers.fresh("sort", value) for value in values}
+    kept = tuple((a, a.column) for a in plan.attributes)
+    rows = Map(plan, (*kept, *((a, value) for value, a in made.items())))
+    keys = tuple(made[value].column for value in select.on)
+    order = tuple(ordering.key(made[ordering.value]) for ordering, _ in select.order)
+    select.on, select.taken = [], True
+    return TopK(rows, keys, order, 1)
 
 
 def _check_ordered_by_outputs(

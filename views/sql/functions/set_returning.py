@@ -157,7 +157,13 @@ def element_of(b: Binder, called: Called) -> Attribute:
 
 
 def _use(b: Binder, called: Called) -> SetCall:
-    array = bind_call(b, called.node, called.function, called.arguments, SETS)
+    """The array of a call's elements; a function that returns one value has one."""
+    if called.function in SETS:
+        array = bind_call(b, called.node, called.function, called.arguments, SETS)
+    else:
+        value = b.value(called.node)
+        whole = pa.list_(value.type)
+        array = Call("array_append", (Literal((), whole), value), whole, False)
     kind = array.type
     assert isinstance(kind, pa.ListType)
     element = b.session.numbers.new(called.function, kind.value_type, True)
