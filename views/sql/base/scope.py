@@ -18,7 +18,8 @@ class Relation:
     """An item of a FROM clause: its alias and its columns by name.
 
     `whole` is the column that the alias alone names, of a function's rows of one value. An
-    `optional` one is padded with NULL by an outer join, unless the column `present` is not NULL.
+    `optional` one is padded with NULL by an outer join, unless the column `present` is not NULL,
+    which no row of its own has.
     """
 
     alias: str
@@ -26,6 +27,12 @@ class Relation:
     whole: Attribute | None = None
     optional: bool = False
     present: Attribute | None = None
+
+    @property
+    def always(self) -> Attribute | None:
+        """A column that is not NULL in any row of this relation, if one is known."""
+        known = [self.present] if self.present is not None else [a for _, a in self.columns]
+        return next((a for a in known if not a.nullable), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +101,11 @@ class Scope:
 
 def _widened_relation(relation: Relation) -> Relation:
     whole = None if relation.whole is None else relation.whole.widened()
-    present = relation.present
-    if not relation.optional:
-        never_null = (a.widened() for _, a in relation.columns if not a.nullable)
-        present = next(never_null, None)
+    present = relation.always
+    if relation.optional:
+        present = relation.present
+    elif present is not None:
+        present = present.widened()
     return Relation(relation.alias, _widened(relation.columns), whole, True, present)
 
 

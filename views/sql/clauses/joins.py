@@ -86,6 +86,10 @@ class From:
         right = self._joined(node.this, own, seen(left.scope, before))
         if side in ("RIGHT", "FULL") and reads_before(left, right):
             raise self.session.source.unsupported(f"{side} JOIN LATERAL", node)
+        if side in ("RIGHT", "FULL"):
+            left = self._marked(left, node)
+        if side in ("LEFT", "FULL"):
+            right = self._marked(right, node)
         both = together(self.session, left, right, node.this)
         names = self._shared(left, right, node)
         pairs = [self._pair(left, right, name, node) for name in names]
@@ -105,6 +109,22 @@ class From:
         relations = [*sides[0].relations, *sides[1].relations]
         merged = Item(plan, Scope(both.outer, relations), left.lateral or right.lateral)
         return self._merge(merged, sides, side, names, pairs, node)
+
+    def _marked(self, item: Item, node: exp.Join) -> Item:
+        """Adds a constant to an optional side of which a whole row is read, to tell padded rows.
+
+        A relation with a column that is never NULL needs none.
+        """
+        query = node.find_ancestor(exp.Select) or node
+        unknown = [r for r in item.scope.relations if not r.optional and r.always is None]
+        read = [r for r in unknown if _reads_whole(query, r.alias)]
+        if not read:
+            return item
+        mark = self.session.numbers.fresh("present", TRUE)
+        kept = tuple((a, a.column) for a in item.plan.attributes)
+        plan = Map(item.plan, (*kept, (mark, TRUE)))
+        relations = [replace(r, present=mark) if r in read else r for r in item.scope.relations]
+        return replace(item, plan=plan, scope=replace(item.scope, relations=relations))
 
     def _side(self, node: exp.Join) -> str:
         source = self.session.source
@@ -226,6 +246,12 @@ class From:
             return replace(item, scope=scope)
         kept = ((a, a.column) for a in item.plan.attributes)
         return replace(item, scope=scope, plan=Map(item.plan, (*kept, *computed)))
+
+
+def _reads_whole(query: exp.Expr, alias: str) -> bool:
+    """Tells whether a query may read a relation's whole row: by its alias, alone or with a star."""
+    columns = query.find_all(exp.Column)
+    return any((c.table if isinstance(c.this, exp.Star) else c.name) == alias for c in columns)
 
 
 def _merged(left: Attribute, right: Attribute, side: str) -> Expression:

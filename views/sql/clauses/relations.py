@@ -107,7 +107,8 @@ def _functions(
         columns = ((alias.name or first.function, columns[0][1]), *columns[1:])
     scope = aliased(session, env, alias, columns, first.function, node)
     (relation,) = scope.relations
-    named = replace(relation, whole=columns[0][1] if is_one else None)
+    whole = columns[0][1] if is_one else None
+    named = replace(relation, whole=whole, present=found.position)
     order = (SortKey(found.position.column, False, False),)
     return Item(found.plan, replace(scope, relations=[named], order=order), lateral=True)
 

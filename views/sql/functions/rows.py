@@ -90,12 +90,11 @@ def _whole(b: Binder, relation: Relation, node: exp.Expr) -> Row:
         raise b.mismatch(f"two columns of {relation.alias!r} have one name; rename one", node)
     if relation.optional and relation.present is None:
         raise b.session.source.unsupported(
-            f"the row {relation.alias!r} of an outer join, none of whose columns is declared NOT "
-            "NULL (name its columns instead),",
+            f"the row {relation.alias!r} of an outer join (name its columns instead)",
             node,
         )
     b.read.update(attribute.number for _, attribute in relation.columns)
-    present = None if relation.present is None else relation.present.column
+    present = relation.present.column if relation.optional and relation.present else None
     return Row(names, tuple(attribute.column for _, attribute in relation.columns), present)
 
 
