@@ -39,6 +39,20 @@ TEAM, NAME, SCORE, WEIGHT = range(4)
 AT = 4
 _STEP = Call("multiply", (Column(SCORE, INT, True), Literal(18_000_000_000, INT)), INT, True)
 _START = Literal(datetime(2024, 1, 27, 5), pa.timestamp("us"))
+SPARSE_AT = 4
+_TENTH = Call("modulo", (Column(SCORE, INT, True), Literal(10, INT)), INT, True)
+_IS_TENTH = Call("eq", (_TENTH, Literal(0, INT)), pa.bool_(), True)
+SPARSE = Map(
+    players,
+    (
+        *((f.name, Column(i, f.type, f.nullable)) for i, f in enumerate(PLAYERS)),
+        (
+            "tenth",
+            Call("case", (_IS_TENTH, Column(SCORE, INT, True), Literal(None, INT)), INT, True),
+        ),
+    ),
+)
+"""Players with their score where it is a multiple of ten."""
 DATED = Map(
     players,
     (
@@ -148,6 +162,27 @@ NODES = {
             replace(_call("nth_value", NAME, TEXT, Frame("groups", -2, 1)), count=2),
         ),
     ),
+    "nearest values": Window(
+        players,
+        (TEAM,),
+        (Order(NAME, True),),
+        (
+            replace(_call("last_value", SCORE, INT), skips_nulls=True),
+            replace(_call("first_value", SCORE, INT, Frame("rows", 0, None)), skips_nulls=True),
+            replace(_call("lag", SCORE, INT, count=2), skips_nulls=True),
+        ),
+    ),
+    "nearest values of rows": Window(
+        SPARSE,
+        (TEAM,),
+        (Order(SCORE),),
+        (
+            replace(_call("last_value", SPARSE_AT, INT, Frame("rows", None, 0)), skips_nulls=True),
+            replace(_call("first_value", NAME, TEXT, Frame("groups", 0, None)), skips_nulls=True),
+            replace(_call("lead", SPARSE_AT, INT), skips_nulls=True),
+            _call("lag", NAME, TEXT),
+        ),
+    ),
     "months": Window(
         DATED,
         (TEAM,),
@@ -236,7 +271,14 @@ def test_output_equals_recomputation_at_every_time(name: str, at_once: int) -> N
             assert Counter({r: n for r, n in output.items() if n}) == truth.rows, start + i
 
 
-APPENDED = ("running", "neighbours by number", "moving frames", "ranges", "heads")
+APPENDED = (
+    "running",
+    "neighbours by number",
+    "moving frames",
+    "ranges",
+    "heads",
+    "nearest values of rows",
+)
 
 
 @pytest.mark.parametrize("name", APPENDED)

@@ -9,7 +9,7 @@ from ivm.operators.aggregates.linear cimport Accumulation
 from ivm.operators.aggregates.ordering cimport Candidate
 from ivm.operators.windows.frames cimport Frame, Span, same_span
 from ivm.operators.windows.functions cimport (
-    ONWARD, WHOLE, Cell, WindowFunction, cell_at, copy_value, has_null, set_null,
+    ONWARD, WHOLE, WindowFunction, cell_at, copy_value, has_null, set_null,
 )
 from ivm.operators.windows.rows cimport Stretch
 from ivm.rows.interner cimport NO_STRING, Interner, compare as compare_contents
@@ -106,7 +106,6 @@ cdef class FrameExtreme(WindowFunction):
     """
 
     cdef Frame frame
-    cdef Cell argument
     cdef bint is_string
     cdef int sign           # 1 for the greatest, -1 for the least
     cdef Interner interner

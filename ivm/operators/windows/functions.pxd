@@ -8,7 +8,7 @@ from ivm.rows.words cimport decode_signed
 
 # The scope of a change: the rows whose results it can reach.
 cdef enum Scope:
-    NEAR        # rows at most `reach` rows, `reach_groups` groups or a `measured` distance away
+    NEAR        # rows at most `reach` rows, groups or values or a `measured` distance away
     ONWARD      # these, and all later rows
     WHOLE       # all of the partition
 
@@ -75,10 +75,12 @@ cdef class WindowFunction:
     cdef Scope scope
     cdef int64_t reach
     cdef int64_t reach_groups
+    cdef int64_t reach_values       # or so many rows away whose `argument` is not NULL
     cdef Measure measured
     cdef readonly bint asks_head        # needs the partition's first row beside the stretch
     cdef readonly bint asks_peers       # depends on the groups of peers
     cdef readonly int state_words       # words of the state of the rows before, if it is ONWARD
+    cdef Cell argument                  # the column of the values that it takes, if any
     cdef Cell result
     # Sets the scope of a function that depends on the rows of `frame`.
     cdef int look_through(self, Frame frame) except -1

@@ -29,7 +29,6 @@ check_complete("the table of frame values", _PICKS,
 cdef class _Picked(WindowFunction):
     """Takes the value `argument` of one of the rows that count: all, or those where it is not NULL."""
 
-    cdef Cell argument
     cdef bint skips_nulls
     cdef vector[Py_ssize_t] counting    # where it skips: the rows that count
     cdef vector[Py_ssize_t] before      # and the number of them before each row, and in all
@@ -78,8 +77,11 @@ cdef class Neighbour(_Picked):
         if default is not None:
             self.default = cell_at(default, 0)
         self.result = cell_at(result, 1)
-        self.scope = WHOLE if skips_nulls or self.away.varies else NEAR
-        self.reach = abs(ahead)
+        self.scope = WHOLE if self.away.varies else NEAR
+        if skips_nulls:
+            self.reach_values = abs(ahead)
+        else:
+            self.reach = abs(ahead)
 
     cdef int evaluate(self, Stretch s, Py_ssize_t first, Py_ssize_t last, const uint64_t* before,
                       uint64_t* results, int stride) except -1 nogil:
@@ -132,10 +134,22 @@ cdef class FrameValue(_Picked):
         self.argument = cell_at(argument, 0)
         self.result = cell_at(result, 1)
         self.look_through(frame)
-        if self.scope == ONWARD:
+        if skips_nulls and self._finds_nearest():
+            self.scope = NEAR
+            self.reach_values = 1
+        elif self.scope == ONWARD:
             plain = self.pick != NTH_VALUE and not skips_nulls and not frame.excludes
             self.scope = NEAR if plain else WHOLE
             self.asks_head = plain and self.pick == FIRST_VALUE
+
+    # True if it finds the nearest row that counts, from the row itself or its peers up or down.
+    cdef bint _finds_nearest(self):
+        cdef Frame frame = self.frame
+        if frame.by_range or frame.excludes:
+            return False
+        if self.pick == LAST_VALUE:
+            return frame.open_start and not frame.open_end and frame.end == 0
+        return self.pick == FIRST_VALUE and frame.open_end and not frame.open_start and frame.start == 0
 
     cdef int evaluate(self, Stretch s, Py_ssize_t first, Py_ssize_t last, const uint64_t* before,
                       uint64_t* results, int stride) except -1 nogil:

@@ -7,7 +7,8 @@ touched partition old and new rows are laid out in order, and the difference of 
 That need not take the whole partition. Rows are taken from as far before a change as the calls reach to as
 far behind it, or to the end if a call looks back without bound. Such a call must know the number of rows
 before and their state: the state of the whole partition, which is kept for large ones (`totals`), less that
-of the rows from there to the end.
+of the rows from there to the end. A call for the nearest values that are not NULL reaches as far as so many
+were there and still are.
 
 The rows that a change can reach are taken first, and then as many again, which determine their results.
 Changes within these are taken together; so no row is reached from two sides: with a frame of 2 rows on both
@@ -26,7 +27,7 @@ from ivm.operators.aggregates.ordering cimport Ordering
 from ivm.operators.windows.measures cimport Measure
 from ivm.operators.windows.rows cimport MOST_COPIES, Stretch
 from ivm.operators.reductions.ordered_walk cimport OrderedWalk, Step
-from ivm.operators.windows.functions cimport NEAR, ONWARD, WHOLE, WindowFunction
+from ivm.operators.windows.functions cimport NEAR, ONWARD, WHOLE, WindowFunction, has_null
 from ivm.rows.hashing cimport Partitioner
 from ivm.rows.updates cimport Updates, empty_updates, push, release
 from ivm.threads.team cimport note_overflow
@@ -56,6 +57,8 @@ cdef class Window(OrderedWalk):
     cdef int64_t reach                  # rows that a change can reach, to either side
     cdef int64_t reach_groups           # and groups of peers
     cdef vector[void*] measures         # of frames by distance that a change can reach besides
+    cdef vector[void*] seekers          # functions that a change can reach up to some values away
+    cdef vector[int64_t] sought         # for each of these, the values met since
     cdef vector[const uint64_t*] changed    # values with an update at the present time, ascending
     cdef size_t from_step               # steps that the change can reach
     cdef size_t to_step
@@ -88,6 +91,8 @@ cdef class Window(OrderedWalk):
             self.reach_groups = max(self.reach_groups, call.reach_groups)
             if call.measured is not None:
                 self.measures.push_back(<void*> call.measured)
+            if call.reach_values > 0:
+                self.seekers.push_back(<void*> call)
             state_words += call.state_words
             if call.asks_peers:
                 self.together = min(self.together, order_words)
@@ -234,16 +239,18 @@ cdef class Window(OrderedWalk):
         cdef int64_t rows = 0, groups = 0
         cdef const uint64_t* next
         cdef size_t first, i
+        self.sought.assign(self.seekers.size(), 0)
         while True:
             next = self.last_behind()
             if next == NULL or (rows >= self.reach and groups >= self.reach_groups
-                                and not self._measures_reach(next, val)):
+                                and self._found_sought() and not self._measures_reach(next, val)):
                 return 0
             first = self.steps.size()
             self.take_behind(time)
             groups += self.steps.size() > first
             for i in range(first, self.steps.size()):
                 rows += self.steps[i].new
+                self._seek(&self.steps[i])
 
     # Takes the changes ahead, until there was none for so long that none can reach these rows.
     cdef int _look_ahead(self, uint64_t time) except -1 nogil:
@@ -252,15 +259,17 @@ cdef class Window(OrderedWalk):
         cdef const uint64_t* next
         cdef size_t first, i
         cdef bint beyond = False
+        self.sought.assign(self.seekers.size(), 0)
         while True:
             next = self.first_ahead()
             if next == NULL:
                 break
             if reaching != NULL and rows >= self.reach and groups >= self.reach_groups and (
-                    not self._measures_reach(reaching, next)):
+                    self._found_sought() and not self._measures_reach(reaching, next)):
                 if beyond:
                     return 0
                 beyond, rows, groups, self.to_step = True, 0, 0, self.steps.size()
+                self.sought.assign(self.seekers.size(), 0)
                 reaching = self.steps.back().val
                 continue
             first = self.steps.size()
@@ -268,11 +277,27 @@ cdef class Window(OrderedWalk):
             groups += self.steps.size() > first
             for i in range(first, self.steps.size()):
                 rows += self.steps[i].new
+                self._seek(&self.steps[i])
                 if self.steps[i].old != self.steps[i].new:
                     beyond, rows, groups, reaching = False, 0, 0, self.steps[i].val
+                    self.sought.assign(self.seekers.size(), 0)
         if not beyond:
             self.to_step = self.steps.size()
         return 0
+
+    # Counts the copies of a value that were there and still are, where they are among those sought.
+    cdef void _seek(self, const Step* step) noexcept nogil:
+        cdef size_t i
+        for i in range(self.seekers.size()):
+            if not has_null(&(<WindowFunction> self.seekers[i]).argument, step.val):
+                self.sought[i] += min(step.old, step.new)
+
+    cdef bint _found_sought(self) noexcept nogil:
+        cdef size_t i
+        for i in range(self.seekers.size()):
+            if self.sought[i] < (<WindowFunction> self.seekers[i]).reach_values:
+                return False
+        return True
 
     cdef bint _measures_reach(self, const uint64_t* earlier, const uint64_t* later) noexcept nogil:
         cdef void* measure
