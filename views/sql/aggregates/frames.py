@@ -25,6 +25,7 @@ from views.sql.base.computations import Ordering
 
 _DAY = 86_400_000_000  # microseconds
 _MONTH = 30  # days, as intervals compare
+_VARIES = "{} that varies (write a constant, or join the table with itself on the distance)"
 
 
 def bind_frame(b: Binder, node: exp.WindowSpec | None, order: tuple[Ordering, ...]) -> Frame:
@@ -130,7 +131,7 @@ def _interval(b: Binder, bound: Bound, node: exp.Expr, what: str) -> tuple[int, 
     if given.type != INTERVAL:
         raise b.mismatch(f"{what} must be an interval here, not {name(given)}", node)
     if not isinstance(given, Literal) or not isinstance(given.value, tuple):
-        raise b.session.source.unsupported(f"{what} that varies", node)
+        raise b.session.source.unsupported(_VARIES.format(what), node)
     months, days, nanos = given.value
     return int(months), int(days), int(nanos // 1000)
 
@@ -147,7 +148,7 @@ def _number(b: Binder, bound: Bound, kind: pa.DataType, node: exp.Expr) -> Decim
     """The distance in units of the last place of `kind`, an exact number, or a float."""
     value = _folded(b.typed(bound, kind, node))
     if not isinstance(value, Literal):
-        raise b.session.source.unsupported("an end of RANGE that varies", node)
+        raise b.session.source.unsupported(_VARIES.format("an end of RANGE"), node)
     if isinstance(value.value, int | float | Decimal) and not isinstance(value.value, bool):
         if pa.types.is_floating(kind):
             return float(value.value)
@@ -177,7 +178,7 @@ def constant(b: Binder, node: exp.Expr, what: str, least: int | None = None) -> 
     """Reads `node` as a constant whole number that is at least `least`."""
     value = _folded(b.as_type(node, BIGINT, what))
     if not isinstance(value, Literal):
-        raise b.session.source.unsupported(f"{what} that varies", node)
+        raise b.session.source.unsupported(_VARIES.format(what), node)
     if not isinstance(value.value, int) or (least is not None and value.value < least):
         below = "" if least is None else f" of at least {least}"
         raise b.fault(InvalidLiteral, f"{what} must be a number{below}", node)

@@ -55,7 +55,10 @@ def _keys(o: Occurrence, node: Hypothetical, by: Sequence[exp.Ordered]) -> list[
     for value, ordered in zip(node.expressions, by, strict=True):
         given, key = o.binder.same_type([value, ordered.this], f"{name} WITHIN GROUP")
         if columns_of(given) & o.around.scope.numbers():
-            raise o.unsupported(f"a value of {name} WITHIN GROUP that varies with the rows")
+            raise o.unsupported(
+                f"a value of {name} WITHIN GROUP that varies with the rows"
+                " (count the rows before it: 1 + count(*) FILTER (WHERE …))"
+            )
         keys.append((given, ordering_of(o.binder, ordered, key)))
     return keys
 

@@ -171,7 +171,9 @@ def _aggregate(b: Binder, inner: Binder, node: exp.Window) -> Bound:
     """An aggregate over a window, whose argument may hold aggregates of the query itself."""
     assert b.windows is not None
     if isinstance(node.this, exp.WithinGroup):
-        raise b.session.source.unsupported("WITHIN GROUP over a window", node)
+        raise b.session.source.unsupported(
+            "WITHIN GROUP over a window (join the table with its groups, which have it)", node
+        )
     if not isinstance(node.this, exp.AggFunc | exp.Filter | exp.Anonymous):
         raise b.fault(GroupingError, f"{describe(node.this)} is no window function", node)
     found = Aggregates()
@@ -181,7 +183,10 @@ def _aggregate(b: Binder, inner: Binder, node: exp.Window) -> Bound:
     for computation, attribute in found.calls.items():
         function, parameter = computation.function, computation.parameter
         if not is_window_function(function) or computation.order:
-            raise b.session.source.unsupported(f"{describe(node.this)} over a window", node)
+            raise b.session.source.unsupported(
+                f"{describe(node.this)} over a window (first_value() takes a value in an order)",
+                node,
+            )
         assert not isinstance(parameter, float)  # of percentiles, which no window has
         b.windows.append(
             replace(
