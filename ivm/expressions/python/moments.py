@@ -67,6 +67,12 @@ def from_local(micros: int, zone: str) -> int:
     return find(zone).instant(micros)
 
 
+def from_clock_of(micros: int, zone: str) -> int:
+    """`make_timestamptz(…, zone)`: as `from_local`, but `+3` lies east of UTC."""
+    signs = {"+": "-", "-": "+"}
+    return find(signs.get(zone[:1], zone[:1]) + zone[1:]).instant(micros)
+
+
 def to_digits(call: Call) -> Callable[[int], int]:
     """Make the function that rounds a moment to digits of seconds, ties away from 2000-01-01."""
     digits = int(str(constant(call, 1)))
@@ -90,5 +96,6 @@ SCRIPTS: dict[str, Script] = {
     "interval_trunc": Script(truncated, ("text", "interval"), made=True, constants=(0,)),
     "date_bin": Script(binned, ("interval", "timestamp", "timestamp")),
     "to_local": Script(to_local, ("timestamp", "text")),
+    "from_clock_of": Script(from_clock_of, ("timestamp", "text")),
     "from_local": Script(from_local, ("timestamp", "text")),
 }

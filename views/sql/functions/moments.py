@@ -13,6 +13,7 @@ from views.sql.base.coercion import (
     DATE,
     DOUBLE,
     INT,
+    TEXT,
     TIME,
     TIMESTAMP,
     TIMESTAMPTZ,
@@ -33,6 +34,12 @@ def _timestamp(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expres
 
 def _timestamptz(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
     return cast(_timestamp(b, node, arguments), TIMESTAMPTZ)
+
+
+def _timestamptz_there(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+    """`make_timestamptz(…, zone)`."""
+    clock = _timestamp(b, node, arguments[:6])
+    return call("from_clock_of", clock, arguments[6], result=TIMESTAMPTZ)
 
 
 def _interval(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
@@ -90,7 +97,7 @@ FUNCTIONS: Signatures = {
     ),
     "isfinite": tuple(
         Signature((kind,), build=lambda b, n, a: call("eq", a[0], a[0], result=BOOL))
-        for kind in (DATE, TIMESTAMP, TIMESTAMPTZ)
+        for kind in (DATE, TIMESTAMP, TIMESTAMPTZ, INTERVAL)
     ),
     "justify_days": _JUSTIFIED,
     "justify_hours": _JUSTIFIED,
@@ -98,5 +105,8 @@ FUNCTIONS: Signatures = {
     "make_date": (Signature((INT, INT, INT), DATE),),
     "make_time": (Signature((INT, INT, DOUBLE), TIME),),
     "make_timestamp": (Signature(_CLOCK, build=_timestamp),),
-    "make_timestamptz": (Signature(_CLOCK, build=_timestamptz),),
+    "make_timestamptz": (
+        Signature(_CLOCK, build=_timestamptz),
+        Signature((*_CLOCK, TEXT), build=_timestamptz_there),
+    ),
 }

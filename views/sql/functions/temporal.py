@@ -1,5 +1,6 @@
 """Binds dates, times, timestamps and intervals: operators and the syntax of their own."""
 
+from datetime import date
 from decimal import Decimal
 
 import pyarrow as pa
@@ -9,7 +10,7 @@ from ivm.constants import computed
 from ivm.dataflow.expressions import Call, Expression, Literal
 from ivm.values.interval_fields import CLOCK_FIELDS, INTERVAL_FIELDS, INTERVAL_UNITS
 from ivm.values.types import INTERVAL
-from views.plan.scalars import call, conjunction, disjunction, predicate
+from views.plan.scalars import call, conjunction, disjunction, predicate, test
 from views.sql.base.binder import Binder, Handler, name
 from views.sql.base.coercion import (
     BIGINT,
@@ -34,6 +35,9 @@ from views.sql.functions.moving import negated, shifted
 _SPAN = pa.decimal128(38, 0)
 _FRACTIONAL = pa.decimal128(38, 6)
 _WHOLE = pa.decimal128(19, 0)
+_DAYS = pa.decimal128(38, 20)
+_DAY_MICROS = Decimal(86_400_000_000)
+_EPOCH = date(1970, 1, 1)
 _MICROSECOND = Literal(Decimal("0.000001"), pa.decimal128(6, 6))
 _FRACTIONS = {"epoch", "second", "milliseconds"}
 _FIELDS = {
@@ -45,11 +49,28 @@ _UNITS = {
     "year", "decade", "century", "millennium",
 }  # fmt: skip
 _UNITS_OF_DAY = {"microseconds", "milliseconds", "second", "minute", "hour"}
+# PostgreSQL's other names of fields and units.
 _SYNONYMS = {
-    "years": "year", "months": "month", "days": "day", "hours": "hour", "minutes": "minute",
-    "seconds": "second", "weeks": "week", "millisecond": "milliseconds", "decades": "decade",
-    "microsecond": "microseconds", "centuries": "century", "millenniums": "millennium",
-}  # fmt: skip
+    synonym: unit
+    for unit, synonyms in {
+        "microseconds": "microsecond us usec usecs useconds",
+        "milliseconds": "millisecond ms msec msecs mseconds",
+        "second": "s sec secs seconds",
+        "minute": "m min mins minutes",
+        "hour": "h hr hrs hours",
+        "day": "d days",
+        "week": "w weeks",
+        "month": "mon mons months",
+        "quarter": "qtr",
+        "year": "y yr yrs years",
+        "decade": "dec decs decades",
+        "century": "c cent centuries",
+        "millennium": "mil mils millennia millenniums",
+    }.items()
+    for synonym in synonyms.split()
+}
+_OF_ZONES = {"timezone", "timezone_hour", "timezone_minute"}
+_JULIAN = 2_440_588  # of 1970-01-01
 
 
 def arithmetic(
@@ -64,6 +85,8 @@ def arithmetic(
     if isinstance(left, Untyped):
         assert not isinstance(right, Untyped)
         left = b.typed(left, right.type, node.left)
+    if isinstance(right, Untyped) and function == "add" and left.type == DATE:
+        raise b.mismatch("date + unknown is not unique; cast the constant", node)
     if isinstance(right, Untyped):
         wanted = left.type if function == "subtract" or left.type == INTERVAL else INTERVAL
         right = b.typed(right, DOUBLE if function in ("multiply", "divide") else wanted, node.right)
@@ -136,7 +159,10 @@ def _negated_days(days: Expression) -> Expression:
 def extract(b: Binder, node: exp.Extract) -> Bound:
     """Binds `extract(field from …)` of a date, a timestamp, a time or an interval: numeric."""
     value = b.typed(b.bind(node.expression), TIMESTAMP, node.expression)
-    return _field(b, node, node.this.name, value)
+    field = node.this.name.lower()
+    if value.type == DATE and _SYNONYMS.get(field, field) in CLOCK_FIELDS - {"epoch"}:
+        raise b.mismatch(f"a date has no {field}", node)
+    return _field(b, node, field, value)
 
 
 def date_part(b: Binder, node: exp.Anonymous) -> Bound:
@@ -160,10 +186,26 @@ def _field(b: Binder, node: exp.Expr, spelled: str, value: Expression) -> Expres
         return _extracted("interval_field", field, value, result)
     if value.type == TIME and field in CLOCK_FIELDS:
         return _extracted("clock_field", field, value, result)
+    if is_temporal(value.type) and field == "julian":
+        return _julian(value)
+    if value.type == TIMESTAMPTZ and field in _OF_ZONES:
+        there = test("is_not_null", value)
+        return Call("case", (there, Literal(0, INT), Literal(None, INT)), INT, value.nullable)
     if not is_temporal(value.type) or field not in _FIELDS | _FRACTIONS:
         raise b.session.source.unsupported(f"extract({field}) of {name(value)}", node)
     given = _FRACTIONAL if field in _FRACTIONS else BIGINT
     return cast(call("extract", Literal(field, TEXT), value, result=given), result)
+
+
+def _julian(value: Expression) -> Expression:
+    """Days since 4714-11-24 BC; of a timestamp with the part of the day that has passed."""
+    if value.type == DATE:
+        days = cast(call("days_between", value, Literal(_EPOCH, DATE), result=INT), _WHOLE)
+        return call("add", days, Literal(Decimal(_JULIAN), _WHOLE), result=_WHOLE)
+    day = cast(value, DATE)
+    passed = call("micros_between", value, cast(day, value.type), result=BIGINT)
+    share = call("divide", cast(passed, _SPAN), Literal(_DAY_MICROS, _SPAN), result=_DAYS)
+    return call("add", cast(_julian(day), _DAYS), share, result=_DAYS)
 
 
 def _extracted(function: str, field: str, value: Expression, result: pa.DataType) -> Expression:
@@ -179,6 +221,8 @@ def date_trunc(b: Binder, node: exp.TimestampTrunc | exp.DateTrunc) -> Bound:
     unit = node.args["unit"].name.lower()
     unit = _SYNONYMS.get(unit, unit)
     moment = b.typed(b.bind(node.this), TIMESTAMP, node.this)
+    if moment.type == TIME:
+        moment = cast(moment, INTERVAL)
     if moment.type == INTERVAL and unit in INTERVAL_UNITS:
         return call("interval_trunc", Literal(unit, TEXT), moment, result=INTERVAL)
     if not is_temporal(moment.type) or unit not in _UNITS:
