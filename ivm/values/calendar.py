@@ -7,6 +7,23 @@ DAY = 86_400_000_000
 HOUR = 3_600_000_000
 MINUTE = 60_000_000
 SECOND = 1_000_000
+_MIDDLE = 946_684_800_000_000  # 2000-01-01
+
+
+def rounded(micros: int, digits: int) -> int:
+    """Round to digits of seconds, half away from zero.
+
+    >>> rounded(-1_250_000, 1)
+    -1300000
+    """
+    unit: int = 10 ** (6 - digits)
+    whole = (abs(micros) + unit // 2) // unit * unit
+    return -whole if micros < 0 else whole
+
+
+def rounded_timestamp(micros: int, digits: int) -> int:
+    """Round a timestamp to digits of seconds, half away from 2000-01-01, as PostgreSQL does."""
+    return _MIDDLE + rounded(micros - _MIDDLE, digits)
 
 
 def civil(days: int) -> tuple[int, int, int]:

@@ -15,7 +15,7 @@ from decimal import ROUND_HALF_DOWN, ROUND_HALF_EVEN, Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Final
 
-from ivm.values.calendar import DAY, HOUR, MINUTE, SECOND
+from ivm.values.calendar import DAY, HOUR, MINUTE, SECOND, rounded
 from ivm.values.intervals import MONTH_DAYS, trunc_division
 from ivm.values.moment_fields import Field, Kind, fields
 from ivm.values.types import Interval
@@ -109,17 +109,6 @@ def fitted(value: Interval, to: Qualifier) -> Interval:
         case "hour" | "minute":
             return Interval(months, days, micros - trunc_division(micros, _MICROS[to.last])[1])
     return Interval(months, days, micros if to.digits is None else rounded(micros, to.digits))
-
-
-def rounded(micros: int, digits: int) -> int:
-    """Round to digits of seconds, half away from zero.
-
-    >>> rounded(-1_250_000, 1)
-    -1300000
-    """
-    unit: int = 10 ** (_DIGITS - digits)
-    whole = (abs(micros) + unit // 2) // unit * unit
-    return -whole if micros < 0 else whole
 
 
 def parse_interval(text: str, kept: Qualifier = _ANY) -> Interval:

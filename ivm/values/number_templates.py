@@ -200,7 +200,11 @@ def _write_roman(template: Template, number: Decimal | float) -> str:
         if token.name == "RN":
             shown = roman.lower() if token.lower else roman
             parts.append(shown if template.bare else shown.rjust(_ROMAN_WIDTH))
-        elif not token.name:
+        elif token.name == "SG":
+            break  # there is no sign, and PostgreSQL ends its text here
+        elif token.name == "L" or (token.name in (",", "G", "MI", "PL") and not template.bare):
+            parts.append(" ")
+        else:
             parts.append(token.text)
     return "".join(parts)
 
@@ -243,6 +247,7 @@ class _Writing:
     count: int = 0
     trailing: bool = False
     bracketed: bool = False
+    ended: bool = False
     out: list[str] = field(default_factory=list)
 
     def result(self) -> str:
@@ -250,8 +255,8 @@ class _Writing:
         self._prepare()
         for token in self.template.tokens:
             self._write(token)
-            if self.at > len(self.digits):
-                break  # a float has fewer digits than places; PostgreSQL ends its text here
+            if self.ended:
+                break  # more places than digits: PostgreSQL ends its text here
         return "".join(self.out)
 
     def _prepare(self) -> None:
@@ -313,7 +318,9 @@ class _Writing:
                 self.out.append(" ")
         else:
             self._write_digit(name)
-            self.at += 1
+            if self.ended:
+                return
+            self.at = min(self.at + 1, len(self.digits))
         end = self.count + (1 if self.blank else 0) + (1 if template.has_point else 0)
         if self.last is not None and self.last == self.at:
             end = self.place
@@ -365,14 +372,17 @@ class _Writing:
         else:
             self.out.append(digit)
             self.begun = True
+            self.ended = not digit
 
 
 def ordinal(digits: str) -> str:
-    """Give the suffix of an ordinal number.
+    """Give the suffix of an ordinal number (raises ValueError for what ends with no digit).
 
     >>> ordinal("21"), ordinal("112")
     ('st', 'th')
     """
+    if not digits[-1:].isdecimal():
+        raise ValueError(f"{digits} is no number")
     teens = digits[-2:-1] == "1"
     return "th" if teens else {"1": "st", "2": "nd", "3": "rd"}.get(digits[-1:], "th")
 

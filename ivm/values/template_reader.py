@@ -10,7 +10,16 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ivm.values.calendar import DAY, HOUR, MINUTE, SECOND, checked_days, civil, days_of
+from ivm.values.calendar import (
+    DAY,
+    HOUR,
+    MINUTE,
+    SECOND,
+    checked_days,
+    civil,
+    days_of,
+    rounded_timestamp,
+)
 from ivm.values.moment_text import FIRST_DAY
 from ivm.values.template_tokens import Token, tokens
 from ivm.values.template_writer import MONTHS, ROMAN, WEEKDAYS
@@ -45,7 +54,8 @@ def reader(template: str) -> Callable[[str], int]:
 class _Reading:
     """Reads a text token by token; `values` are the fields by name, each given once or equal.
 
-    `skipped` counts characters that were passed over beyond those of the template.
+    `skipped` counts characters that were passed over beyond those of the template; FF gives the
+    `digits` to which the whole is rounded.
     """
 
     given: Sequence[Token]
@@ -56,6 +66,7 @@ class _Reading:
     fixed: bool = False
     values: dict[str, int] = field(default_factory=dict)
     year_digits: int = 0
+    digits: int = 0
     half_days: bool = False
 
     def timestamp(self) -> int:
@@ -72,7 +83,8 @@ class _Reading:
                     self._skip_spaces()
             else:
                 self._plain(token)
-        return self._combined()
+        micros = self._combined()
+        return rounded_timestamp(micros, self.digits) if self.digits else micros
 
     def _here(self) -> str:
         return self.text[self.at : self.at + 1]
@@ -149,6 +161,7 @@ class _Reading:
             part, width = _FRACTIONS[name]
             value, digits = self._integer(width, i)
             whole = 3 if part == "ms" else 6
+            self.digits = width if name.startswith("FF") else self.digits
             self._set(part, value, value * 10 ** max(whole - digits, 0))
             return
         value, digits = self._integer(_WIDTHS.get(name, len(name)), i)

@@ -7,13 +7,19 @@ import pyarrow as pa
 
 from ivm.dataflow.expressions import Call
 from ivm.expressions.python.script import Script, constant
-from ivm.values.calendar import DAY, HOUR, MINUTE, SECOND, checked_days
+from ivm.values.calendar import (
+    DAY,
+    HOUR,
+    MINUTE,
+    SECOND,
+    checked_days,
+    rounded,
+    rounded_timestamp,
+)
 from ivm.values.interval_fields import INTERVAL_FIELDS, truncation
-from ivm.values.interval_text import parse_interval, rounded
+from ivm.values.interval_text import parse_interval
 from ivm.values.types import Interval
 from ivm.values.zones import find
-
-_ROUNDED_FROM = 946_684_800_000_000  # 2000-01-01, from which PostgreSQL counts
 
 
 def make_date(year: int, month: int, day: int) -> int:
@@ -76,8 +82,8 @@ def from_clock_of(micros: int, zone: str) -> int:
 def to_digits(call: Call) -> Callable[[int], int]:
     """Make the function that rounds a moment to digits of seconds, ties away from 2000-01-01."""
     digits = int(str(constant(call, 1)))
-    middle = _ROUNDED_FROM if pa.types.is_timestamp(call.type) else 0
-    return lambda micros: middle + rounded(micros - middle, digits)
+    round_ = rounded_timestamp if pa.types.is_timestamp(call.type) else rounded
+    return lambda micros: round_(micros, digits)
 
 
 CASTS: dict[tuple[str, str], Script] = {
