@@ -13,7 +13,7 @@ True
 
 import re
 from dataclasses import dataclass
-from enum import IntFlag, auto
+from typing import Final
 
 from ivm.values import zones
 from ivm.values.calendar import DAY, HOUR, MINUTE, SECOND, checked_days, civil, days_of
@@ -26,28 +26,28 @@ _HALF_DAY = 12
 _LONGEST_INT = 9  # digits that surely fit
 
 
-class _Given(IntFlag):
-    """The parts of a moment that were given: none may be given twice."""
+class _Given:
+    """The parts of a moment that were given, a bit each: none may be given twice."""
 
-    YEAR = auto()
-    MONTH = auto()
-    DAY = auto()
-    DAY_OF_YEAR = auto()
-    HOUR = auto()
-    MINUTE = auto()
-    SECOND = auto()
-    FRACTION = auto()
-    ZONE = auto()
-    SUMMER = auto()
-    HALF = auto()
-    ERA = auto()
-    WEEKDAY = auto()
-    DATE = YEAR | MONTH | DAY
-    SECONDS = SECOND | FRACTION
-    TIME = HOUR | MINUTE | SECONDS
+    NOTHING: Final = 0
+    YEAR: Final = 1
+    MONTH: Final = 2
+    DAY: Final = 4
+    DATE: Final = 7
+    DAY_OF_YEAR: Final = 8
+    HOUR: Final = 16
+    MINUTE: Final = 32
+    SECOND: Final = 64
+    FRACTION: Final = 128
+    SECONDS: Final = 64 | 128
+    TIME: Final = 16 | 32 | 64 | 128
+    ZONE: Final = 256
+    SUMMER: Final = 512
+    HALF: Final = 1024
+    ERA: Final = 2048
+    WEEKDAY: Final = 4096
 
 
-_NOTHING = _Given(0)
 _OFFSET = re.compile(r"([+-])(\d+)(?::(\d+)(?::(\d+))?)?", re.ASCII)
 _CLOCK = re.compile(r"(\d+):(\d*)(?::(\d*))?(\.\d*)?", re.ASCII)
 _DATE_PART = re.compile(r"[^a-z\d]*(\d+|[a-z]+).?", re.ASCII)
@@ -115,7 +115,7 @@ class _Reading:
     left: list[Field]
     clock: bool = False
     at: int = 0
-    given: _Given = _NOTHING
+    given: int = _Given.NOTHING
     year: int = 0
     month: int = 0
     day: int = 0
@@ -193,7 +193,7 @@ class _Reading:
             raise ValueError(self.label)
         self.label = ""
 
-    def _date_or_zone(self, text: str) -> _Given:
+    def _date_or_zone(self, text: str) -> int:
         """Read `1999-01-08`; after a date, a zone's name or `hhmmss-zone`."""
         if self._awaits_date():
             return self._date(text)
@@ -219,13 +219,13 @@ class _Reading:
             _Given.MONTH | _Given.DAY
         )
 
-    def _date(self, text: str) -> _Given:
+    def _date(self, text: str) -> int:
         """Read numbers and perhaps a month's name, in this order or that."""
         found = list(_DATE_PART.finditer(text))
         if not found or found[-1].end() < len(text):
             raise ValueError(text)
         parts = [match[1] for match in found]
-        total = _NOTHING
+        total = _Given.NOTHING
         words = [part for part in parts if part.isalpha()]
         for word in words:
             self.month = MONTHS.get(word, 0)
@@ -239,12 +239,12 @@ class _Reading:
             raise ValueError(text)
         return total
 
-    def _once(self, total: _Given, given: _Given) -> _Given:
+    def _once(self, total: int, given: int) -> int:
         if given & (total | self.given):
             raise ValueError(given)
         return total | given
 
-    def _date_number(self, text: str, given: _Given, in_words: bool) -> _Given:
+    def _date_number(self, text: str, given: int, in_words: bool) -> int:
         """Read a year, a month or a day, which of them being decided by those given before."""
         value, date = _integer(text), given & _Given.DATE
         if len(text) == 3 and date == _Given.YEAR and 1 <= value <= 366:
@@ -256,7 +256,7 @@ class _Reading:
                 part = _Given.MONTH
             case _Given.MONTH if not in_words or not long:
                 part = _Given.DAY
-            case _ if date == _NOTHING and not long:
+            case _ if date == _Given.NOTHING and not long:
                 part = _Given.MONTH
             case _ if date == _Given.YEAR | _Given.MONTH:
                 part = _Given.DAY
@@ -269,7 +269,7 @@ class _Reading:
         self._set(part, value)
         return part
 
-    def _set(self, part: _Given, value: int) -> None:
+    def _set(self, part: int, value: int) -> None:
         match part:
             case _Given.YEAR:
                 self.year = value
@@ -284,7 +284,7 @@ class _Reading:
             case _Given.SECOND:
                 self.second = value
 
-    def _clock(self, text: str) -> _Given:
+    def _clock(self, text: str) -> int:
         """Read `hh:mm`, `hh:mm:ss` or `mm:ss.fraction`."""
         found = _CLOCK.fullmatch(text)
         if found is None:
@@ -297,7 +297,7 @@ class _Reading:
         self.micros()
         return _Given.TIME
 
-    def _offset(self, text: str) -> _Given:
+    def _offset(self, text: str) -> int:
         """Read `+02`, `-0330` or `+02:30:15`, east of UTC."""
         found = _OFFSET.fullmatch(text)
         if found is None:
@@ -311,7 +311,7 @@ class _Reading:
         self.zone = zones.Fixed(-micros if found[1] == "-" else micros)
         return _Given.ZONE
 
-    def _number(self, text: str) -> _Given:
+    def _number(self, text: str) -> int:
         """Read a number without a label: of a date, or a time whose digits run together."""
         whole, point, _ = text.partition(".")
         date = self.given & _Given.DATE
@@ -331,7 +331,7 @@ class _Reading:
             return self._run_together(text, False)
         return self._date_number(text, self.given, self.month_in_words)
 
-    def _run_together(self, text: str, dated: bool) -> _Given:
+    def _run_together(self, text: str, dated: bool) -> int:
         """Read `yyyymmdd` where no date is given (`dated`: it is), `hhmmss` or `hhmm`."""
         digits, point, fraction = text.partition(".")
         if not digits.isdigit():
@@ -350,7 +350,7 @@ class _Reading:
         self.second = int(digits[4:] or 0)
         return _Given.TIME
 
-    def _labelled(self, text: str) -> _Given:
+    def _labelled(self, text: str) -> int:
         """Read a number behind a word that says which part it is."""
         label, self.label = self.label, ""
         digits, point, fraction = text.partition(".")
@@ -370,7 +370,7 @@ class _Reading:
             return _Given.SECONDS
         return part
 
-    def _julian_day(self, number: int, fraction: float | None) -> _Given:
+    def _julian_day(self, number: int, fraction: float | None) -> int:
         self.year, self.month, self.day = civil(number + FIRST_DAY)
         self.julian = True
         if fraction is None:
@@ -381,7 +381,7 @@ class _Reading:
         self.second, self.fraction = divmod(micros, SECOND)
         return _Given.DATE | _Given.TIME
 
-    def _word(self, word: str) -> _Given:
+    def _word(self, word: str) -> int:
         """Read a zone, the name of a month or a day, or a word of the calendar."""
         if word in zones.ABBREVIATIONS:
             self.zone = zones.find(word)
@@ -404,7 +404,7 @@ class _Reading:
                 self.summer = HOUR
                 return _Given.SUMMER
             case "at" | "on":
-                return _NOTHING
+                return _Given.NOTHING
             case "epoch" if not self.clock:
                 self.year, self.month, self.day = 1970, 1, 1
                 return _Given.DATE | _Given.TIME | _Given.ZONE
@@ -413,7 +413,7 @@ class _Reading:
         self.zone = zones.find(word)
         return _Given.ZONE
 
-    def _month(self, month: int) -> _Given:
+    def _month(self, month: int) -> int:
         """Read a month's name; the number before it was no month but a day."""
         part = _Given.MONTH
         replaced = self.given & (_Given.MONTH | _Given.DAY) == _Given.MONTH
@@ -422,7 +422,7 @@ class _Reading:
         self.month, self.month_in_words = month, True
         return part
 
-    def _begin(self, label: str) -> _Given:
+    def _begin(self, label: str) -> int:
         """Note a label for the next field; `t` stands between a date and a time."""
         if label == "t":
             following = [field.kind for field in self.left[self.at + 1 : self.at + 2]]
@@ -430,7 +430,7 @@ class _Reading:
             if not dated or following not in ([Kind.NUMBER], [Kind.TIME], [Kind.DATE]):
                 raise ValueError(label)
         self.label = "j" if label in ("jd", "julian") else label
-        return _NOTHING
+        return _Given.NOTHING
 
 
 _LABELLED = {
