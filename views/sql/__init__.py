@@ -28,7 +28,8 @@ Any construct not listed here is refused with its name and place, never approxim
   lists: of text, regular expressions (see `ivm.values.patterns`), numbers, dates,
   intervals, jsonb and arrays. Patterns are constants.
 
-Unlike PostgreSQL: time zones are UTC; numeric has 38 digits, and scales as in `base.coercion`;
+Unlike PostgreSQL: the session's time zone is UTC, and abbreviations of zones have today's offset;
+numeric has 38 digits, and scales as in `base.coercion`; `char(n)` is no column;
 numeric results of roots, powers and logarithms have 16 digits after the point; jsonb keeps no zeros
 at the end of a fraction, has no order, and is json too; equal intervals that are grouped show their
 normal form, and an interval's part below a day is at most 292 years; a recursive query's integer

@@ -361,6 +361,14 @@ class ViewsParser(PostgresParser):
             kind = exp.DataType(this=exp.DType.ARRAY, expressions=[kind], nested=True)
         return kind
 
+    def _parse_type_size(self) -> exp.DataTypeParam | None:
+        """The number behind a type's name, which has no sign."""
+        if self._match(TokenType.DASH, advance=False):
+            self.raise_error(
+                "A type's digits are not negative here; write round(…, -2)", self._curr
+            )
+        return super()._parse_type_size()
+
     def _parse_digits(self) -> exp.Var | None:
         """`(3)`: how many digits there are."""
         begun = self._index
