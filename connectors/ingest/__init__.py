@@ -5,6 +5,7 @@
 - `dedup`: finds the records of keyed tables that a restarted connector has sent again
 - `delivery`: the protocol from decoded chunks to the receiver, which counts every record once
 - `feed`: feeds the updates of timed batches to the pool
+- `interval_keys`: keys that are intervals, in their normal form
 - `lag`: counts the records that each source has yet to receive
 - `miscounts`: finds keys of tables whose rows do not add up
 - `meter`: counters of the running service, and histograms of its durations

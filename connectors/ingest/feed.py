@@ -15,6 +15,7 @@ import structlog
 
 from connectors.columns.faults import UNAVAILABLE_VALUE
 from connectors.ingest.dedup import Duplicates
+from connectors.ingest.interval_keys import normal_keys
 from connectors.ingest.meter import Meter
 from connectors.ingest.miscounts import Miscounts
 from connectors.ingest.upsert import Changes, Indices, emptied, fold
@@ -84,10 +85,12 @@ class Feeder:
             times = updates.times
             if times is None:
                 times = np.full(len(updates.diffs), batch.time, np.uint64)
-            changes = Changes(updates.rows, updates.diffs, times, updates.origin.missing)
+            spec = updates.origin.spec
+            rows = normal_keys(updates.rows, spec.key) if spec.is_keyed else updates.rows
+            changes = Changes(rows, updates.diffs, times, updates.origin.missing)
             if len(kept) < len(times):
                 changes = changes.chosen(kept)
-            if updates.origin.spec.is_keyed:
+            if spec.is_keyed:
                 waiting = _Waiting(updates.origin, kept, changes, batch.committed)
                 self._waiting.setdefault(table, []).append(waiting)
                 continue

@@ -98,3 +98,21 @@ def test_an_interval_is_looked_up_by_its_span(client: TestClient, runtime: Runti
     rest = client.get("/v1/views/spans/rows", params={"scan": "true", "cursor": first["next"]})
     rows = [*first["rows"], *rest.json()["rows"]]
     assert [row["span"] for row in rows] == ["29 days", "30 days", "1 mon"]
+
+
+def test_a_key_that_is_an_interval_is_one_key_in_any_spelling(
+    client: TestClient, runtime: Runtime
+) -> None:
+    key = {"name": "span", "type": "interval", "nullable": False}
+    spans = {"columns": [key, {"name": "n", "type": "int64"}], "key": ["span"]}
+    assert client.put("/v1/sources/spans", json=spans).status_code == 201
+    query = {"query": "SELECT span, n FROM spans", "key": ["span"]}
+    assert client.put("/v1/views/rows", json=query).status_code == 201
+    pipeline = cast(DirectPipeline, cast(Any, runtime.pipeline))
+    pipeline.deliver("spans", ({"span": interval_constant(Interval(1, 0, 0)), "n": 1}, 1))
+    pipeline.deliver("spans", ({"span": interval_constant(Interval(0, 30, 0)), "n": 2}, 1))
+    answer = client.get("/v1/views/rows/rows", params={"scan": "true"}).json()
+    assert answer["rows"] == [{"span": "1 mon", "n": 2}]
+    gone = {"span": interval_constant(Interval(0, 0, 30 * 86_400_000_000)), "n": None}
+    pipeline.deliver("spans", (gone, -1))
+    assert client.get("/v1/views/rows/rows", params={"scan": "true"}).json()["rows"] == []
