@@ -4,13 +4,18 @@ from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ivm.dataflow.expressions import Call, Column
+from ivm.errors import Unsupported
+from ivm.expressions.program import evaluate
 from ivm.expressions.python.arrays import array_reader, array_writer
 from ivm.expressions.python.documents import contains
 from ivm.values.calendar import civil, days_of
 from ivm.values.documents import canonical, parse
+from ivm.values.forms import timestamp_text
 from ivm.values.interval_text import parse_interval, spelled
 from ivm.values.intervals import (
     age,
@@ -20,6 +25,8 @@ from ivm.values.intervals import (
     normal,
     span,
 )
+from ivm.values.moment_text import parse_timestamp
+from ivm.values.patterns import compile_pattern, searcher
 from ivm.values.types import Interval
 
 MICROS = st.integers(-(10**16), 10**16)
@@ -30,6 +37,32 @@ DOCUMENTS: st.SearchStrategy[Any] = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab", max_size=3), inner),
     max_leaves=8,
 )
+
+
+@given(
+    micros=st.integers(-62_000_000_000_000_000, 250_000_000_000_000_000),
+    zone=st.sampled_from(
+        ("", "Z", " z", "+02", "-0330", "+05:45", "+15:59", "+16", " UTC", " PST")
+    ),
+    cut=st.integers(0, 6),
+    between=st.sampled_from((" ", "T", "  ")),
+)
+def test_the_kernel_reads_an_iso_text_as_the_parser_of_all_forms(
+    micros: int, zone: str, cut: int, between: str
+) -> None:
+    text = timestamp_text(micros).replace(" ", between)
+    text = text[: len(text) - cut] + zone
+    batch = pa.RecordBatch.from_pydict({"s": [text]})
+    for zoned in (False, True):
+        kind = pa.timestamp("us", "UTC" if zoned else None)
+        cast = Call("cast", (Column(0, pa.string(), False),), kind, False)
+        rows, errors = evaluate(batch.schema, [], [("x", cast)], batch)
+        try:
+            expected = parse_timestamp(text, zoned)
+        except ValueError:
+            assert errors
+        else:
+            assert rows["x"].cast(pa.int64()).to_pylist() == [expected]
 
 
 @given(value=INTERVALS)
@@ -85,6 +118,23 @@ def _json(document: Any) -> str:
 def test_an_array_is_read_back_from_its_text(values: list[str | None]) -> None:
     kind = pa.list_(pa.string())
     assert array_reader(kind)(array_writer(kind)(values)) == values
+
+
+@pytest.mark.parametrize("pattern", ["(a)\\1", "(?=a)", "a(?<!b)", "\\ma", "[[=a=]]", "***=a"])
+def test_what_automata_cannot_match_is_refused(pattern: str) -> None:
+    with pytest.raises(Unsupported):
+        compile_pattern(pattern)
+
+
+@pytest.mark.parametrize("pattern", ["(", "[a", "a\\", "a{2,1}"])
+def test_what_is_no_pattern_is_a_bad_value(pattern: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        compile_pattern(pattern)
+
+
+def test_time_to_match_is_linear_in_the_text() -> None:
+    find = searcher("^(a+)+$", "")
+    assert find(pa.array(["a" * 100_000 + "b", "aa"])).to_pylist() == [False, True]
 
 
 def test_numbers_of_documents_are_exact() -> None:
