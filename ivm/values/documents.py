@@ -100,6 +100,32 @@ def type_of(document: Document) -> str:
             return "number"
 
 
+def order_key(document: Document, top: bool = True) -> tuple[Any, ...]:
+    """Give a key that sorts documents as PostgreSQL does.
+
+    Null < texts < numbers < booleans < arrays < objects; containers by their size first. At the
+    top an empty array comes before all else.
+
+    >>> sorted([{"a": 1}, [2], True, 10, 9, "x", None, []], key=order_key)
+    [[], None, 'x', 9, 10, True, [2], {'a': 1}]
+    """
+    match document:
+        case None:
+            return (0,)
+        case str():
+            return (1, document)
+        case bool():
+            return (3, document)
+        case list():
+            inner = tuple(order_key(v, top=False) for v in document)
+            return (4 if inner or not top else -1, len(inner), inner)
+        case dict():
+            keys = sorted(document, key=key_order)
+            return (5, len(keys), tuple((k, order_key(document[k], top=False)) for k in keys))
+        case _:
+            return (2, document)
+
+
 def _decimal_text(number: Decimal) -> str:
     text = f"{number:f}"
     if "." in text:

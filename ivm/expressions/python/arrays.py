@@ -14,7 +14,7 @@ from ivm.expressions.kernels.text import like_text
 from ivm.expressions.python.forms import reader, writer
 from ivm.expressions.python.script import Script, constant
 from ivm.values import letter_case
-from ivm.values.documents import canonical
+from ivm.values.documents import canonical, order_key, parse
 from ivm.values.intervals import span
 from ivm.values.types import JSON
 
@@ -31,6 +31,8 @@ def keyed(type_: pa.DataType) -> Callable[[Any], Any]:
         return lambda value: (math.isnan(value), 0.0 if math.isnan(value) else value)
     if name == "interval":
         return span
+    if name == "json":
+        return lambda text: order_key(parse(text))
     if isinstance(type_, pa.ListType):
         element = keyed(type_.value_type)
         return lambda values: [(v is None, None if v is None else element(v)) for v in values]
@@ -440,6 +442,33 @@ def _split(text: str | None, separator: str | None, missing: str | None) -> list
     return [None if part == missing else part for part in parts]
 
 
+def _compare(call: Call) -> Callable[[Any, Any], int]:
+    """Make the comparison of values whose stored forms are in another order: -1, 0 or 1."""
+    key = keyed(call.arguments[0].type)
+
+    def compare(a: Any, b: Any) -> int:
+        one, other = key(a), key(b)
+        return int(one > other) - int(one < other)
+
+    return compare
+
+
+def _extreme(greatest: bool) -> Callable[[Call], Callable[[Any, Any], Any]]:
+    """Make `greatest` or `least` of two such values, of which one may be NULL."""
+
+    def make(call: Call) -> Callable[[Any, Any], Any]:
+        key = keyed(call.arguments[0].type)
+
+        def choose(a: Any, b: Any) -> Any:
+            if a is None or b is None:
+                return b if a is None else a
+            return b if (key(b) > key(a)) is greatest and key(a) != key(b) else a
+
+        return choose
+
+    return make
+
+
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "eq": lambda a, b: a == b,
     "ne": lambda a, b: a != b,
@@ -530,6 +559,9 @@ SCRIPTS: dict[str, Script] = {
         _to_string_all, ("list", "text", "text"), strict=False, made=True
     ),
     "string_to_array": Script(_split, ("text", "text", "text"), strict=False),
+    "compare_keys": Script(_compare, ("any", "any"), made=True),
+    "greatest_key": Script(_extreme(True), ("any", "any"), strict=False, made=True),
+    "least_key": Script(_extreme(False), ("any", "any"), strict=False, made=True),
     "any_of": Script(
         _quantified(False), ("any", "list", "text"), strict=False, made=True, constants=(2,)
     ),

@@ -12,7 +12,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ivm.dataflow.expressions import Expression
-from ivm.values.types import INTERVAL, JSON
+from ivm.values.types import INTERVAL
 from views.errors import GroupingError
 from views.plan.nodes import AggregateFunction
 from views.plan.scalars import columns_of
@@ -30,6 +30,7 @@ from views.sql.base.coercion import (
     Untyped,
     cast,
     is_number,
+    is_stored_in_order,
     scale_of,
 )
 from views.sql.base.coercion import promoted as promoted_type
@@ -49,7 +50,8 @@ class _Taken:
 
 _ANY = _Taken(lambda kind: True, "")
 _ORDERED = _Taken(
-    lambda kind: kind != JSON and not pa.types.is_struct(kind), "cannot take the min or max of {}"
+    lambda kind: is_stored_in_order(kind) and not pa.types.is_struct(kind),
+    "cannot take the min or max of {}",
 )
 _NUMBER = _Taken(
     lambda kind: is_number(kind) or kind in (INTERVAL, TIME), "cannot take a sum or average of {}"

@@ -8,11 +8,10 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ivm.dataflow.expressions import Call, Expression, Literal
-from ivm.values.types import JSON
 from views.errors import GroupingError, UnsupportedSql
 from views.plan.trees import free_columns
 from views.sql.base.binder import Binder
-from views.sql.base.coercion import BOOL, Bound
+from views.sql.base.coercion import BOOL, Bound, is_stored_in_order
 from views.sql.base.computations import Aggregates, Computation, Ordering
 
 
@@ -138,8 +137,10 @@ def only_where(condition: Expression, value: Expression) -> Expression:
 def ordering_of(b: Binder, node: exp.Ordered, value: Expression) -> Ordering:
     """Makes a sort key by `value`, in the direction of `node`."""
     b.session.source.only(node, ("this", "desc", "nulls_first"))
-    if value.type == JSON:
-        raise b.session.source.unsupported("an order by jsonb", node)
+    if not is_stored_in_order(value.type):
+        raise b.session.source.unsupported(
+            "an order by jsonb", node, "order by a text or a number in it: document ->> 'key'"
+        )
     return Ordering(value, bool(node.args.get("desc")), bool(node.args.get("nulls_first")))
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ivm.dataflow.expressions import Expression, Literal
-from ivm.values.types import INTERVAL, JSON
+from ivm.values.types import INTERVAL
 from views.errors import InvalidLiteral
 from views.plan.nodes import AggregateFunction
 from views.plan.scalars import call, test
@@ -20,7 +20,7 @@ from views.sql.aggregates import intervals
 from views.sql.aggregates.hypothetical import Hypothetical, place
 from views.sql.aggregates.occurrence import AggregateHandler, Argument, Occurrence, only_where
 from views.sql.base.binder import name
-from views.sql.base.coercion import DOUBLE, TEXT, Bound, cast, is_number
+from views.sql.base.coercion import DOUBLE, TEXT, Bound, cast, is_number, is_stored_in_order
 from views.sql.base.computations import Computation, Ordering
 
 
@@ -80,7 +80,7 @@ def extreme(o: Occurrence, node: exp.ArgMin | exp.ArgMax) -> Bound:
     if node.expression is None:
         raise o.binder.mismatch("arg_min() and arg_max() take two arguments", node)
     value, by = o.binder.value(node.this), o.counted(o.binder.value(node.expression))
-    if by.type == JSON:
+    if not is_stored_in_order(by.type):
         raise o.unsupported("an order by jsonb")
     if by.nullable:
         value = only_where(test("is_not_null", by), value)

@@ -52,6 +52,13 @@ def is_number(kind: pa.DataType) -> bool:
     return is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
 
 
+def is_stored_in_order(kind: pa.DataType) -> bool:
+    """Tells whether values of a type are stored in the order in which they compare."""
+    if isinstance(kind, pa.ListType):
+        return is_stored_in_order(kind.value_type)
+    return kind != JSON
+
+
 def is_temporal(kind: pa.DataType) -> bool:
     return pa.types.is_date(kind) or pa.types.is_timestamp(kind)
 

@@ -1,6 +1,7 @@
 """Binds functions of numbers, text and NULLs."""
 
 from collections.abc import Callable
+from functools import reduce
 
 import pyarrow as pa
 from sqlglot import exp
@@ -19,6 +20,7 @@ from views.sql.base.coercion import (
     Untyped,
     cast,
     is_number,
+    is_stored_in_order,
     promoted,
 )
 from views.sql.functions import arrays, numbers, patterns
@@ -217,6 +219,10 @@ def nullif(b: Binder, node: exp.Nullif) -> Bound:
 def extremum(b: Binder, node: exp.Greatest | exp.Least) -> Bound:
     function = "greatest" if isinstance(node, exp.Greatest) else "least"
     values = b.same_type([node.this, *node.expressions], function.upper())
+    if not is_stored_in_order(values[0].type):
+        return reduce(
+            lambda a, v: Call(f"{function}_key", (a, v), v.type, a.nullable and v.nullable), values
+        )
     return Call(function, tuple(values), values[0].type, all(v.nullable for v in values))
 
 

@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from ivm.constants import computed
 from ivm.dataflow.expressions import Call, Expression, Literal
-from ivm.values.types import INTERVAL, JSON
+from ivm.values.types import INTERVAL
 from views.plan.scalars import (
     FALSE,
     TRUE,
@@ -23,11 +23,13 @@ from views.sql.base import digits, literals
 from views.sql.base.binder import Binder, Handler, name
 from views.sql.base.coercion import (
     BOOL,
+    INT,
     Bound,
     Untyped,
     arithmetic_type,
     cast,
     is_number,
+    is_stored_in_order,
     promoted,
     scale_of,
 )
@@ -120,8 +122,8 @@ def compare_bound(
     )
     if x.type == INTERVAL:
         x, y = temporal.span(x), temporal.span(y)
-    if x.type == JSON and function in ("lt", "le", "gt", "ge"):
-        raise b.session.source.unsupported("an ordering of jsonb values", left[0])
+    if not is_stored_in_order(x.type) and function in ("lt", "le", "gt", "ge"):
+        x, y = call("compare_keys", x, y, result=INT), Literal(0, INT)
     if function in ("is_distinct", "is_not_distinct"):
         return test(function, x, y)
     return predicate(function, x, y)

@@ -148,6 +148,7 @@ FUNCTIONS: Signatures = {
         _function("regexp_substr", TEXT, (_ONE, _ONE, _NO_FLAGS, _ZERO), 4, nullable=True),
     ),
     "similar_escape": (Signature((TEXT, TEXT), TEXT),),
+    "similar_to_escape": (Signature((TEXT, TEXT), TEXT, "similar_escape", defaults=(_BACKSLASH,)),),
     "like_escape": (Signature((TEXT, TEXT), TEXT),),
 }
 SETS: Signatures = {
