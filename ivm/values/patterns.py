@@ -6,7 +6,7 @@ expressions that prefer less, groups in alternatives or within repetitions) is m
 places. Back references are refused.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -106,22 +106,22 @@ class Matching:
         return self._at
 
 
-class _Set(dict[str, bool]):
-    """Tells for each character whether it belongs to a set, which RE2 is asked once."""
+class _Set(dict[int, str]):
+    """Translates the characters of a set to 1, others to 0; RE2 is asked once of each."""
 
     def __init__(self, spelled: str, sensitive: bool) -> None:
         super().__init__()
         self._compiled = _compiled(spelled, sensitive, longest=False)
 
-    def __missing__(self, character: str) -> bool:
-        found = self._compiled.fullmatch(character) is not None
-        self[character] = found
+    def __missing__(self, code: int) -> str:
+        found = "0" if self._compiled.fullmatch(chr(code)) is None else "1"
+        self[code] = found
         return found
 
 
 @lru_cache(_CACHED_SETS)
-def _set(spelled: str, sensitive: bool) -> Callable[[str], bool]:
-    return _Set(spelled, sensitive).__getitem__
+def _set(spelled: str, sensitive: bool) -> Mapping[int, str]:
+    return _Set(spelled, sensitive)
 
 
 @lru_cache(_CACHED_PATTERNS)
@@ -133,11 +133,15 @@ def compile_pattern(pattern: str, flags: str = "") -> Pattern:
     syntax = parse(pattern, flags)
     for spelled in _sets(syntax.tree):
         _set(spelled, syntax.settings.sensitive)
+    sensitive, less = syntax.settings.sensitive, prefers_less(syntax.tree)
+    simple = _is_simple(syntax.tree, lazy=bool(less))
     try:
         spelled = _spelled(syntax.tree, syntax.settings)
-        sensitive = syntax.settings.sensitive
-        whole = None if prefers_less(syntax.tree) else _compiled(spelled, sensitive, longest=True)
-        parts = _compiled(spelled, sensitive, longest=False) if _is_simple(syntax.tree) else None
+        whole = parts = None
+        if not less or simple:
+            whole = _compiled(spelled, sensitive, longest=not less)
+        if simple:
+            parts = _compiled(spelled, sensitive, longest=False)
     except _BeyondRe2:
         return Pattern(syntax, None, None)
     return Pattern(syntax, whole, parts)
@@ -195,17 +199,21 @@ def _sets(node: Node) -> Iterator[str]:
                 yield from _sets(inner)
 
 
-def _is_simple(node: Node) -> bool:
-    """Tell whether a node's parts match the same however one searches: the longest, in order."""
+def _is_simple(node: Node, lazy: bool) -> bool:
+    """Tell whether the parts of a node match the same for RE2 as for PostgreSQL.
+
+    They do where there are no alternatives, only single characters repeat, and all of these
+    repetitions prefer less, if `lazy`, or all prefer more.
+    """
     match node:
         case Choice():
             return False
-        case Repeat(inner, lazy=lazy):
-            return isinstance(inner, Characters) and not lazy
+        case Repeat(inner, lazy=preferring):
+            return isinstance(inner, Characters) and preferring in (lazy, None)
         case Group(inner):
-            return _is_simple(inner)
+            return _is_simple(inner, lazy)
         case Sequence(parts):
-            return all(map(_is_simple, parts))
+            return all(_is_simple(part, lazy) for part in parts)
         case _:
             return True
 
@@ -216,10 +224,13 @@ def searcher(pattern: str, flags: str) -> Callable[[pa.StringArray], pa.BooleanA
     Raises as `compile_pattern` does.
     """
     compiled = compile_pattern(pattern, flags)
-    if compiled.whole is None:
-        return lambda texts: pa.array([has_match(compiled, t.as_py()) for t in texts], pa.bool_())
     settings = compiled.syntax.settings
-    marked = f"(?{'' if settings.sensitive else 'i'}){_spelled(compiled.syntax.tree, settings)}"
+    try:
+        spelled = _spelled(compiled.syntax.tree, settings)
+        _compiled(spelled, settings.sensitive, longest=False)
+    except _BeyondRe2:
+        return lambda texts: pa.array([has_match(compiled, t.as_py()) for t in texts], pa.bool_())
+    marked = f"(?{'' if settings.sensitive else 'i'}){spelled}"
 
     def search(texts: pa.StringArray) -> pa.BooleanArray:
         found: pa.BooleanArray = pc.match_substring_regex(texts, marked)

@@ -16,7 +16,7 @@ n of them.
 [(1, 3), (5, 6)]
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -33,8 +33,8 @@ from ivm.values.regular_syntax import (
     Settings,
 )
 
-Test = Callable[[str], Callable[[str], bool]]
-"""For a set as RE2 spells it, whether it has a character."""
+Test = Callable[[str], Mapping[int, str]]
+"""For a set as RE2 spells it, a table that translates the characters in it to 1, others to 0."""
 
 
 @dataclass(slots=True)
@@ -53,8 +53,7 @@ class Places:
     def of(self, spelled: str) -> int:
         """Places before a character of the set."""
         if spelled not in self._known:
-            has = self.test(spelled)
-            digits = "".join("1" if has(c) else "0" for c in reversed(self.text))
+            digits = self.text[::-1].translate(self.test(spelled))
             self._known[spelled] = int(digits or "0", 2)
         return self._known[spelled]
 
