@@ -61,6 +61,8 @@ def _counting(condition: str) -> Signature:
     """Binds `num_nulls(…)` and `num_nonnulls(…)`."""
 
     def build(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+        if not arguments:
+            raise b.fault(UnknownFunction, "num_nulls() and num_nonnulls() take arguments", node)
         return _sum(
             [Call("case", (test(condition, a), _ONE, _ZERO), INT, False) for a in arguments]
         )

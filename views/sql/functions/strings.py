@@ -9,7 +9,7 @@ from ivm.dataflow.expressions import Call, Expression, Literal
 from ivm.values.encodings import codec
 from ivm.values.sql_texts import parse_template
 from ivm.values.unicode_escapes import unescaped
-from views.errors import InvalidLiteral
+from views.errors import InvalidLiteral, UnknownFunction
 from views.plan.scalars import call, test
 from views.sql.base.binder import Binder, Handler
 from views.sql.base.coercion import BIGINT, BYTEA, INT, TEXT, Bound, Untyped, cast
@@ -30,6 +30,8 @@ def _trimming(function: str, characters: str) -> tuple[Signature, ...]:
 def _concat_ws(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
     """Binds `concat_ws(separator, …)`, which leaves NULLs out."""
     separator, *given = arguments
+    if not given:
+        raise b.fault(UnknownFunction, "concat_ws() takes a separator and values", node)
     parts = [b.put_out(g, node) for g in given]
     whole: Expression = Literal(None, TEXT)
     for i, value in enumerate(parts):
