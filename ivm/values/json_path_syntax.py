@@ -439,4 +439,7 @@ def parse_path(text: str) -> Path:
     >>> parse_path("strict $.id")
     Path(tree=Member(of=Place(symbol='$'), key='id'), strict=True)
     """
-    return _Reader(_tokens(text)).path()
+    try:
+        return _Reader(_tokens(text)).path()
+    except RecursionError as error:
+        raise Unsupported("a JSON path nested so deeply") from error

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from ivm.errors import Unsupported
 
 _MOST_REPETITIONS = 255
+_DEEPEST = 100  # parentheses in parentheses
 _SPACES = (
     "\\s\\v\\x{1680}\\x{2000}-\\x{2006}\\x{2008}-\\x{200a}\\x{2028}\\x{2029}\\x{205f}\\x{3000}"
 )
@@ -152,13 +153,17 @@ def _flagged(settings: Settings, flags: str) -> Settings:
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads an expression from `at` on; `groups` counts those that have begun."""
+    """Reads an expression from `at` on; `groups` counts those that have begun.
+
+    `closed` are the numbers of those that have ended, `depth` counts the parentheses around.
+    """
 
     text: str
     at: int
     settings: Settings
     groups: int = 0
     closed: set[int] = field(default_factory=set)
+    depth: int = 0
 
     def choice(self) -> Node:
         branches = [self._sequence()]
@@ -244,9 +249,13 @@ class _Reader:
         if capturing:
             self.groups += 1
             number = self.groups
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise Unsupported(f"a regular expression nested more than {_DEEPEST} deep")
         inner = self.choice()
         if not self._take(")"):
             raise ValueError("parentheses () are not balanced")
+        self.depth -= 1
         self.closed.add(number)
         if capturing:
             return Group(inner, number)

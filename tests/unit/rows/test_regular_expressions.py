@@ -55,7 +55,7 @@ def test_all_matches_and_their_groups_are_those_of_postgresql(
     assert searcher(expression, "")(pa.array([text])).to_pylist() == [bool(theirs)]
 
 
-@pytest.mark.parametrize("pattern", ["(a)\\1", "((a)\\2)", "[[.hyphen.]]"])
+@pytest.mark.parametrize("pattern", ["(a)\\1", "((a)\\2)", "[[.hyphen.]]", "(" * 999 + ")" * 999])
 def test_what_cannot_be_matched_in_polynomial_time_is_refused(pattern: str) -> None:
     with pytest.raises(Unsupported):
         compile_pattern(pattern)

@@ -2,6 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
+from ivm.errors import Unsupported
+from ivm.values.json_path_syntax import parse_path
 from tests.postgres import Judge, emptied
 from tests.unit.views.test_scalars import ours, theirs
 
@@ -28,3 +32,9 @@ def test_paths_lead_where_those_of_postgresql_do(judge: Judge) -> None:
     ]
     answers = [(e, ours(e)) for e in expressions]
     assert answers == [(e, theirs(e, judge)) for e in expressions]
+
+
+@pytest.mark.parametrize("path", ["(" * 9999, "-" * 9999 + "1", "$ ? (" * 9999, "$.keyvalue()"])
+def test_a_path_that_cannot_be_followed_is_refused(path: str) -> None:
+    with pytest.raises(Unsupported):
+        parse_path(path)
