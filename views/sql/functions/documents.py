@@ -150,6 +150,14 @@ def _compact(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expressi
     return call("to_json", arguments[0], result=JSON)
 
 
+def _delete(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
+    """`jsonb_delete(document, key, …)`."""
+    keys: Expression = Literal((), TEXTS)
+    for key in arguments[1:]:
+        keys = Call("array_append", (keys, key), TEXTS, True)
+    return call("json_without_all", arguments[0], keys, result=JSON)
+
+
 def _item(function: str, key: pa.DataType, result: pa.DataType) -> tuple[Signature, ...]:
     return (Signature((JSON, key), result, function, nullable=True),)
 
@@ -199,6 +207,7 @@ FUNCTIONS: Signatures = {
         Signature((JSON, TEXT), JSON, "json_without"),
         Signature((JSON, TEXTS), JSON, "json_without_all"),
         Signature((JSON, BIGINT), JSON, "json_without_item"),
+        Signature((JSON, TEXT, TEXT), build=_delete, variadic=True),
     ),
     "jsonb_delete_path": (Signature((JSON, TEXTS), JSON, "json_without_path"),),
     "jsonb_exists": (Signature((JSON, TEXT), BOOL, "json_has"),),
