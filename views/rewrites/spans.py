@@ -37,32 +37,32 @@ from views.rewrites.context import Context
 
 def normalise_spans(plan: Plan, context: Context) -> Plan:
     """Puts intervals in normal form wherever rows of `plan` are compared as a whole."""
+    return bottom_up(plan, lambda each: _normalised(each, context.numbers))
 
-    def rule(each: Plan) -> Plan:
-        match each:
-            case Reduce():
-                read = {k.number for k in each.keys}
-                same = (c for c in each.calls if c.distinct or c.function == "mode")
-                read |= {column.index for call in same for column in call.reads()}
-                return replace(each, input=_normal(each.input, read))
-            case Distinct():
-                return replace(each, input=_normal(each.input, numbers_of(each.input)))
-            case Except():
-                left, right = (_normal(i, numbers_of(i)) for i in each.inputs)
-                return replace(each, inputs=(left, right))
-            case Iterate():
-                bodies = ((n, _normal(b, numbers_of(b))) for n, b in each.bindings)
-                return replace(each, bindings=tuple(bodies))
-            case TopK() | Window():
-                return _keyed(each, context.numbers)
-            case Get() | Constant() | Filter() | TemporalFilter() | Map() | Join() | Apply():
-                return each
-            case Union() | Unnest() | Recursive():
-                return each
-            case _:
-                assert_never(each)
 
-    return bottom_up(plan, rule)
+def _normalised(plan: Plan, numbers: Numbers) -> Plan:
+    match plan:
+        case Reduce():
+            read = {k.number for k in plan.keys}
+            same = (c for c in plan.calls if c.distinct or c.function == "mode")
+            read |= {column.index for call in same for column in call.reads()}
+            return replace(plan, input=_normal(plan.input, read))
+        case Distinct():
+            return replace(plan, input=_normal(plan.input, numbers_of(plan.input)))
+        case Except():
+            left, right = (_normal(i, numbers_of(i)) for i in plan.inputs)
+            return replace(plan, inputs=(left, right))
+        case Iterate():
+            bodies = ((n, _normal(b, numbers_of(b))) for n, b in plan.bindings)
+            return replace(plan, bindings=tuple(bodies))
+        case TopK() | Window():
+            return _keyed(plan, numbers)
+        case Get() | Constant() | Filter() | TemporalFilter() | Map() | Join() | Apply():
+            return plan
+        case Union() | Unnest() | Recursive():
+            return plan
+        case _:
+            assert_never(plan)
 
 
 def _form(value: Column) -> Expression:
