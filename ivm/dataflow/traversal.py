@@ -94,13 +94,21 @@ def is_deeper(node: Node, most: int) -> bool:
     return True
 
 
+@remembered
+def _is_deep(node: Node) -> bool:
+    return is_deeper(node, _SHALLOW)
+
+
 def recursing(node: Node, work: Callable[[], Answer]) -> Answer:
     """Run `work`, which recurses over `node`, on a stack that is deep enough (raises Unsupported).
+
+    What is no node is left to `work` to refuse.
 
     >>> recursing(Get("orders", pa.schema([])), lambda: "planned")
     'planned'
     """
-    if not is_deeper(node, _SHALLOW):
+    given: object = node
+    if not (isinstance(given, Node) and _is_deep(node)):
         return work()
     try:
         return on_deep_stack(work)
