@@ -108,7 +108,7 @@ def _renamed(*names: str) -> pa.RecordBatch:
     return _rows().rename_columns(list(names))
 
 
-WIDE: list[pa.Field] = [pa.field(f"c{i}", INT) for i in range(65)]
+WIDE: list[pa.Field] = [pa.field(f"c{i}", INT) for i in range(2_000)]
 NUMBER = pa.schema([pa.field("number", INT)])
 NESTED: list[pa.Field] = [pa.field("id", INT), pa.field("pairs", pa.map_(INT, INT))]
 
@@ -116,7 +116,7 @@ ID, CUSTOMER, NOTE = columns(orders)
 BY_ID = Arrange(orders, (0,))
 NEVER_NULL = Column(2, pa.string(), False)  # which `note` is not
 TRUE = Literal(True, pa.bool_())
-SORTED: list[pa.Field] = [pa.field(f"c{i}", INT, nullable=i < 64) for i in range(184)]
+SORTED: list[pa.Field] = [pa.field(f"c{i}", INT, nullable=i < 200) for i in range(1_900)]
 
 
 def _mapped(*expressions: Expression, node: Node = orders) -> Map:
