@@ -48,7 +48,7 @@ _DECLARED = {
     "dead_letter": None,
     "fail_on_missing_field": False,
     "unavailable_value_placeholder": "__debezium_unavailable_value",
-    "added": {},
+    "formerly": [],
 }
 _SOURCE = {
     **_DECLARED,
@@ -180,6 +180,17 @@ class DeadLetter(Answer):
     topic: str
 
 
+class Former(Answer):
+    """A source before something was added to it: its first columns, and their encodings.
+
+    Records below the offsets, by partition, are read so.
+    """
+
+    columns: int
+    encodings: dict[str, Encoding]
+    below: dict[int, int]
+
+
 class Declared(Answer):
     """A source as it was declared, with all defaults."""
 
@@ -204,7 +215,7 @@ class Declared(Answer):
     dead_letter: DeadLetter | None = None
     fail_on_missing_field: bool
     unavailable_value_placeholder: str
-    added: dict[str, int]
+    formerly: list[Former]
 
 
 class Source(Declared):

@@ -54,6 +54,18 @@ class DeadLetter:
 
 
 @dataclass(frozen=True, slots=True)
+class Former:
+    """A table before something was added to it: its first `columns`, and its `encodings`.
+
+    Records are read so that stand before the offset in `below`, by partition.
+    """
+
+    columns: int
+    encodings: Mapping[str, Encoding]
+    below: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Declaration:
     """One table: its topic, the form of its records, its columns, and its primary key.
 
@@ -68,8 +80,8 @@ class Declaration:
     `fail_on_missing_field`: a record that lacks a nullable column is at fault, not NULL there.
     `on_error` says what a record that cannot be decoded does: the whole pipeline waits before it
     (`stall`), or it is put aside (`quarantine`). A copy of what is put aside goes to the topic
-    `dead_letter`, if there is one. `added` has the columns that were added to a declared table, and
-    the last logical time before each: up to that they are NULL, whatever records say.
+    `dead_letter`, if there is one. `formerly` has how records from before additions are read, one
+    after another.
     """
 
     name: str
@@ -91,7 +103,7 @@ class Declaration:
     unavailable_value_placeholder: str = UNAVAILABLE
     on_error: OnError = "stall"
     dead_letter: DeadLetter | None = None
-    added: Mapping[str, int] = field(default_factory=dict)
+    formerly: tuple[Former, ...] = ()
 
     @property
     def contents(self) -> list[str]:

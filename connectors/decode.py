@@ -6,7 +6,7 @@ Columns are made of all records at once; only where that fails are records tried
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -26,6 +26,7 @@ from connectors.metadata import coordinates
 from connectors.reader_schema import plan
 from connectors.records import Decoded, Records, RejectedRecord, joined
 from connectors.tables.spec import TableSpec
+from connectors.tables.widen import ages, widened
 from connectors.typed_columns import typed, typed_one_by_one
 from ivm.values.types import JSON
 
@@ -63,6 +64,16 @@ def decode(records: Records, table: TableSpec, schemas: Schemas | None = None) -
 
     Raises RegistryUnavailable when these are needed and out of reach.
     """
+    if not table.formerly:
+        return _decode(records, table, schemas)
+    parts = []
+    for start, stop, spec in ages(table, records):
+        found = _decode(records.slice(start, stop), spec, schemas)
+        parts.append(replace(found, rows=widened(found.rows, table.schema)))
+    return parts[0] if len(parts) == 1 else joined(parts, table.schema)
+
+
+def _decode(records: Records, table: TableSpec, schemas: Schemas | None) -> Decoded:
     block = _read(records, table, schemas)
     runs = _runs(block)
     if len(runs) == 1:

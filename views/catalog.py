@@ -117,12 +117,14 @@ class Catalog:
         self._entries[view.name] = view
 
     def widen(self, table: Table) -> None:
-        """Replaces a table by one with more columns, which no view of now sees.
+        """Replaces a table by one that may have more columns, which no view of now sees.
 
         Raises UnknownName.
         """
         before = len(self[table.name].schema)
         self._entries[table.name] = table
+        if len(table.schema) == before:
+            return
         for view in self.views:
             if table.name in view.dependencies and table.name not in dict(view.sees):
                 sees = (*view.sees, (table.name, before))

@@ -89,7 +89,7 @@ class Sources:
         known = self._parts.registry.sources.get(spec.name)
         if known is None or self._wider(spec) is not None:
             return False
-        if known.added:
+        if known.formerly:
             spec = ordered(known, spec)
         if known != replace(spec, on_error=known.on_error):
             raise DifferentDefinition(

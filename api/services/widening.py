@@ -1,4 +1,4 @@
-"""Adds columns to a source in place: its rows get NULL there, and the views that read it go on.
+"""Adds columns, or units, to a source in place: rows get NULL, and the views that read it go on.
 
 Between two batches, at a time of its own, the source's input is made anew with all its rows, and so
 are the views over it, each as it was compiled before: a view that selects `*` keeps its columns.
@@ -6,7 +6,6 @@ are the views over it, each as it was compiled before: a view that selects `*` k
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import replace
 
 import structlog
 
@@ -16,6 +15,7 @@ from connectors.ingest.apply import Applier
 from connectors.ingest.pipeline import Pipeline
 from connectors.progress.batches import TimedBatch
 from connectors.tables.spec import TableSpec
+from connectors.tables.widen import since
 from ivm.dataflow.nodes import Node
 from views.catalog import Catalog, Table, View
 
@@ -29,9 +29,10 @@ def widen(
     pipeline: Pipeline,
     node_of: Callable[[View, Catalog], Node],
 ) -> None:
-    """Let a source be as `found`, which has more columns; `node_of` compiles a view in a catalog.
+    """Let a source be as `found`, which has more; `node_of` compiles a view in a catalog.
 
-    Raises ReplayUnderWay, RegistryNotWritten, and PipelineFailed: then a restart is needed.
+    Without new columns, only what comes is read otherwise. Raises ReplayUnderWay,
+    RegistryNotWritten, and PipelineFailed: then a restart is needed.
     """
     known = registry.sources[found.name]
     new = [name for name in found.schema.names if name not in known.schema.names]
@@ -44,16 +45,17 @@ def widen(
     refused: list[RegistryNotWritten] = []
 
     def apply(batch: TimedBatch) -> TableSpec | None:
-        spec = replace(found, added={**found.added, **dict.fromkeys(new, batch.time)})
+        spec = since(known, found, batch.offsets.ends(found.name))
         with ExitStack() as stack:
             try:
                 stack.enter_context(registry.widening_source(spec))
             except RegistryNotWritten as error:  # nothing has changed yet
                 refused.append(error)
                 return None
-            applier.alter(batch, spec, views)
+            if new:
+                applier.alter(batch, spec, views)
         return spec
 
     if not pipeline.alter_table(found.name, apply):
         raise refused[0]
-    log.info("columns added", source=found.name, columns=new)
+    log.info("source altered", source=found.name, columns=new)

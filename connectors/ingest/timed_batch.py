@@ -29,11 +29,11 @@ def updates_of(
         if len(piece.updates) and spec is not None and not are_markers(spec):
             found.setdefault(spec.name, []).append((piece, own))
     first = time - count + 1
-    return {name: _table_updates(specs[name], parts, first, time) for name, parts in found.items()}
+    return {name: _table_updates(specs[name], parts, first) for name, parts in found.items()}
 
 
 def _table_updates(
-    spec: TableSpec, found: list[tuple[Piece, Steps | None]], first: int, last: int
+    spec: TableSpec, found: list[tuple[Piece, Steps | None]], first: int
 ) -> TableUpdates:
     pieces = [piece for piece, _ in found]
     own = [steps for _, steps in found if steps is not None]
@@ -43,7 +43,7 @@ def _table_updates(
     names = batch.schema.names
     runs = tuple((piece.range.partition, len(piece.updates)) for piece in pieces)
     return TableUpdates(
-        _as_known(batch.select(spec.schema.names), spec, last),
+        batch.select(spec.schema.names),
         batch[DIFF].to_numpy().astype(np.int64, copy=False),
         batch[TS_MS].to_numpy().astype(np.int64, copy=False),
         Origin(
@@ -55,16 +55,6 @@ def _table_updates(
         ),
         (np.concatenate(own) + first).astype(np.uint64) if own else None,
     )
-
-
-def _as_known(rows: pa.RecordBatch, spec: TableSpec, time: int) -> pa.RecordBatch:
-    """The rows as they were at a time, before which columns may have been added to the table."""
-    for column, until in spec.added.items():
-        if time <= until:
-            index = rows.schema.get_field_index(column)
-            field = rows.schema.field(index)
-            rows = rows.set_column(index, field, pa.nulls(len(rows), field.type))
-    return rows
 
 
 def records_in(piece: Piece) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connectors.declaration import Csv, DeadLetter, Declaration
+from connectors.declaration import Csv, DeadLetter, Declaration, Former
 from connectors.envelopes.envelope import ENVELOPES
 from connectors.errors import InvalidTable
 from connectors.formats.format import FORMATS
@@ -134,7 +134,10 @@ class TableSpec(Declaration):
             "metadata": dict(self.metadata),
             "start": start,
             "encodings": dict(self.encodings),
-            "added": dict(self.added),
+            "formerly": [
+                asdict(former) | {"below": {str(p): end for p, end in former.below.items()}}
+                for former in self.formerly
+            ],
             "csv": asdict(self.csv),
             "dead_letter": self.dead_letter and asdict(self.dead_letter),
         }
@@ -152,10 +155,16 @@ class TableSpec(Declaration):
         ]
         rest["key"] = tuple(rest["key"])
         rest["start"] = start_of(rest.get("start", "earliest"))
+        rest["formerly"] = tuple(map(_former_of, rest.get("formerly", ())))
         rest["csv"] = Csv(**rest.get("csv", {}))
         if (letter := rest.get("dead_letter")) is not None:
             rest["dead_letter"] = DeadLetter(**letter)
         return cls(schema=pa.schema(columns), **rest)
+
+
+def _former_of(value: dict[str, Any]) -> Former:
+    below = {int(partition): end for partition, end in value["below"].items()}
+    return Former(value["columns"], value["encodings"], below)
 
 
 def start_of(value: Any) -> Any:

@@ -28,6 +28,7 @@ from connectors.errors import (
 from connectors.ingest.pipeline import Pipeline, PipelineSettings
 from connectors.progress.batches import TimedBatch
 from connectors.tables.spec import TableSpec
+from connectors.tables.widen import since
 from tests.e2e.connectors.conftest import PATIENCE, Service
 from tests.e2e.connectors.test_pipeline import times, wait_failed, write
 from tests.kafka.broker import PASSWORD, USER, Broker
@@ -470,7 +471,7 @@ def test_a_table_gets_a_column_between_two_batches(
 
     def apply(batch: TimedBatch) -> TableSpec:
         reading.journal.commit(batch.time, {})
-        altered.append(replace(wide, added={"note": batch.time}))
+        altered.append(since(narrow, wide, batch.offsets.ends(topic)))
         return altered[-1]
 
     def produce(*numbers: int) -> None:

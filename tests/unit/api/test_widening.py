@@ -147,6 +147,36 @@ def test_the_same_declaration_again_changes_nothing(runtime: Runtime) -> None:
         runtime.sources.put(table())
 
 
+def test_records_from_before_are_taken_or_refused_as_they_were(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    runtime.sources.put(table(on_error="quarantine"))
+    bad = {**order(5), "amount": "x"}
+    write(tmp_path, runtime, order(3, note=5), order(4, note=["early"]), bad)
+    runtime.sources.put(table(NOTE, on_error="quarantine"))
+    write(tmp_path, runtime, order(6, note=5), order(7, note="new"))
+    for one in (runtime, runtime_on(tmp_path)):
+        assert [row["id"] for row in rows(one, "everything")] == [1, 2, 3, 4, 7]
+        rejected = {found.record.offset for found in one.quarantine.page(10)}
+        assert rejected == {4, 5}
+
+
+def test_the_unit_that_was_taken_for_granted_may_be_said_later(tmp_path: Path) -> None:
+    doubtful = 1_700_000_000_000
+    runtime = runtime_on(tmp_path)
+    known = table(pa.field("at", pa.timestamp("us")), on_error="quarantine")
+    runtime.sources.put(known)
+    runtime.views.put("times", "SELECT id, at FROM orders", "sql", None)
+    write(tmp_path, runtime, order(1, at=doubtful), order(2, at=5))
+    with pytest.raises(DifferentDefinition):
+        runtime.sources.put(replace(known, encodings={"at": "ms"}))
+    assert runtime.sources.put(replace(known, encodings={"at": "us"})) is False
+    write(tmp_path, runtime, order(3, at=doubtful))
+    for one in (runtime, runtime_on(tmp_path)):
+        assert [row["id"] for row in rows(one, "times")] == [2, 3]
+        assert one.sources.get("orders").encodings == {"at": "us"}
+
+
 def test_what_a_bad_record_does_may_change_with_it(runtime: Runtime) -> None:
     runtime.sources.put(table(NOTE, on_error="quarantine"))
     assert runtime.sources.get("orders").on_error == "quarantine"
