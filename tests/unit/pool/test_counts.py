@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 
 from ivm.dataflow.aggregates import Aggregate, Order, WindowCall
+from ivm.dataflow.delta_join import delta_join
 from ivm.dataflow.nodes import (
     Arrange,
     Distinct,
@@ -91,6 +92,17 @@ def test_a_product_of_counts_beyond_64_bits_fails_the_view(pool: Pool, copies: i
     with pytest.raises(UnknownCollection):
         pool.scan("squares")
     assert counts(pool, "sums") == {(1, copies): 1}
+
+
+def test_a_product_of_three_counts_fails_a_join_without_state(pool: Pool) -> None:
+    cubes = delta_join((pairs, pairs, pairs), ((0, 2, 4),), (("a", 0), ("b", 1)))
+    pool.install("cubes", cubes, ["a"])
+    feed(pool, [(1, 1)], 0, 2**20)
+    pool.advance(1)
+    assert counts(pool, "cubes") == {(1, 1): 2**60}
+    feed(pool, [(1, 1)], 1, 2**21)
+    with pytest.raises(CountOverflow, match="cubes"):
+        pool.advance(2)
 
 
 def test_a_view_that_failed_is_right_again_once_there_are_fewer_copies(pool: Pool) -> None:
