@@ -9,7 +9,7 @@ logarithm, plus the output. (Shared arrangements, VLDB 2020, section 5.3.1.)
 """
 
 cimport cython
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
 from ivm.operators.errors.evaluate cimport Evaluate
@@ -196,10 +196,17 @@ cdef class Join(Operator):
                         time[0] = self.region.lower
                         join_into(time, time_of(a, t), a.time_words)
                         join_into(time, time_of(b, u), b.time_words)
-                        update[self.out.stride - 1] = <uint64_t> product_of(diff_of(a, t), diff_of(b, u))
+                        update[self.out.stride - 1] = <uint64_t> _product(a, t, b, u)
                         if self.out.length >= self.most:
                             (<Evaluate> self.evaluate).take()
         return 0
+
+
+# The diff of a pair: mostly one side has a diff of 1 throughout.
+cdef inline int64_t _product(const Batch* a, Py_ssize_t t, const Batch* b, Py_ssize_t u) noexcept nogil:
+    if a.diff == NULL:
+        return diff_of(b, u)
+    return a.diff[t] if b.diff == NULL else product_of(a.diff[t], b.diff[u])
 
 
 # Counts the pairs of updates of the keys [first, end) of `few` with those of `many` that have the same key,

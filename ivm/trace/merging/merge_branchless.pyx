@@ -22,6 +22,7 @@ cdef extern from *:
     #endif
     """
     ctypedef unsigned long long Row "unsigned __int128"     # of a key and a value of one word each
+    bint sum_wraps "__builtin_add_overflow"(int64_t x, int64_t y, int64_t* sum) noexcept nogil
 
 cdef enum:
     ZIP_STEPS = 32      # rows chosen one by one between looks for a run
@@ -182,7 +183,8 @@ cdef inline void _zip_any_words(Merge* m, Zip* z, Py_ssize_t n, int key_words, i
     cdef uint64_t key, odd = 0
     cdef uint64_t in_a, in_b, keep, ends_a, ends_b  # 0 or 1
     cdef Row row_a, row_b
-    cdef int64_t diff, of_a, of_b, wrapped = 0
+    cdef int64_t diff, of_a, of_b
+    cdef bint wrapped = False
     cdef int order
     for s in range(n):
         ends_a = start_a == NULL or va + 1 == start_a[i + 1]
@@ -204,8 +206,7 @@ cdef inline void _zip_any_words(Merge* m, Zip* z, Py_ssize_t n, int key_words, i
             copy_words(out.val + v * val_words, val_at(a, va) if in_a else val_at(b, vb), val_words)
         of_a = (1 if diff_a == NULL else diff_a[va]) & <int64_t> -in_a
         of_b = (1 if diff_b == NULL else diff_b[vb]) & <int64_t> -in_b
-        diff = of_a + of_b
-        wrapped |= (of_a ^ diff) & (of_b ^ diff)    # negative where the sum has another sign than both
+        wrapped |= sum_wraps(of_a, of_b, &diff)
         keep = diff != 0
         diffs[v] = diff
         odd |= <uint64_t> (diff >> 1)
@@ -222,7 +223,7 @@ cdef inline void _zip_any_words(Merge* m, Zip* z, Py_ssize_t n, int key_words, i
         vb += in_b
         i += in_a & ends_a
         j += in_b & ends_b
-    if wrapped < 0:
+    if wrapped:
         m.overflowed = 1
     z[0] = Zip(i, j, va, vb, k, v, z.odd | odd)
 
