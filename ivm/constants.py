@@ -38,7 +38,7 @@ def evaluated(expression: Expression) -> Literal | None:
         return None
     try:
         return Literal(_value(rows["x"][0]), expression.type)
-    except (ValueError, OverflowError):
+    except (ValueError, ArithmeticError):
         return None
 
 

@@ -61,7 +61,7 @@ TEMPLATES = (
 ZONES = ("UTC", "europe/berlin", "EST", "UTC+3", "-3:30", "+999", "Mars", "<a>4", "", "é")
 _OPERATORS = ("+", "-", "*", "/", "%", "=", "<", "||", "->", "->>", "#>>", "#-", "@>", "?", "^")
 _INTERNAL = re.compile(
-    r"decimal128|month_day|extension<|timestamp\[|time64|DataType|Literal|Error\b|<class"
+    r"decimal128|month_day|extension<|timestamp\[[^]]|time64|DataType|Literal|Error\b|<class"
 )
 _TABLE = Table("one", pa.schema([pa.field("id", pa.int64(), False)]), ("id",))
 _ROW = pa.RecordBatch.from_pydict({"id": [1]}, schema=_TABLE.schema)

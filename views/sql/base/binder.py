@@ -25,6 +25,7 @@ from views.errors import (
 )
 from views.plan.nodes import Attribute
 from views.plan.scalars import test
+from views.sql.base import literals
 from views.sql.base.coercion import (
     BOOL,
     DIGITS,
@@ -45,7 +46,6 @@ from views.sql.base.computations import (
     SetCall,
     WindowUse,
 )
-from views.sql.base.literals import refusal
 from views.sql.base.schemas import expect_public
 from views.sql.base.scope import Environment, Relation, Scope, Session
 from views.sql.source.text import QUERIES, describe
@@ -146,7 +146,7 @@ class Binder:
         try:
             return read(bound.text, wanted)
         except ValueError as error:
-            if (unsupported := refusal(bound.text, wanted)) is not None:
+            if (unsupported := literals.refusal(bound.text, wanted)) is not None:
                 raise self.fault(UnsupportedSql, unsupported, node) from error
             problem = f"{bound.text!r} is no value of type {type_name(wanted)}"
             raise self.fault(InvalidLiteral, problem, node) from error
@@ -181,7 +181,7 @@ class Binder:
         `compared`: for an operator, which takes real beside other numbers as double precision.
         """
         given = list(bounds) if bounds is not None else [self.bind(n) for n in nodes]
-        given = self.beside_floats(given, nodes)
+        given = self.beside_numbers(given, nodes)
         kinds = [_kind(b) for b in given if not isinstance(b, Untyped)]
         if any(k is None for k in kinds):
             raise self.session.source.unsupported("a value of type interval", nodes[0])
@@ -192,13 +192,18 @@ class Binder:
             raise self.mismatch(f"{what} cannot mix {spelled}; cast one of them", nodes[0])
         return [cast(self.typed(b, target, n), target) for b, n in zip(given, nodes, strict=True)]
 
-    def beside_floats(self, bounds: Sequence[Bound], nodes: Sequence[exp.Expr]) -> list[Bound]:
-        """Makes numbers of too many digits double precision where another value is floating."""
+    def beside_numbers(self, bounds: Sequence[Bound], nodes: Sequence[exp.Expr]) -> list[Bound]:
+        """Types constants beside numbers: a quoted one beside numeric keeps all its digits.
+
+        A number of more digits than numeric has is double precision where another value is
+        floating.
+        """
         given = [b.type for b in bounds if not isinstance(b, Untyped)]
-        if not any(map(pa.types.is_floating, given)):
-            return list(bounds)
+        floats = any(map(pa.types.is_floating, given))
+        if not floats and any(map(pa.types.is_decimal, given)):
+            return [literals.quoted(b.text) or b if isinstance(b, Untyped) else b for b in bounds]
         return [
-            self.typed(b, DOUBLE, n) if isinstance(b, Untyped) and b.is_number else b
+            self.typed(b, DOUBLE, n) if floats and isinstance(b, Untyped) and b.is_number else b
             for b, n in zip(bounds, nodes, strict=True)
         ]
 

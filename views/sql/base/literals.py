@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from ivm.dataflow.expressions import Literal, Value
+from ivm.values.forms import parse_decimal
 from ivm.values.python_values import fits_single
 from ivm.values.types import INTERVAL
 
@@ -36,6 +37,15 @@ def number(text: str) -> Literal:
     return Literal(
         exact.quantize(Decimal(1).scaleb(-scale), context=_EXACT), pa.decimal128(precision, scale)
     )
+
+
+def quoted(text: str | None) -> Literal | None:
+    """Reads a quoted number beside numeric, with all its digits; None for any other text."""
+    try:
+        parse_decimal(text or "")
+        return number((text or "").strip())
+    except (ValueError, ArithmeticError):
+        return None
 
 
 def exact(value: float | Decimal, kind: pa.DataType) -> Value:

@@ -68,7 +68,7 @@ def arithmetic(b: Binder, node: exp.Binary) -> Bound:
     """Binds `+ - * / %` of numbers, or of dates, timestamps and intervals."""
     function, symbol = _ARITHMETIC[type(node)]
     sides = (node.left, node.right)
-    left, right = b.beside_floats([b.bind(side) for side in sides], sides)
+    left, right = b.beside_numbers([b.bind(side) for side in sides], sides)
     for family in (temporal.arithmetic, documents.arithmetic):
         found = family(b, function, left, right, node)
         if found is not None:
