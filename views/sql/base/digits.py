@@ -28,7 +28,7 @@ def product(one: Expression, other: Expression) -> pa.DataType:
     scales = (scale_of(one.type), scale_of(other.type))
     whole = _whole(one) + _whole(other)
     kept = max(DIGITS - whole, *scales, _PRODUCT_SCALE)
-    return pa.decimal128(DIGITS, min(sum(scales), kept))
+    return pa.decimal128(DIGITS, min(sum(scales), kept, DIGITS))
 
 
 def quotient(dividend: Expression, divisor: Expression) -> pa.DataType:
