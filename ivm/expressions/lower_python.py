@@ -18,6 +18,7 @@ from ivm.expressions.python import (
     moments,
     numbers,
     octets,
+    orders,
     patterns,
     rows,
     sets,
@@ -43,6 +44,7 @@ SCRIPTS: Mapping[str, Script] = {
     **arrays.SCRIPTS,
     **rows.SCRIPTS,
     **sets.SCRIPTS,
+    **orders.SCRIPTS,
 }
 CASTS: Mapping[tuple[str, str], Script] = {
     **forms.CASTS,

@@ -10,6 +10,7 @@
 - `moments`: functions of dates, timestamps and times of day
 - `numbers`: functions of numbers; an argument outside the domain is an error
 - `octets`: functions of bytes
+- `orders`: comparisons of values that are stored in another order
 - `patterns`: functions of regular expressions
 - `rows`: functions of structs, which are rows as values
 - `script`: the contract of a function written in Python

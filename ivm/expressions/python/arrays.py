@@ -442,33 +442,6 @@ def _split(text: str | None, separator: str | None, missing: str | None) -> list
     return [None if part == missing else part for part in parts]
 
 
-def _compare(call: Call) -> Callable[[Any, Any], int]:
-    """Make the comparison of values whose stored forms are in another order: -1, 0 or 1."""
-    key = keyed(call.arguments[0].type)
-
-    def compare(a: Any, b: Any) -> int:
-        one, other = key(a), key(b)
-        return int(one > other) - int(one < other)
-
-    return compare
-
-
-def _extreme(greatest: bool) -> Callable[[Call], Callable[[Any, Any], Any]]:
-    """Make `greatest` or `least` of two such values, of which one may be NULL."""
-
-    def make(call: Call) -> Callable[[Any, Any], Any]:
-        key = keyed(call.arguments[0].type)
-
-        def choose(a: Any, b: Any) -> Any:
-            if a is None or b is None:
-                return b if a is None else a
-            return b if (key(b) > key(a)) is greatest and key(a) != key(b) else a
-
-        return choose
-
-    return make
-
-
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "eq": lambda a, b: a == b,
     "ne": lambda a, b: a != b,
@@ -559,9 +532,6 @@ SCRIPTS: dict[str, Script] = {
         _to_string_all, ("list", "text", "text"), strict=False, made=True
     ),
     "string_to_array": Script(_split, ("text", "text", "text"), strict=False),
-    "compare_keys": Script(_compare, ("any", "any"), made=True),
-    "greatest_key": Script(_extreme(True), ("any", "any"), strict=False, made=True),
-    "least_key": Script(_extreme(False), ("any", "any"), strict=False, made=True),
     "any_of": Script(
         _quantified(False), ("any", "list", "text"), strict=False, made=True, constants=(2,)
     ),
