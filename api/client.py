@@ -1,9 +1,12 @@
 """The command line's view of a running service: requests that fail with the problem's own words."""
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote
 
 import httpx
+import orjson
 
 from ivm.errors import IvmError
 
@@ -45,6 +48,16 @@ class ServiceClient:
         """Post `body` to `path` and return the answer as `accept` (raises ServiceProblem)."""
         return self._request("POST", path, body, headers={"accept": accept}).content
 
+    def events(self, path: str, **parameters: Any) -> Iterator[tuple[str, Any]]:
+        """Follow the server-sent events of `path`: their names and data (raises ServiceProblem)."""
+        with self._reaching() as client:
+            follow = httpx.Timeout(90, read=None)
+            with client.stream("GET", path, params=parameters, timeout=follow) as response:
+                if response.is_error:
+                    response.read()
+                    raise ServiceProblem(_words(response))
+                yield from _events(response.iter_lines())
+
     def delete(self, path: str) -> None:
         """Delete the resource at `path` (raises ServiceProblem)."""
         self._request("DELETE", path)
@@ -52,6 +65,17 @@ class ServiceClient:
     def close(self) -> None:
         """Release the connection."""
         self._client.close()
+
+    @contextmanager
+    def _reaching(self) -> Iterator[httpx.Client]:
+        """The client; what it does not reach is a ServiceProblem."""
+        try:
+            yield self._client
+        except httpx.TransportError as error:
+            raise ServiceProblem(
+                f"no service answers at {self._client.base_url}: {error}; "
+                "`ivm serve` (in a checkout also `make serve`) starts one"
+            ) from error
 
     def _request(
         self,
@@ -61,18 +85,25 @@ class ServiceClient:
         parameters: dict[str, Any] | None = None,
         headers: dict[str, str] | None = None,
     ) -> httpx.Response:
-        try:
-            response = self._client.request(
-                method, path, json=body, params=parameters, headers=headers
-            )
-        except httpx.TransportError as error:
-            raise ServiceProblem(
-                f"no service answers at {self._client.base_url}: {error}; "
-                "`ivm serve` (in a checkout also `make serve`) starts one"
-            ) from error
+        with self._reaching() as client:
+            response = client.request(method, path, json=body, params=parameters, headers=headers)
         if response.is_error:
             raise ServiceProblem(_words(response))
         return response
+
+
+def _events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """The events that lines spell, after the HTML standard; comments keep a connection alive."""
+    event, data = "message", list[str]()
+    for line in lines:
+        if line.startswith("event:"):
+            event = line.removeprefix("event:").strip()
+        elif line.startswith("data:"):
+            data.append(line.removeprefix("data:").removeprefix(" "))
+        elif not line:
+            if data:
+                yield event, orjson.loads("\n".join(data))
+            event, data = "message", []
 
 
 def _words(response: httpx.Response) -> str:

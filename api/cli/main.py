@@ -13,6 +13,7 @@ from rich.markup import escape
 from api.cli import programs, quarantine
 from api.cli.apply import apply
 from api.cli.doctor import examine
+from api.cli.rows import rows, tail
 from api.client import path
 from api.serve import serve as run_service
 from api.settings import Settings
@@ -26,6 +27,8 @@ app.add_typer(views, name="view")
 app.add_typer(sources, name="source")
 app.add_typer(programs.app, name="program")
 app.add_typer(quarantine.app, name="quarantine")
+views.command()(rows)
+views.command()(tail)
 # The wheel leaves the demo out, and DuckDB, which judges it.
 with suppress(ModuleNotFoundError):
     from api.demo.command import demo
