@@ -4,12 +4,10 @@ from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ivm.dataflow.expressions import Call, Column
-from ivm.errors import Unsupported
 from ivm.expressions.program import evaluate
 from ivm.expressions.python.arrays import array_reader, array_writer
 from ivm.expressions.python.documents import contains
@@ -26,7 +24,6 @@ from ivm.values.intervals import (
     span,
 )
 from ivm.values.moment_text import parse_timestamp
-from ivm.values.patterns import compile_pattern, searcher
 from ivm.values.types import Interval
 
 MICROS = st.integers(-(10**16), 10**16)
@@ -118,23 +115,6 @@ def _json(document: Any) -> str:
 def test_an_array_is_read_back_from_its_text(values: list[str | None]) -> None:
     kind = pa.list_(pa.string())
     assert array_reader(kind)(array_writer(kind)(values)) == values
-
-
-@pytest.mark.parametrize("pattern", ["(a)\\1", "(?=a)", "a(?<!b)", "\\ma", "[[=a=]]", "***=a"])
-def test_what_automata_cannot_match_is_refused(pattern: str) -> None:
-    with pytest.raises(Unsupported):
-        compile_pattern(pattern)
-
-
-@pytest.mark.parametrize("pattern", ["(", "[a", "a\\", "a{2,1}"])
-def test_what_is_no_pattern_is_a_bad_value(pattern: str) -> None:
-    with pytest.raises(ValueError, match=r"."):
-        compile_pattern(pattern)
-
-
-def test_time_to_match_is_linear_in_the_text() -> None:
-    find = searcher("^(a+)+$", "")
-    assert find(pa.array(["a" * 100_000 + "b", "aa"])).to_pylist() == [False, True]
 
 
 def test_numbers_of_documents_are_exact() -> None:
