@@ -11,7 +11,9 @@ n of them.
 
 >>> from ivm.values.regular_syntax import parse
 >>> syntax = parse("b+")
->>> places = Places("abba b", syntax.settings, lambda spelled: lambda c: c == spelled)
+>>> def of(spelled: str) -> dict[int, str]:
+...     return {ord(c): "1" if c == spelled else "0" for c in "ab "}
+>>> places = Places("abba b", syntax.settings, of)
 >>> list(matches(syntax.tree, places, 0))
 [(1, 3), (5, 6)]
 """

@@ -61,7 +61,7 @@ PAIRS = {
     ),
     "tumble as Flink writes it": (
         "select window_start, k, max(n) from table(tumble(table events, descriptor(ts), "
-        "interval '15' minutes)) group by window_start, window_end, k",
+        "interval '15' minute)) group by window_start, window_end, k",
         "select date_bin('15 minutes', ts, '1970-01-01') as a, k, max(n) from events group by a, k",
     ),
     "hop": (
@@ -101,7 +101,7 @@ PAIRS = {
     ),
     "session of several keys as Flink writes it": (
         "select id, window_start from table(session(table events partition by (k, n), "
-        "descriptor(ts), interval '20' minutes)) as s",
+        "descriptor(ts), interval '20' minute)) as s",
         f"select id, window_start from {sessions('20 minutes', 'ts', 'k, n')} s",
     ),
     "session of days": (

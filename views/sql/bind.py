@@ -26,7 +26,8 @@ def bind(query: str, catalog: Catalog, limits: Limits = DEFAULT, *, ordered: boo
     values = [(name, _stored(attribute)) for name, attribute in bound.columns]
     outputs = [(session.numbers.fresh(name, value), value) for name, value in values]
     below = bound.plan
-    if bound.order:
+    is_ordered = ordered and bool(bound.order)
+    if is_ordered:
         position = session.numbers.new("position", BIGINT, False)
         call = WindowCall(position, "row_number")
         below = Window(below, (), bound.order, (call,))
@@ -37,7 +38,7 @@ def bind(query: str, catalog: Catalog, limits: Limits = DEFAULT, *, ordered: boo
         return (Stage("parsed", tree.sql(dialect=PostgresViews, pretty=True)),)
 
     tables = tuple(sorted(session.dependencies))
-    return Bound(plan, session.numbers, tables, stages, is_ordered=bool(bound.order))
+    return Bound(plan, session.numbers, tables, stages, is_ordered=is_ordered)
 
 
 def _stored(attribute: Attribute) -> Expression:

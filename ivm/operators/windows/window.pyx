@@ -239,7 +239,8 @@ cdef class Window(OrderedWalk):
         cdef int64_t rows = 0, groups = 0
         cdef const uint64_t* next
         cdef size_t first, i
-        self.sought.assign(self.seekers.size(), 0)
+        self.sought.clear()
+        self.sought.resize(self.seekers.size())
         while True:
             next = self.last_behind()
             if next == NULL or (rows >= self.reach and groups >= self.reach_groups
@@ -259,7 +260,8 @@ cdef class Window(OrderedWalk):
         cdef const uint64_t* next
         cdef size_t first, i
         cdef bint beyond = False
-        self.sought.assign(self.seekers.size(), 0)
+        self.sought.clear()
+        self.sought.resize(self.seekers.size())
         while True:
             next = self.first_ahead()
             if next == NULL:
@@ -269,7 +271,8 @@ cdef class Window(OrderedWalk):
                 if beyond:
                     return 0
                 beyond, rows, groups, self.to_step = True, 0, 0, self.steps.size()
-                self.sought.assign(self.seekers.size(), 0)
+                self.sought.clear()
+                self.sought.resize(self.seekers.size())
                 reaching = self.steps.back().val
                 continue
             first = self.steps.size()
@@ -280,7 +283,8 @@ cdef class Window(OrderedWalk):
                 self._seek(&self.steps[i])
                 if self.steps[i].old != self.steps[i].new:
                     beyond, rows, groups, reaching = False, 0, 0, self.steps[i].val
-                    self.sought.assign(self.seekers.size(), 0)
+                    self.sought.clear()
+                    self.sought.resize(self.seekers.size())
         if not beyond:
             self.to_step = self.steps.size()
         return 0

@@ -26,7 +26,7 @@ from views.errors import SqlError
         ("num_nulls()", "take arguments"),
         ("concat_ws(',')", "takes a separator and values"),
         ("float8(1, 2)", "takes one argument"),
-        ("timezone('UTC')", "takes a zone and a timestamp"),
+        ("timezone('UTC')", "takes a zone and a moment"),
     ],
 )
 def test_a_refused_function_says_what_to_write(expression: str, advice: str) -> None:
