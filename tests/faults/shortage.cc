@@ -31,6 +31,7 @@ std::atomic<long> failed{0};  // whether it has
 
 int note(dl_phdr_info* info, size_t, void*) {
     if (!std::strstr(info->dlpi_name, "/ivm/") || !std::strstr(info->dlpi_name, ".so")) return 0;
+    if (std::strstr(info->dlpi_name, "/site-packages/")) return 0;  // the checkout may lie in /ivm/
     for (int i = 0; i < info->dlpi_phnum && range_count < 256; ++i) {
         const auto& part = info->dlpi_phdr[i];
         if (part.p_type != PT_LOAD || !(part.p_flags & PF_X)) continue;
