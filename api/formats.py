@@ -51,7 +51,7 @@ WRITERS: Mapping[str, Callable[[pa.RecordBatch], bytes]] = {
     "application/vnd.apache.arrow.stream": _arrow,
     "application/vnd.apache.parquet": _parquet,
 }
-"""What writes rows, by media type; JSON has the answer's other members too."""
+"""Writers of rows by media type; JSON has the answer's other members too."""
 
 
 def accepted(header: str) -> str:

@@ -10,7 +10,7 @@ from fastapi.openapi.utils import get_openapi
 
 from api.answers import Problem
 
-# What a router's operations may answer besides their own answers.
+# Answers that a router's operations may give besides their own.
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     "default": {"model": Problem, "description": "The problem that kept it from its answer."}
 }

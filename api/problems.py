@@ -63,7 +63,7 @@ STATUS = {
     "offset-not-reached": 504,
 }
 
-# What may be otherwise soon.
+# Statuses that may be otherwise soon.
 _PASSING = (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS)
 
 

@@ -28,7 +28,7 @@ from api.watch import Watch
 from connectors.ingest.pipeline import Pipeline
 from connectors.offsets import Offsets
 
-# How long `start` may take to notice an interrupt.
+# `start` notices an interrupt within this time.
 INTERRUPT_SECONDS = 0.5
 
 log = structlog.get_logger()

@@ -31,7 +31,7 @@ def list_programs() -> None:
 
 @app.command("show")
 def show(name: Name, on: On = None, values: Values = None) -> None:
-    """What a program means, needs and is, over your tables."""
+    """Show the meaning, the needs and the text of a program, over your tables."""
     with plain_errors():
         program = load(name)
         query = _query(program, on, values)

@@ -35,7 +35,7 @@ LIMIT = "Rows of a page, at most; no page has more than the setting max_rows."
 CURSOR = "The `next` of the page before; the other parameters stay as they were."
 SCAN = "Read all rows, so that columns without an index can be given, or none."
 AT_LEAST = "Wait until this is reflected: `topic:partition:offset` or `source:partition:offset`."
-# How often a wait looks again, whether anything was published or not.
+# A wait looks again this often, whether anything was published or not.
 LOOK_SECONDS = 1.0
 _FILTER = re.compile(r"filter\[(.*)\]", re.DOTALL)
 

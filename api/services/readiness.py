@@ -15,12 +15,12 @@ from api.services.restoring import Restoration
 from connectors.errors import PipelineFailed
 from connectors.health import PartFault
 
-# How long a request that cannot be served may take to notice it.
+# A request that cannot be served notices it within this time.
 LOOK_SECONDS = 0.1
 
 
 class Readiness:
-    """What was reached of the start, and the faults of the parts; safe to ask from any thread.
+    """Tells how far the start has come, and the faults of the parts; safe to ask from any thread.
 
     `altering` are the views that are made anew just now, since a source of theirs gets columns.
     """

@@ -226,7 +226,7 @@ def _family(dtype: pa.DataType) -> str:
     return {pa.bool_(): "bool", pa.binary(): "bytes"}.get(dtype, "text")
 
 
-# What is a document whatever it means, and what only if it means nothing else.
+# Types that are documents whatever they mean, and those that are if they mean nothing else.
 _NESTED = ("map", "struct", "array")
 _PLAIN = ("bool", "int", "float")
 

@@ -8,7 +8,7 @@ _OF_ENVELOPES = frozenset({"op", "before", "after", "data", "old", "type", "data
 
 
 def of_plain(record: Mapping[str, Any]) -> str:
-    """What to declare where a record is a plain row; nothing where it has parts of an envelope."""
+    """Advises what to declare for a plain row; nothing where it has parts of an envelope."""
     if not record or _OF_ENVELOPES & record.keys():
         return ""
     return (

@@ -162,7 +162,7 @@ def _of_key(key: Any) -> Any:
 
 
 def _identity(value: Any) -> Any:
-    """What an `_id` is in a column: what extended JSON wraps, or a text of JSON."""
+    """Gives an `_id` as a column has it: what extended JSON wraps, or a text of JSON."""
     if type(value) is dict and len(value) == 1:
         ((name, wrapped),) = value.items()
         if name in _TEXTS and type(wrapped) is str:

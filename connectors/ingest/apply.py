@@ -37,7 +37,7 @@ REMEMBERED = 256
 # How many replayed records the pool may hold back to complete their times in one step.
 REPLAYED_TOGETHER = 1_000_000
 
-# How many rows are decoded at once where a table gets columns.
+# Rows that are decoded at once where a table gets columns.
 ROWS_AT_ONCE = 65_536
 
 # The columns that a view is looked up by; None if its rows are not kept.
