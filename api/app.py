@@ -39,6 +39,7 @@ def create_app(runtime: Runtime) -> FastAPI:
     settings = runtime.settings
     app.state.followers = Followers(settings.max_followers, settings.max_followers_per_client)
     app.state.large = LargeAnswers(runtime.work, settings.event_bytes)
+    app.state.asked = LargeAnswers(runtime.work, settings.event_bytes)
     app.state.metrics = CollectorRegistry()
     app.state.metrics.register(RuntimeCollector(runtime, app.state.followers))
     app.add_middleware(BodyLimit, limit=settings.max_body_bytes)

@@ -32,9 +32,16 @@ async def _large(request: Request) -> LargeAnswers:
     return large
 
 
+async def _asked(request: Request) -> LargeAnswers:
+    asked: LargeAnswers = request.app.state.asked
+    return asked
+
+
 RuntimeDep = Annotated[Runtime, Depends(_runtime)]
 FollowersDep = Annotated[Followers, Depends(_followers)]
 LargeDep = Annotated[LargeAnswers, Depends(_large)]
+AskedDep = Annotated[LargeAnswers, Depends(_asked)]
+"""Answers to queries, on threads of their own: a long one keeps no look-up waiting."""
 PublishedDep = Annotated[Signal, Depends(_published)]
 
 

@@ -6,7 +6,7 @@ import orjson
 from fastapi import APIRouter, Header, Response
 
 from api.answers import Answered, Column
-from api.deps import LargeDep, RuntimeDep
+from api.deps import AskedDep, RuntimeDep
 from api.formats import JSON, WRITERS, accepted
 from api.large import LargeAnswers
 from api.models import QueryBody
@@ -28,7 +28,7 @@ router = APIRouter(prefix="/v1", tags=["query"])
 async def query(
     body: QueryBody,
     runtime: RuntimeDep,
-    large: LargeDep,
+    asked: AskedDep,
     accept: Annotated[str, Header(description=ACCEPT)] = "",
 ) -> Response:
     """The first rows of a query over sources and views, in the order that it asks for.
@@ -36,16 +36,16 @@ async def query(
     All is as of one time. Formats other than JSON have the rows alone; their headers `ivm-time` and
     `ivm-more` say what else JSON's members do.
     """
-    return await large.make(_answer, runtime, large, body, accepted(accept))
+    return await asked.make(_answer, runtime, asked, body, accepted(accept))
 
 
-def _answer(runtime: Runtime, large: LargeAnswers, body: QueryBody, media: str) -> Response:
+def _answer(runtime: Runtime, asked: LargeAnswers, body: QueryBody, media: str) -> Response:
     most = min(body.limit, runtime.settings.max_rows)
     found = runtime.queries.ask(body.query, body.language, most)
     told = found.offsets.told()
     if media != JSON:
         headers = {"ivm-time": str(found.time), "ivm-more": str(found.more).lower()}
-        return large.response(WRITERS[media](found.rows), headers, media)
+        return asked.response(WRITERS[media](found.rows), headers, media)
     columns = [column.model_dump() for column in Column.all_of(found.rows.schema)]
     content = {
         "time": found.time,
@@ -54,4 +54,4 @@ def _answer(runtime: Runtime, large: LargeAnswers, body: QueryBody, media: str) 
         "more": found.more,
         **told,
     }
-    return large.response(orjson.dumps(content, option=orjson.OPT_NON_STR_KEYS), {}, media)
+    return asked.response(orjson.dumps(content, option=orjson.OPT_NON_STR_KEYS), {}, media)

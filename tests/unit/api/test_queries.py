@@ -2,6 +2,8 @@
 
 import csv
 import io
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import orjson
@@ -11,7 +13,9 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx import Response
 
+from api.large import THREADS
 from api.runtime import Runtime
+from api.services.queries import Rows
 from tests.unit.api.direct import DirectPipeline
 from tests.unit.api.orders import order
 
@@ -163,3 +167,24 @@ def test_a_query_that_pairs_too_many_rows_is_refused(client: TestClient, runtime
     runtime.settings.max_pairs = 5
     answer = ask(client, "SELECT count(*) AS n FROM orders a, orders b")
     assert (answer.status_code, answer.json()["code"]) == (422, "cartesian-product")
+
+
+def test_queries_that_take_long_keep_no_look_up_waiting(
+    client: TestClient, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, ended = threading.Semaphore(0), threading.Event()
+    ask_now = runtime.queries.ask
+
+    def ask_late(*arguments: Any) -> Rows:
+        begun.release()
+        assert ended.wait(60)
+        return ask_now(*arguments)
+
+    monkeypatch.setattr(runtime.queries, "ask", ask_late)
+    with ThreadPoolExecutor(THREADS) as asking:
+        answers = [asking.submit(ask, client, "SELECT id FROM orders") for _ in range(THREADS)]
+        assert all(begun.acquire(timeout=60) for _ in range(THREADS))
+        found = client.get("/v1/views/totals/rows", params={"scan": True})
+        ended.set()
+        assert {answer.result().status_code for answer in answers} == {200}
+    assert len(found.json()["rows"]) == 2
